@@ -1,0 +1,14 @@
+import type { RefreshToken, TokenSigner } from './ports/token-signer.ts';
+
+/** Of the refresh tokens a request carries (a browser may send several cookies of one name) the first that verifies. */
+export const firstGenuine = async (
+  tokens: TokenSigner,
+  presented: readonly string[],
+  now: number,
+): Promise<RefreshToken | null> => {
+  for (const text of presented) {
+    const verified = await tokens.verifyRefresh(text, now);
+    if (verified.ok) return verified.token;
+  }
+  return null;
+};

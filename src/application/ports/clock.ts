@@ -1,0 +1,5 @@
+/** Where time comes from. */
+export interface Clock {
+  /** Epoch milliseconds, an integer. */
+  now(): number;
+}

@@ -1,0 +1,16 @@
+/**
+ * Turns passwords into hashes that tell nothing, and compares.
+ * - verifies a password against its own hash
+ * - refuses another password
+ * - gives two hashes of one password that differ
+ * - tells passwords apart that differ only in letter case, accents or composition
+ * - refuses to hash a password that it could not tell from every other
+ * - finds such a password wrong at the cost of a comparison
+ * - finds every password wrong against no hash at the cost of a comparison
+ */
+export interface PasswordHasher {
+  /** @throws RangeError for a password that is not hashable (domain/password.ts). */
+  hash(password: string): Promise<string>;
+  /** @param hash `null` when there is no such account: the answer is no, and takes as long. */
+  verify(password: string, hash: string | null): Promise<boolean>;
+}

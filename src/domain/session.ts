@@ -83,7 +83,8 @@ export const tokenStanding = (
   if (session === null || !isLive(session, now)) return 'over';
   if (tokenId === session.currentTokenId) return 'current';
   if (tokenId !== session.previousTokenId) return 'reused';
-  const age = now - session.rotatedAt;
+  // Another instance, whose clock is ahead, may have rotated it.
+  const age = Math.max(0, now - session.rotatedAt);
   if (age < policy.replayWindow) return 'replayable';
   return age <= policy.raceWindow ? 'raced' : 'reused';
 };

@@ -1,5 +1,7 @@
-/** Where time comes from. */
+/**
+ * Where time comes from.
+ * - gives epoch milliseconds, as an integer
+ */
 export interface Clock {
-  /** Epoch milliseconds, an integer. */
   now(): number;
 }

@@ -7,6 +7,8 @@
  * - refuses to hash a password that it could not tell from every other
  * - finds such a password wrong at the cost of a comparison
  * - finds every password wrong against no hash at the cost of a comparison
+ *
+ * Both methods throw AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 when too many passwords wait already.
  */
 export interface PasswordHasher {
   /** @throws RangeError for a password that is not hashable (domain/password.ts). */

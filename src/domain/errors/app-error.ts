@@ -16,6 +16,10 @@ type AppErrorOptions = {
   readonly reason?: string;
   /** Where this occurrence deserves another loudness than its row of the catalog. */
   readonly level?: ErrorLevel;
+  /** Where the status is known at run time alone: SYS_HTTP_UNEXPECTED_ERROR keeps the original one. */
+  readonly status?: number;
+  /** Where this occurrence can say more than its row of the catalog; the client reads it. */
+  readonly message?: string;
   /** Header fields of the answer, such as `Retry-After`. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
@@ -31,10 +35,10 @@ export class AppError extends Error {
   readonly reason: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(code: ErrorCode, { details, reason, level, headers, cause }: AppErrorOptions = {}) {
-    super(CATALOG[code].message, { cause });
+  constructor(code: ErrorCode, { details, reason, level, status, message, headers, cause }: AppErrorOptions = {}) {
+    super(message ?? CATALOG[code].message, { cause });
     this.code = code;
-    this.status = CATALOG[code].status;
+    this.status = status ?? CATALOG[code].status;
     this.level = level ?? CATALOG[code].level;
     this.details = details ?? null;
     this.reason = reason;

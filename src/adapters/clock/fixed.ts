@@ -1,0 +1,22 @@
+import type { Clock } from '../../application/ports/clock.ts';
+
+export type FixedClock = Clock & {
+  /** @param to epoch milliseconds; may lie in the past. */
+  set(to: number): void;
+  /** @param by milliseconds. */
+  advance(by: number): void;
+};
+
+/** A clock that stands still until it is moved. */
+export const fixedClock = (start: number): FixedClock => {
+  let time = start;
+  return {
+    now: () => time,
+    set: (to) => {
+      time = to;
+    },
+    advance: (by) => {
+      time += by;
+    },
+  };
+};

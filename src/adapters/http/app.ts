@@ -1,0 +1,24 @@
+import './exchange.ts';
+import type { RequestListener } from 'node:http';
+import Koa from 'koa';
+import { clientError } from './client-error.ts';
+import type { Route } from './define-route.ts';
+import type { HttpDeps } from './http-deps.ts';
+import { pipeline } from './pipeline.ts';
+import { rateLimiter } from './rate-limit/rate-limiter.ts';
+import { sharedCount } from './rate-limit/shared-count.ts';
+
+/** What a server needs to answer. */
+export type HttpHandlers = {
+  readonly request: RequestListener;
+  readonly clientError: ReturnType<typeof clientError>;
+};
+
+/** The Koa application: the pipeline over the routes. `trustProxy` is how many proxies stand before it. */
+export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly trustProxy: number }): HttpHandlers => {
+  const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
+  // What reaches Koa's own handler happened after the answer was under way: most often the client has gone.
+  app.on('error', (error: unknown) => deps.logger.debug({ err: error }, 'the answer could not be sent'));
+  app.use(pipeline(routes, rateLimiter(deps, sharedCount(deps.logger)), deps));
+  return { request: app.callback(), clientError: clientError(deps) };
+};

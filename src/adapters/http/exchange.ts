@@ -1,0 +1,36 @@
+import type { AccessClaims } from '../../domain/tokens.ts';
+import type { Route } from './define-route.ts';
+
+/** What the stages leave on a request for one another: SPEC "Request processing", `req.…`. */
+declare module 'koa' {
+  interface Request {
+    /** Stage 2. Every value of every name: a browser may send several cookies of one name. */
+    cookies: ReadonlyMap<string, readonly string[]>;
+    /** Stage 3: the value of `svc-request-id`. */
+    id: string;
+    /** Stage 3: the application's version. */
+    version: string;
+    /** Stage 7: whose request this is, when a valid access token says so. */
+    jwtClaim?: AccessClaims;
+  }
+
+  interface DefaultContext {
+    /** The router: the routes that share the request's path. */
+    matched?: readonly { readonly methods: readonly string[] }[];
+  }
+
+  interface DefaultState {
+    /** Set when a route is dispatched. */
+    route?: Route;
+    /** Stage 8: what the route's schemas let through. */
+    input?: { body: unknown; query: unknown; params: unknown };
+    /** Stage 9, monotonic milliseconds. */
+    startedAt?: number;
+    /** Stage 10: aborted when the time is over. */
+    signal?: AbortSignal;
+    /** What the handler returned; after stage 11, serialized. */
+    payload?: unknown;
+    /** Whether the duration of this request has been logged. */
+    logged?: boolean;
+  }
+}

@@ -1,0 +1,29 @@
+import type { BaseIssue } from 'valibot';
+import { getDotPath } from 'valibot';
+import type { FieldProblem } from '../../domain/errors/app-error.ts';
+
+/** The stable words of `details[].code`, by the kind of valibot's issue. */
+const WORDS: Readonly<Record<string, string>> = {
+  min_length: 'too_short',
+  max_length: 'too_long',
+  regex: 'invalid_format',
+  picklist: 'invalid_value',
+};
+
+/** @param place where a problem lies that has no path: `body`, `query` or `params`. */
+export const fieldProblems = (
+  issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]],
+  place: string,
+): FieldProblem[] => issues.map((issue) => ({ field: getDotPath(issue) ?? place, ...problemOf(issue) }));
+
+/** Messages of schemas that name a type hold the value that came instead: they are not for the answer. */
+const problemOf = (issue: BaseIssue<unknown>): Omit<FieldProblem, 'field'> => {
+  if (issue.kind === 'schema') {
+    return issue.received === 'undefined'
+      ? { message: 'is required', code: 'required' }
+      : { message: 'has the wrong type', code: 'invalid_type' };
+  }
+  // A rule of the domain says its own word where valibot says what it received.
+  const code = issue.type === 'raw_check' ? issue.received : (WORDS[issue.type] ?? 'invalid');
+  return { message: issue.message, code };
+};

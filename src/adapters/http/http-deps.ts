@@ -1,0 +1,29 @@
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { Clock } from '../../application/ports/clock.ts';
+import type { IdGenerator } from '../../application/ports/id-generator.ts';
+import type { Verified } from '../../application/ports/token-signer.ts';
+import type { AccessClaims } from '../../domain/tokens.ts';
+import type { Tier } from './define-route.ts';
+
+/** So many requests in a window of so many milliseconds; `null` is no limit. */
+export type Limit = { readonly requests: number; readonly window: number } | null;
+
+/** What the stages of the pipeline need. */
+export type HttpDeps = {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+  readonly authenticate: (accessToken: string) => Promise<Verified<AccessClaims>>;
+  readonly version: string;
+  /** Where the error catalog is found: no trailing slash. */
+  readonly baseUrl: string;
+  readonly allowedOrigins: readonly string[];
+  readonly rateLimits: Readonly<Record<Tier, Limit>>;
+  /** Counts for all instances when there is one. */
+  readonly redis: Redis | null;
+  /** Milliseconds. */
+  readonly requestTimeout: number;
+  /** Milliseconds. SPEC "Slow-request logging". */
+  readonly slowRequest: { readonly warn: number; readonly error: number };
+};

@@ -1,0 +1,48 @@
+import type { Middleware } from 'koa';
+import koaCompose from 'koa-compose';
+import type { Route } from './define-route.ts';
+import type { HttpDeps } from './http-deps.ts';
+import type { Admit } from './rate-limit/rate-limiter.ts';
+import { authenticationGuard } from './stages/authentication-guard.ts';
+import { cookieParsing } from './stages/cookie-parsing.ts';
+import { crossOrigin } from './stages/cross-origin.ts';
+import { dispatch } from './stages/dispatch.ts';
+import { errorEnvelope } from './stages/error-envelope.ts';
+import { handle } from './stages/handle.ts';
+import { handlerTimeout } from './stages/handler-timeout.ts';
+import { inputValidation } from './stages/input-validation.ts';
+import { rateLimit } from './stages/rate-limit.ts';
+import { requestPreprocessing } from './stages/request-preprocessing.ts';
+import { requestScope } from './stages/request-scope.ts';
+import { responseSerialization } from './stages/response-serialization.ts';
+import { securityHeaders } from './stages/security-headers.ts';
+import { successEnvelope } from './stages/success-envelope.ts';
+import { timing } from './stages/timing.ts';
+
+/** The thirteen stages of every request, in the order of SPEC "Request processing". */
+export const pipeline = (
+  routes: readonly Route[],
+  admission: (route: Route) => Admit,
+  d: HttpDeps,
+  compose: (stages: Middleware[]) => Middleware = koaCompose,
+): Middleware =>
+  compose([
+    errorEnvelope(d), //                13: surrounds all
+    securityHeaders(), //                1
+    cookieParsing(), //                  2
+    requestPreprocessing(d), //          3
+    requestScope(d), //                  4
+    crossOrigin(d), //                   5
+    dispatch(routes, (r) =>
+      compose([
+        rateLimit(admission(r)), //      6
+        authenticationGuard(r, d), //    7
+        inputValidation(r), //           8: the body is read here, when 6 and 7 could refuse first
+        timing(), //                     9
+        successEnvelope(r, d), //       12
+        responseSerialization(r), //    11
+        handlerTimeout(d), //           10
+        handle(r),
+      ]),
+    ),
+  ]);

@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import type { endSession } from '../../../application/use-cases/end-session.ts';
+import type { login } from '../../../application/use-cases/login.ts';
+import type { refresh } from '../../../application/use-cases/refresh.ts';
+import type { register } from '../../../application/use-cases/register.ts';
+import { PublicUserJson } from '../../json/public-user.ts';
+import { type Route, route } from '../define-route.ts';
+import { isForeign, type RefreshCookie } from '../refresh-cookie.ts';
+import { LoginBody, RegisterBody } from '../schemas.ts';
+
+export type AuthUseCases = {
+  readonly register: ReturnType<typeof register>;
+  readonly login: ReturnType<typeof login>;
+  readonly refresh: ReturnType<typeof refresh>;
+  readonly endSession: ReturnType<typeof endSession>;
+};
+
+const SignedIn = v.object({ accessToken: v.string(), user: PublicUserJson });
+
+/** SPEC "Endpoints". The refresh token goes into the cookie and nowhere else. */
+export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route[] => [
+  route(
+    {
+      name: 'register',
+      method: 'POST',
+      path: '/auth/register',
+      auth: 'public',
+      throttle: 'strict',
+      request: { body: RegisterBody },
+      response: { status: 201, data: SignedIn },
+      errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+    },
+    async ({ body, signal }, ctx) => {
+      const { refreshToken, ...signedIn } = await useCases.register(body, signal);
+      cookie.set(ctx, refreshToken);
+      return signedIn;
+    },
+  ),
+  route(
+    {
+      name: 'login',
+      method: 'POST',
+      path: '/auth/login',
+      auth: 'public',
+      throttle: 'strict',
+      request: { body: LoginBody },
+      response: { data: SignedIn },
+      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+    },
+    async ({ body, signal }, ctx) => {
+      const { refreshToken, ...signedIn } = await useCases.login(body, signal);
+      cookie.set(ctx, refreshToken);
+      return signedIn;
+    },
+  ),
+  route(
+    {
+      name: 'refresh',
+      method: 'POST',
+      path: '/auth/refresh-token',
+      auth: 'public',
+      response: { data: v.object({ accessToken: v.string() }) },
+      errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
+    },
+    async ({ signal }, ctx) => {
+      const { refreshToken, accessToken } = await useCases.refresh(isForeign(ctx) ? [] : cookie.read(ctx), signal);
+      cookie.set(ctx, refreshToken);
+      return { accessToken };
+    },
+  ),
+  route(
+    {
+      name: 'clear-cookie',
+      method: 'GET',
+      path: '/auth/clear-cookie',
+      auth: 'public',
+      response: { data: v.null() },
+      errors: ['DB_QUERY_FAILED'],
+    },
+    async (_input, ctx) => {
+      if (isForeign(ctx)) return null;
+      await useCases.endSession(cookie.read(ctx));
+      cookie.clear(ctx);
+      return null;
+    },
+  ),
+  route(
+    {
+      name: 'session',
+      method: 'GET',
+      path: '/auth/session',
+      auth: 'optional',
+      response: { data: v.object({ authenticated: v.boolean(), user: v.nullable(PublicUserJson) }) },
+    },
+    ({ claims }) => ({ authenticated: claims !== undefined, user: claims?.user ?? null }),
+  ),
+];

@@ -1,0 +1,27 @@
+import type { Middleware } from 'koa';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import type { Route } from '../define-route.ts';
+import type { HttpDeps } from '../http-deps.ts';
+
+/** RFC 6750 §2.1: the scheme in any letter case (RFC 9110 §11.1), one token of b64token characters. */
+const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const BEARER_SCHEME = /^Bearer(?: |$)/i;
+
+const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
+
+const missing = () => new AppError('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
+const invalid = (reason: string) =>
+  new AppError('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
+
+/** Stage 7. SPEC "Route guard". */
+export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
+  async function authenticationGuard(ctx, next) {
+    if (auth !== 'public') {
+      const header = ctx.get('Authorization');
+      const token = BEARER.exec(header)?.[1];
+      const verified = token === undefined ? MALFORMED : await authenticate(token);
+      if (verified.ok) ctx.request.jwtClaim = verified.token;
+      else if (auth === 'required') throw BEARER_SCHEME.test(header) ? invalid(verified.reason) : missing();
+    }
+    await next();
+  };

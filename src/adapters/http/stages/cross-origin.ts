@@ -1,0 +1,34 @@
+import cors from '@koa/cors';
+import createHttpError from 'http-errors';
+import type { Middleware } from 'koa';
+import type { HttpDeps } from '../http-deps.ts';
+import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
+
+/** SPEC "CORS response headers". */
+const HEADERS = {
+  'Access-Control-Allow-Methods': 'GET, POST, PUT, DELETE, PATCH, OPTIONS',
+  'Access-Control-Allow-Headers': `Content-Type, Authorization, ${REQUEST_ID_HEADER}`,
+  'Access-Control-Allow-Credentials': 'true',
+  'Access-Control-Max-Age': '86400',
+};
+
+/** Stage 5. SPEC "Cross-origin rules". */
+export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
+  const allowed = new Set(allowedOrigins);
+  const setOrigin = cors({
+    origin: (ctx) => ctx.get('Origin'),
+    credentials: true,
+    exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After'],
+    keepHeadersOnError: false,
+  });
+  return async function crossOrigin(ctx, next) {
+    const origin = ctx.get('Origin');
+    ctx.vary('Origin');
+    if (origin !== '' && !allowed.has(origin)) throw createHttpError(403);
+    await setOrigin(ctx, async () => {
+      if (ctx.method !== 'OPTIONS') await next();
+    });
+    if (ctx.method === 'OPTIONS') ctx.status = 204;
+    if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(HEADERS);
+  };
+};

@@ -1,0 +1,12 @@
+import type { Middleware } from 'koa';
+import type { Route } from '../define-route.ts';
+
+const NO_INPUT = { body: undefined, query: undefined, params: undefined };
+const NEVER = new AbortController().signal;
+
+/** The end of the pipeline: the route's own handler. */
+export const handle = ({ handler }: Route): Middleware =>
+  async function handle(ctx) {
+    const { input = NO_INPUT, signal = NEVER } = ctx.state;
+    ctx.state.payload = await handler({ ...input, claims: ctx.request.jwtClaim, signal }, ctx);
+  };

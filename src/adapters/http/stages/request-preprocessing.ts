@@ -1,0 +1,16 @@
+import type { Middleware } from 'koa';
+import type { HttpDeps } from '../http-deps.ts';
+
+export const REQUEST_ID_HEADER = 'svc-request-id';
+/** Whatever else a client sends is not worth a line in the log. */
+const REUSABLE_ID = /^[\x21-\x7e]{1,128}$/;
+
+/** Stage 3: who asks, in what version, and what the request is called. */
+export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
+  async function requestPreprocessing(ctx, next) {
+    const given = ctx.get(REQUEST_ID_HEADER);
+    ctx.request.id = REUSABLE_ID.test(given) ? given : ids.next();
+    ctx.request.version = version;
+    ctx.set(REQUEST_ID_HEADER, ctx.request.id);
+    await next();
+  };

@@ -1,0 +1,13 @@
+import type { Middleware } from 'koa';
+import * as v from 'valibot';
+import type { Route } from '../define-route.ts';
+import { ResponseSerializationFailure } from '../exceptions.ts';
+
+/** Stage 11: what the schema does not name does not leave. */
+export const responseSerialization = ({ response }: Route): Middleware =>
+  async function responseSerialization(ctx, next) {
+    await next();
+    const result = v.safeParse(response.data, ctx.state.payload);
+    if (!result.success) throw new ResponseSerializationFailure(result.issues);
+    ctx.state.payload = result.output;
+  };

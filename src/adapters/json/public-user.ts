@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+
+/** RFC 3339 §5.6 writes a year in four digits; this is the last moment that has them. */
+const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Epoch milliseconds → ISO 8601 in UTC. */
+export const Timestamp = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.maxValue(LAST_TIMESTAMP),
+  v.transform((milliseconds) => new Date(milliseconds).toISOString()),
+);
+
+/** ISO 8601 → epoch milliseconds. */
+const FromTimestamp = v.pipe(
+  v.string(),
+  v.isoTimestamp(),
+  v.transform((text) => Date.parse(text)),
+  v.integer(),
+);
+
+/** The domain's public user → JSON. Drops what it does not name, so that no other member of a user ever leaves. */
+export const PublicUserJson = v.object({
+  id: v.string(),
+  username: v.string(),
+  email: v.string(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+/** JSON → the domain's public user. Refuses what it does not name. */
+export const PublicUserFromJson = v.strictObject({
+  id: v.string(),
+  username: v.string(),
+  email: v.string(),
+  createdAt: FromTimestamp,
+  updatedAt: FromTimestamp,
+});

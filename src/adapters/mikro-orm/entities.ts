@@ -1,0 +1,40 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** Unique constraints whose violation means that a user of this name exists. */
+export const USERNAME_KEY = 'users_username_canonical_key';
+export const EMAIL_KEY = 'users_email_key';
+
+export const UserEntity = defineEntity({
+  name: 'User',
+  tableName: 'users',
+  properties: {
+    id: p.character().length(26).primary(),
+    username: p.text(),
+    usernameCanonical: p.text().unique(USERNAME_KEY),
+    email: p.text().unique(EMAIL_KEY),
+    passwordHash: p.text(),
+    createdAt: p.bigint('number'),
+    updatedAt: p.bigint('number'),
+  },
+});
+
+export const SessionEntity = defineEntity({
+  name: 'Session',
+  tableName: 'sessions',
+  properties: {
+    id: p.character().length(26).primary(),
+    user: () =>
+      p
+        .manyToOne(UserEntity)
+        .ref()
+        .deleteRule('cascade')
+        .updateRule('no action')
+        .foreignKeyName('sessions_user_id_fkey')
+        .index('sessions_user_id_index'),
+    currentTokenId: p.character().length(26),
+    previousTokenId: p.character().length(26).nullable(),
+    rotatedAt: p.bigint('number'),
+    createdAt: p.bigint('number'),
+    expiresAt: p.bigint('number').index('sessions_expires_at_index'),
+  },
+});

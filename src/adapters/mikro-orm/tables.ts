@@ -1,0 +1,25 @@
+/** The two tables as their rows come and go. An int8 arrives as a number or as digits, as the driver likes. */
+
+type Time = number | string | bigint;
+
+export type UserRow = {
+  id: string;
+  username: string;
+  username_canonical: string;
+  email: string;
+  password_hash: string;
+  created_at: Time;
+  updated_at: Time;
+};
+
+export type SessionRow = {
+  id: string;
+  user_id: string;
+  current_token_id: string;
+  previous_token_id: string | null;
+  rotated_at: Time;
+  created_at: Time;
+  expires_at: Time;
+};
+
+export type Tables = { users: UserRow; sessions: SessionRow };

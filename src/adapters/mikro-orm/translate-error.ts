@@ -1,0 +1,58 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { ErrorCode } from '../../domain/errors/catalog.ts';
+import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
+
+const UNIQUE_VIOLATION = '23505';
+
+/** Fields of a driver's error that hold the names of things, never what is stored. */
+const NAMING_FIELDS = ['name', 'code', 'table', 'constraint', 'routine'] as const;
+const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
+
+export const DATABASE_CLOSED = 'the database is closed';
+
+/** What the drivers say, word for word, of a failure to which they give no code. */
+const KNOWN_MESSAGES: ReadonlySet<unknown> = new Set([
+  DATABASE_CLOSED,
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+  'driver has already been destroyed',
+]);
+
+/** A field of whatever was thrown. */
+const field = (error: unknown, name: string): unknown =>
+  typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
+
+/** What may be told of a database's error: the names in it, without SQL, parameters, messages or stored values. */
+export const databaseReason = (error: unknown): string => {
+  const names = NAMING_FIELDS.map((name) => field(error, name)).filter(
+    (value) => typeof value === 'string' && NAME.test(value),
+  );
+  const message = field(error, 'message');
+  return [...names, ...(KNOWN_MESSAGES.has(message) ? [`(${message})`] : [])].join(' ');
+};
+
+const codeFor = (error: unknown): ErrorCode => {
+  if (field(error, 'code') !== UNIQUE_VIOLATION) return 'DB_QUERY_FAILED';
+  const constraint = field(error, 'constraint');
+  return constraint === USERNAME_KEY || constraint === EMAIL_KEY ? 'AUTH_USER_DUPLICATE' : 'DB_UNIQUE_VIOLATION';
+};
+
+/** The AppError for a database's error. It has no `cause`: drivers put emails and hashes into theirs. */
+export const translateError = (error: unknown): AppError =>
+  error instanceof AppError ? error : new AppError(codeFor(error), { reason: databaseReason(error) });
+
+/**
+ * The result of a query.
+ * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
+ */
+export const translated = async <Result>(query: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await query();
+  } catch (error) {
+    throw translateError(error);
+  }
+};

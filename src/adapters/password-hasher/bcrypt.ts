@@ -1,0 +1,40 @@
+import { availableParallelism } from 'node:os';
+import bcrypt from 'bcrypt';
+import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
+import { isHashable } from '../../domain/password.ts';
+import { lane } from './lane.ts';
+
+export type BcryptOptions = {
+  /** The logarithm of the rounds. SPEC "Password handling": 10. */
+  readonly cost?: number;
+  /** How many hashes are computed at once. */
+  readonly width?: number;
+  /** How many hashes may wait for their turn; by default as many as take some seconds. */
+  readonly waiting?: number;
+};
+
+/** The well-formed hash of no known password: 22 characters of salt and 31 of digest, all zero. */
+const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+
+/**
+ * bcrypt. It shares libuv's thread pool with all that signs and verifies tokens, so hashes take turns before they enter it:
+ * a crowd of log-ins then delays log-ins alone.
+ */
+export const bcryptPasswordHasher = ({
+  cost = 10,
+  width = availableParallelism(),
+  waiting = 100 * width,
+}: BcryptOptions = {}): PasswordHasher => {
+  const inTurn = lane({ width, waiting });
+  return {
+    hash: async (password) => {
+      if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
+      return inTurn(() => bcrypt.hash(password, cost));
+    },
+    verify: async (password, hash) => {
+      const comparable = isHashable(password);
+      const matches = await inTurn(() => bcrypt.compare(comparable ? password : '', hash ?? hashOfNobody(cost)));
+      return matches && comparable && hash !== null;
+    },
+  };
+};

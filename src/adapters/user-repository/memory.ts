@@ -1,0 +1,28 @@
+import type { UserRepository } from '../../application/ports/user-repository.ts';
+import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { User } from '../../domain/user.ts';
+
+/** Forgets everything with the process. For tests and development. */
+export const memoryUserRepository = (): UserRepository => {
+  const byId = new Map<string, User>();
+  const byUsername = new Map<string, User>();
+  const byEmail = new Map<string, User>();
+  const copy = (user: User | undefined): User | null => (user === undefined ? null : { ...user });
+
+  return {
+    async add(user) {
+      const username = canonicalUsername(user.username);
+      const email = canonicalEmail(user.email);
+      if (byId.has(user.id)) throw new AppError('DB_UNIQUE_VIOLATION');
+      if (byUsername.has(username) || byEmail.has(email)) throw new AppError('AUTH_USER_DUPLICATE');
+      const stored = { ...user, email };
+      byId.set(stored.id, stored);
+      byUsername.set(username, stored);
+      byEmail.set(email, stored);
+    },
+    findById: async (id) => copy(byId.get(id)),
+    findByUsername: async (username) => copy(byUsername.get(canonicalUsername(username))),
+    findByEmail: async (email) => copy(byEmail.get(canonicalEmail(email))),
+  };
+};

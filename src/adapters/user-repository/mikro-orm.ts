@@ -1,0 +1,48 @@
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { UserRepository } from '../../application/ports/user-repository.ts';
+import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
+import type { User } from '../../domain/user.ts';
+import type { Tables, UserRow } from '../mikro-orm/tables.ts';
+import { translated } from '../mikro-orm/translate-error.ts';
+
+const toUser = (row: UserRow): User => ({
+  id: row.id,
+  username: row.username,
+  email: row.email,
+  passwordHash: row.password_hash,
+  createdAt: Number(row.created_at),
+  updatedAt: Number(row.updated_at),
+});
+
+const toRow = (user: User): UserRow => ({
+  id: user.id,
+  username: user.username,
+  username_canonical: canonicalUsername(user.username),
+  email: canonicalEmail(user.email),
+  password_hash: user.passwordHash,
+  created_at: user.createdAt,
+  updated_at: user.updatedAt,
+});
+
+/** PostgreSQL refuses a NUL in a text, and a lone surrogate has no UTF-8 form. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** In table `users`. One thin query per call, outside the unit of work. */
+export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => {
+  const findBy = async (column: 'id' | 'username_canonical' | 'email', value: string): Promise<User | null> => {
+    if (!isStorable(value)) return null;
+    const row = await translated(() =>
+      em.getKysely<Tables>().selectFrom('users').selectAll().where(column, '=', value).executeTakeFirst(),
+    );
+    return row === undefined ? null : toUser(row);
+  };
+
+  return {
+    async add(user) {
+      await translated(() => em.getKysely<Tables>().insertInto('users').values(toRow(user)).execute());
+    },
+    findById: (id) => findBy('id', id),
+    findByUsername: (username) => findBy('username_canonical', canonicalUsername(username)),
+    findByEmail: (email) => findBy('email', canonicalEmail(email)),
+  };
+};

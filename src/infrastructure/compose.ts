@@ -1,0 +1,113 @@
+import type { Logger } from 'pino';
+import { systemClock } from '../adapters/clock/system.ts';
+import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
+import type { Route } from '../adapters/http/define-route.ts';
+import { refreshCookie } from '../adapters/http/refresh-cookie.ts';
+import { authRoutes } from '../adapters/http/routes/auth.ts';
+import { errorRoutes } from '../adapters/http/routes/errors.ts';
+import { type Check, healthRoutes } from '../adapters/http/routes/health.ts';
+import { userRoutes } from '../adapters/http/routes/users.ts';
+import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
+import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
+import { memorySessionRepository } from '../adapters/session-repository/memory.ts';
+import { mikroOrmSessionRepository } from '../adapters/session-repository/mikro-orm.ts';
+import { joseTokenSigner } from '../adapters/token-signer/jose.ts';
+import { memoryUserRepository } from '../adapters/user-repository/memory.ts';
+import { mikroOrmUserRepository } from '../adapters/user-repository/mikro-orm.ts';
+import type { Clock } from '../application/ports/clock.ts';
+import type { IdGenerator } from '../application/ports/id-generator.ts';
+import type { PasswordHasher } from '../application/ports/password-hasher.ts';
+import type { SessionRepository } from '../application/ports/session-repository.ts';
+import type { TokenSigner } from '../application/ports/token-signer.ts';
+import type { UserRepository } from '../application/ports/user-repository.ts';
+import { authenticate } from '../application/use-cases/authenticate.ts';
+import { endSession } from '../application/use-cases/end-session.ts';
+import { getCurrentUser } from '../application/use-cases/get-current-user.ts';
+import { login } from '../application/use-cases/login.ts';
+import { refresh } from '../application/use-cases/refresh.ts';
+import { register } from '../application/use-cases/register.ts';
+import type { Config } from './config.ts';
+import { openDatabase } from './database.ts';
+import { loadOrCreateKeys } from './keys.ts';
+import { connectRedis } from './redis.ts';
+import { VERSION } from './version.ts';
+
+/** Everything the application asks of the outside. */
+export type Ports = {
+  readonly users: UserRepository;
+  readonly sessions: SessionRepository;
+  readonly tokens: TokenSigner;
+  readonly hasher: PasswordHasher;
+  readonly clock: Clock;
+  readonly ids: IdGenerator;
+};
+
+export type Service = {
+  readonly http: HttpHandlers;
+  readonly routes: readonly Route[];
+  readonly ports: Ports;
+  /** Lets go of the database and of Redis. */
+  readonly close: () => Promise<void>;
+};
+
+/** Puts the service together: the same in production and in tests, which may replace ports. */
+export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
+  const storage = await openStorage(config);
+  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, logger);
+  const clock = overrides.clock ?? systemClock;
+  const ports: Ports = {
+    users: storage.users,
+    sessions: storage.sessions,
+    tokens: overrides.tokens ?? (await joseTokenSigner(config.keys ?? (await loadOrCreateKeys(config.dataDir)))),
+    hasher: bcryptPasswordHasher(),
+    clock,
+    ids: ulidGenerator(clock),
+    ...overrides,
+  };
+  const routes = declareRoutes(config, ports, storage.checks);
+  const http = createApp(routes, {
+    ...config,
+    ...ports,
+    logger,
+    redis,
+    authenticate: authenticate(ports),
+    version: VERSION,
+  });
+  const close = async () => {
+    redis?.disconnect();
+    await storage.close();
+  };
+  return { http, routes, ports, close };
+};
+
+const declareRoutes = (config: Config, ports: Ports, checks: readonly Check[]): Route[] => {
+  const deps = { ...ports, ...config, replayPolicy: config };
+  return [
+    ...authRoutes(
+      { register: register(deps), login: login(deps), refresh: refresh(deps), endSession: endSession(deps) },
+      refreshCookie(config.refreshCookie),
+    ),
+    ...userRoutes({ getCurrentUser: getCurrentUser(deps) }),
+    ...errorRoutes(config.baseUrl),
+    ...healthRoutes(checks),
+  ];
+};
+
+type Storage = Pick<Ports, 'users' | 'sessions'> & {
+  readonly checks: readonly Check[];
+  readonly close: () => Promise<void>;
+};
+
+const openStorage = async ({ database, migrateOnStart }: Config): Promise<Storage> => {
+  if (database.kind === 'memory') {
+    const nothing = async () => undefined;
+    return { users: memoryUserRepository(), sessions: memorySessionRepository(), checks: [], close: nothing };
+  }
+  const { em, ping, close } = await openDatabase(database, { migrate: migrateOnStart });
+  return {
+    users: mikroOrmUserRepository(em),
+    sessions: mikroOrmSessionRepository(em),
+    checks: [{ name: 'database', ping }],
+    close,
+  };
+};

@@ -1,0 +1,151 @@
+import * as v from 'valibot';
+import type { TokenKeys } from '../adapters/token-signer/jose.ts';
+import { contradictions } from './config/contradictions.ts';
+import { readTokenKeys } from './config/token-keys.ts';
+import type { Environment } from './config/variable.ts';
+import { mapVariables, shownDefault, VARIABLES, type VariableName, withDefaults } from './config/variables.ts';
+
+type Tier = 'global' | 'strict' | 'public';
+
+export type Config = {
+  readonly environment: Environment;
+  readonly host: string;
+  /** 0 is any free one. */
+  readonly port: number;
+  /** An http(s) URL without a trailing slash. */
+  readonly baseUrl: string;
+  /** Serialized origins (RFC 6454 §6.2). */
+  readonly allowedOrigins: readonly string[];
+  /** How many proxies stand in front. */
+  readonly trustProxy: number;
+  /** Milliseconds. */
+  readonly requestTimeout: number;
+  /** Milliseconds; `warn` is not above `error`. */
+  readonly slowRequest: { readonly warn: number; readonly error: number };
+  /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
+  readonly rateLimits: Readonly<Record<Tier, { readonly requests: number; readonly window: number } | null>>;
+  readonly database: /** `dataDir` is the database's own directory, within the service's. */
+    | { readonly kind: 'embedded'; readonly dataDir: string }
+    | { readonly kind: 'postgresql'; readonly url: string }
+    | { readonly kind: 'memory' };
+  readonly dataDir: string;
+  readonly migrateOnStart: boolean;
+  readonly redisUrl: string | null;
+  /** `redis` only with a `redisUrl`. */
+  readonly sessionStore: 'database' | 'redis';
+  /** `null`, never in production: the service keeps its own in `dataDir`. */
+  readonly keys: TokenKeys | null;
+  /** Milliseconds, as are the next three. */
+  readonly accessLifetime: number;
+  readonly refreshLifetime: number;
+  readonly raceWindow: number;
+  readonly replayWindow: number;
+  readonly refreshCookie: {
+    readonly path: string;
+    readonly sameSite: 'lax' | 'strict' | 'none';
+    readonly secure: boolean;
+    /** Milliseconds. */
+    readonly maxAge: number;
+  };
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+  /** What is allowed and worth a line in the log. */
+  readonly warnings: readonly string[];
+};
+
+/** Every problem of the configuration: a line each, with the variable's name and never its value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(['The configuration is invalid.', ...problems].join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** Every variable, its default and its meaning, for readers: `.env.example` and the README's table. */
+export const CONFIG_VARIABLES = Object.values(
+  mapVariables((name, variable) => ({ name, default: shownDefault(variable), meaning: variable.meaning })),
+);
+
+type Schemas = { readonly [Name in VariableName]: (typeof VARIABLES)[Name]['schema'] };
+const schema = v.object(mapVariables((name) => VARIABLES[name].schema) as Schemas);
+type Values = v.InferOutput<typeof schema>;
+
+const unfit = (issues: readonly v.BaseIssue<unknown>[] | undefined): string[] => {
+  const names = new Set(issues?.map(({ path }) => path?.[0]?.key as VariableName));
+  return [...names].map((name) => `${name}: expected ${VARIABLES[name].expected}`);
+};
+
+const databaseOf = ({ DATABASE_URL: url, DATA_DIR }: Values): Config['database'] => {
+  if (url === undefined) return { kind: 'embedded', dataDir: DATA_DIR };
+  return url === 'memory:' ? { kind: 'memory' } : { kind: 'postgresql', url };
+};
+
+const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);
+
+const warningsOf = (values: Values): string[] => {
+  const production = values.NODE_ENV === 'production';
+  const rules: [applies: boolean, warning: string][] = [
+    [
+      production && values.DATABASE_URL === undefined,
+      'DATABASE_URL is unset: the embedded database is durable, but serves one process only',
+    ],
+    [production && values.BASE_URL === undefined, 'BASE_URL is unset: the types of errors point to localhost'],
+    [
+      values.JWT_REFRESH_COOKIE_MAX_AGE_MS < values.JWT_REFRESH_EXPIRES_IN,
+      'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers drop refresh tokens before they expire',
+    ],
+  ];
+  return rules.filter(([applies]) => applies).map(([, warning]) => warning);
+};
+
+/**
+ * The configuration that the environment describes (SPEC; DESIGN "Configuration"). An empty variable is an unset one.
+ * @throws ConfigError
+ */
+export const parseConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
+  const texts = withDefaults(env);
+  const parsed = v.safeParse(schema, texts);
+  const { keys, problems: keyProblems } = readTokenKeys(texts);
+  const problems = [
+    ...unfit(parsed.issues),
+    ...contradictions(texts),
+    ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
+  ];
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  const values = parsed.output;
+  return {
+    environment: values.NODE_ENV,
+    host: values.HOST,
+    port: values.PORT,
+    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    allowedOrigins: values.NODE_ENV === 'production' ? values.ALLOWED_ORIGINS_PROD : values.ALLOWED_ORIGINS_DEV,
+    trustProxy: values.TRUST_PROXY,
+    requestTimeout: values.REQUEST_TIMEOUT_MS,
+    slowRequest: values.SLOW_REQUEST_THRESHOLDS,
+    rateLimits: {
+      global: limitOf(values.RATE_LIMIT_GLOBAL),
+      strict: limitOf(values.RATE_LIMIT_STRICT),
+      public: limitOf(values.RATE_LIMIT_PUBLIC),
+    },
+    database: databaseOf(values),
+    dataDir: values.DATA_DIR,
+    migrateOnStart: values.MIGRATE_ON_START,
+    redisUrl: values.REDIS_URL ?? null,
+    sessionStore: values.SESSION_STORE,
+    keys,
+    accessLifetime: values.JWT_ACCESS_EXPIRES_IN,
+    refreshLifetime: values.JWT_REFRESH_EXPIRES_IN,
+    raceWindow: values.JWT_REFRESH_RACE_WINDOW,
+    replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
+    refreshCookie: {
+      path: values.JWT_REFRESH_COOKIE_PATH,
+      sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
+      secure: values.JWT_REFRESH_COOKIE_SECURE,
+      maxAge: values.JWT_REFRESH_COOKIE_MAX_AGE_MS,
+    },
+    logLevel: values.LOG_LEVEL,
+    warnings: warningsOf(values),
+  };
+};

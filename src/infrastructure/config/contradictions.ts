@@ -1,0 +1,20 @@
+import type { Texts } from './variables.ts';
+
+/** What no variable shows by itself, a line each. SPEC "Refresh cookie"; RFC 6265bis §5.7 for SameSite=None. */
+export const contradictions = (texts: Texts): string[] => {
+  const production = texts.NODE_ENV === 'production';
+  const insecure = texts.JWT_REFRESH_COOKIE_SECURE === 'false';
+  const rules: [broken: boolean, problem: string][] = [
+    [production && insecure, 'JWT_REFRESH_COOKIE_SECURE: must be true in production'],
+    [
+      !production && insecure && texts.JWT_REFRESH_COOKIE_SAME_SITE === 'none',
+      'JWT_REFRESH_COOKIE_SECURE: must be true when JWT_REFRESH_COOKIE_SAME_SITE is none',
+    ],
+    [production && texts.DATABASE_URL === 'memory:', 'DATABASE_URL: must name a PostgreSQL database in production'],
+    [
+      texts.SESSION_STORE === 'redis' && texts.REDIS_URL === undefined,
+      'REDIS_URL: required when SESSION_STORE is redis',
+    ],
+  ];
+  return rules.filter(([broken]) => broken).map(([, problem]) => problem);
+};

@@ -1,0 +1,85 @@
+import * as v from 'valibot';
+import { MAX_DURATION } from '../duration.ts';
+import * as form from './schemas.ts';
+import type { Variable } from './variable.ts';
+
+const PRIVATE_KEY = 'one private key in PEM, PKCS#8 or SEC1';
+const PUBLIC_KEYS = 'one or more public keys in PEM, SPKI';
+const KEYS_UNSET = 'made in DATA_DIR (production: required)';
+const DURATION = 'a duration such as 10s, 15m, 12h or 7d, at most 3650d';
+
+/** SPEC "Key configuration", "Refresh cookie". */
+export const JWT_VARIABLES = {
+  JWT_ACCESS_PRIVATE_KEY: {
+    schema: v.optional(v.string()),
+    expected: PRIVATE_KEY,
+    unset: KEYS_UNSET,
+    meaning: 'Signs access tokens: an EC P-256 key in PEM (PKCS#8 or SEC1), line breaks real or written \\n.',
+  },
+  JWT_ACCESS_PUBLIC_KEY: {
+    schema: v.optional(v.string()),
+    expected: PUBLIC_KEYS,
+    unset: KEYS_UNSET,
+    meaning: 'Verifies access tokens: EC P-256 keys in PEM, the first the current one, any others still accepted.',
+  },
+  JWT_REFRESH_PRIVATE_KEY: {
+    schema: v.optional(v.string()),
+    expected: PRIVATE_KEY,
+    unset: KEYS_UNSET,
+    meaning: 'Signs refresh tokens; of a pair of its own.',
+  },
+  JWT_REFRESH_PUBLIC_KEY: {
+    schema: v.optional(v.string()),
+    expected: PUBLIC_KEYS,
+    unset: KEYS_UNSET,
+    meaning: 'Verifies refresh tokens.',
+  },
+  JWT_ACCESS_EXPIRES_IN: {
+    schema: form.duration,
+    expected: DURATION,
+    default: '15m',
+    meaning: 'The lifetime of an access token.',
+  },
+  JWT_REFRESH_EXPIRES_IN: {
+    schema: form.duration,
+    expected: DURATION,
+    default: '7d',
+    meaning: 'The lifetime of a refresh token.',
+  },
+  JWT_REFRESH_RACE_WINDOW: {
+    schema: form.durationOrZero,
+    expected: `${DURATION}, or 0`,
+    default: '10s',
+    meaning: 'How long after its rotation a replayed refresh token counts as a race and not as theft.',
+  },
+  JWT_REFRESH_REPLAY_WINDOW: {
+    schema: form.durationOrZero,
+    expected: `${DURATION}, or 0 for off`,
+    default: '0',
+    meaning: 'How long after its rotation a refresh token yields its successor again; 0 is off.',
+  },
+  JWT_REFRESH_COOKIE_PATH: {
+    schema: form.cookiePath,
+    expected: 'a path that begins with / and holds no space, comma, semicolon or control character',
+    default: '/auth',
+    meaning: 'The Path of the refresh cookie.',
+  },
+  JWT_REFRESH_COOKIE_SAME_SITE: {
+    schema: v.picklist(['lax', 'strict', 'none']),
+    expected: 'lax, strict or none',
+    default: 'lax',
+    meaning: 'The SameSite of the refresh cookie: lax, strict or none. none needs JWT_REFRESH_COOKIE_SECURE.',
+  },
+  JWT_REFRESH_COOKIE_SECURE: {
+    schema: form.flag,
+    expected: 'true or false',
+    default: 'false',
+    meaning: 'Whether the refresh cookie is Secure; production requires true.',
+  },
+  JWT_REFRESH_COOKIE_MAX_AGE_MS: {
+    schema: form.wholeNumber(1_000, MAX_DURATION),
+    expected: `a whole number of milliseconds from 1000 to ${MAX_DURATION}`,
+    default: '604800000',
+    meaning: 'How long browsers keep the refresh cookie, in milliseconds.',
+  },
+} as const satisfies Record<string, Variable>;

@@ -1,0 +1,102 @@
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { KeyPair, TokenKeys } from '../../adapters/token-signer/jose.ts';
+import { type Texts, VARIABLES } from './variables.ts';
+
+const NAMES = {
+  access: { privateKey: 'JWT_ACCESS_PRIVATE_KEY', publicKeys: 'JWT_ACCESS_PUBLIC_KEY' },
+  refresh: { privateKey: 'JWT_REFRESH_PRIVATE_KEY', publicKeys: 'JWT_REFRESH_PUBLIC_KEY' },
+} as const;
+const ALL = Object.values(NAMES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
+
+type PairNames = (typeof NAMES)[keyof typeof NAMES];
+type Problem = readonly [name: string, problem: string];
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
+
+/** The blocks of a PEM text whose line breaks are real or written `\n`; none at all when something else stands between. */
+const pemBlocks = (text: string): { label: string; pem: string }[] => {
+  const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
+  if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];
+  return [...pem.matchAll(PEM_BLOCK)].map(([block, label = '']) => ({ label, pem: block }));
+};
+
+const attempt = <T>(make: () => T): T | null => {
+  try {
+    return make();
+  } catch {
+    return null;
+  }
+};
+
+const isP256 = (key: KeyObject): boolean =>
+  key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+
+/** @returns the one private key of a PEM text, `null` when there is not exactly one. */
+const readPrivateKey = (text: string): KeyObject | null => {
+  const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
+  if (block === undefined || more.length > 0) return null;
+  return attempt(() => createPrivateKey(block.pem));
+};
+
+/** @returns every public key of a PEM text, `null` when there is none or another block among them. */
+const readPublicKeys = (text: string): KeyObject[] | null => {
+  const blocks = pemBlocks(text);
+  if (blocks.length === 0 || blocks.some(({ label }) => label !== 'PUBLIC KEY')) return null;
+  return attempt(() => blocks.map(({ pem }) => createPublicKey(pem)));
+};
+
+const arePair = (privateKey: KeyObject, publicKey: KeyObject): boolean => {
+  const probe = Buffer.from('one pair');
+  return attempt(() => verify('sha256', probe, publicKey, sign('sha256', probe, privateKey))) === true;
+};
+
+/** The pair of a PEM text that holds one private P-256 key, else `null`. */
+export const pairOf = (text: string): KeyPair | null => {
+  const privateKey = readPrivateKey(text);
+  return privateKey !== null && isP256(privateKey) ? { privateKey, publicKeys: [createPublicKey(privateKey)] } : null;
+};
+
+/** Whether the pairs share a key: then one token could pass for the other. */
+export const shareKey = (a: KeyPair, b: KeyPair): boolean =>
+  a.publicKeys.some((key) => b.publicKeys.some((other) => key.equals(other)));
+
+const NOT_P256 = 'expected EC on the curve P-256';
+
+const readPair = (texts: Texts, names: PairNames): { pair: KeyPair | null; problems: Problem[] } => {
+  const privateKey = readPrivateKey(texts[names.privateKey] ?? '');
+  const publicKeys = readPublicKeys(texts[names.publicKeys] ?? '');
+  const problems: Problem[] = [];
+  if (privateKey === null) problems.push([names.privateKey, `expected ${VARIABLES[names.privateKey].expected}`]);
+  else if (!isP256(privateKey)) problems.push([names.privateKey, NOT_P256]);
+  if (publicKeys === null) problems.push([names.publicKeys, `expected ${VARIABLES[names.publicKeys].expected}`]);
+  else if (!publicKeys.every(isP256)) problems.push([names.publicKeys, NOT_P256]);
+  const [current] = publicKeys ?? [];
+  if (privateKey === null || publicKeys === null || current === undefined || problems.length > 0)
+    return { pair: null, problems };
+  if (arePair(privateKey, current)) return { pair: { privateKey, publicKeys }, problems };
+  return {
+    pair: null,
+    problems: [[names.publicKeys, `expected its first key to be the public half of ${names.privateKey}`]],
+  };
+};
+
+/**
+ * The pairs that the environment gives (SPEC "Key configuration"): all four variables or, outside production, none.
+ * `keys` is `null` when there are none or problems.
+ */
+export const readTokenKeys = (texts: Texts): { keys: TokenKeys | null; problems: readonly Problem[] } => {
+  const missing = ALL.filter((name) => texts[name] === undefined);
+  const required = texts.NODE_ENV === 'production';
+  if (missing.length === ALL.length && !required) return { keys: null, problems: [] };
+  const why = required ? 'required in production' : 'required, as another JWT key is set: all four or none';
+  const access = readPair(texts, NAMES.access);
+  const refresh = readPair(texts, NAMES.refresh);
+  const problems: Problem[] = [
+    ...missing.map((name): Problem => [name, why]),
+    ...[...access.problems, ...refresh.problems].filter(([name]) => texts[name as (typeof ALL)[number]] !== undefined),
+  ];
+  if (access.pair === null || refresh.pair === null) return { keys: null, problems };
+  if (!shareKey(access.pair, refresh.pair)) return { keys: { access: access.pair, refresh: refresh.pair }, problems };
+  const shared = `expected no key of ${NAMES.access.publicKeys}: the two tokens need a pair each`;
+  return { keys: null, problems: [[NAMES.refresh.publicKeys, shared]] };
+};

@@ -1,0 +1,61 @@
+import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
+import { DATABASE_CLOSED, databaseReason, translated } from '../adapters/mikro-orm/translate-error.ts';
+import { lockDataDir } from './data-dir-lock.ts';
+import { applyMigrations } from './migrate.ts';
+import { type DatabaseOptions, ormOptions } from './orm-options.ts';
+import { systemReason } from './system-reason.ts';
+
+/** Milliseconds. An embedded database whose disk is full may never answer. */
+const PING_TIMEOUT = 10_000;
+
+export type Database = {
+  readonly em: SqlEntityManager;
+  /** @throws AppError DB_QUERY_FAILED when the database does not answer. */
+  ping(): Promise<void>;
+  /**
+   * Brings the schema up to date, safely while other processes do the same.
+   * @throws AppError DB_QUERY_FAILED
+   */
+  migrate(): Promise<void>;
+  /** Whatever is asked of `em` afterwards fails. */
+  close(): Promise<void>;
+};
+
+/**
+ * Opens the database, waits for its first answer and, if told to, migrates it.
+ * @throws Error that names DATA_DIR or DATABASE_URL, and the reason.
+ */
+export const openDatabase = async (options: DatabaseOptions, { migrate }: { migrate: boolean }): Promise<Database> => {
+  const settings = await ormOptions(options);
+  let closed = false;
+  /** MikroORM asks for these whenever it connects, and it would connect again for a query that comes too late. */
+  const driverOptions = () => {
+    if (closed) throw new Error(DATABASE_CLOSED);
+    return settings.driverOptions ?? {};
+  };
+  const orm = await MikroORM.init({ ...settings, driverOptions, logger: () => undefined });
+  const unlock = options.kind === 'embedded' ? lockDataDir(options.dataDir) : () => undefined;
+  const ping = async () => void (await orm.em.execute('select 1', [], { signal: AbortSignal.timeout(PING_TIMEOUT) }));
+  const close = async () => {
+    closed = true;
+    await orm.close().finally(unlock);
+  };
+  try {
+    await ping();
+    if (migrate) await applyMigrations(orm, options.kind);
+  } catch (error) {
+    await close().catch(() => undefined);
+    throw new Error(whyNot(options, error));
+  }
+  return {
+    em: orm.em,
+    ping: () => translated(ping),
+    migrate: () => translated(() => applyMigrations(orm, options.kind)),
+    close,
+  };
+};
+
+const whyNot = (options: DatabaseOptions, error: unknown): string =>
+  options.kind === 'embedded'
+    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${systemReason(error)}`
+    : `The database of DATABASE_URL cannot be opened: ${databaseReason(error)}`;

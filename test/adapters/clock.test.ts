@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { systemClock } from '../../src/adapters/clock/system.ts';
+import { describeClock } from '../contracts/clock.contract.ts';
+
+const START = Date.UTC(2026, 0, 1);
+
+describeClock('systemClock', () => systemClock);
+describeClock('fixedClock', () => fixedClock(START));
+
+describe('fixedClock', () => {
+  it('stands still until it is moved', () => {
+    const clock = fixedClock(START);
+    expect([clock.now(), clock.now()]).toEqual([START, START]);
+    clock.advance(5);
+    expect(clock.now()).toBe(START + 5);
+    clock.advance(-10);
+    expect(clock.now()).toBe(START - 5);
+    clock.set(START + 1);
+    expect(clock.now()).toBe(START + 1);
+  });
+});

@@ -1,0 +1,32 @@
+import { decodeTime } from 'ulid';
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import { ulidGenerator } from '../../src/adapters/id-generator/ulid.ts';
+import { describeIdGenerator } from '../contracts/id-generator.contract.ts';
+
+describeIdGenerator('ulidGenerator', ulidGenerator);
+describeIdGenerator('sequentialIds', sequentialIds);
+
+describe('ulidGenerator', () => {
+  it('writes the time of its clock into the id', () => {
+    const clock = fixedClock(Date.UTC(2026, 0, 1));
+    const ids = ulidGenerator(clock);
+    expect(decodeTime(ids.next())).toBe(clock.now());
+    clock.advance(86_400_000);
+    expect(decodeTime(ids.next())).toBe(clock.now());
+  });
+
+  it('makes other ids than another generator at the same time', () => {
+    const clock = fixedClock(Date.UTC(2026, 0, 1));
+    const made = Array.from({ length: 200 }, () => ulidGenerator(clock).next());
+    expect(new Set(made).size).toBe(200);
+  });
+});
+
+describe('sequentialIds', () => {
+  it('makes the same ids in every run', () => {
+    const [first, second] = [sequentialIds(), sequentialIds()];
+    for (let count = 0; count < 100; count += 1) expect(first.next()).toBe(second.next());
+  });
+});

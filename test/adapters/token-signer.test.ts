@@ -1,0 +1,217 @@
+import { createHash, type KeyObject, sign } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { joseTokenSigner, type TokenKeys } from '../../src/adapters/token-signer/jose.ts';
+import type { AccessClaims, RefreshClaims } from '../../src/domain/tokens.ts';
+import { describeTokenSigner } from '../contracts/token-signer.contract.ts';
+import { plainTokenSigner } from '../support/fakes.ts';
+import { testKeyPair, testKeys } from '../support/keys.ts';
+
+describeTokenSigner('joseTokenSigner', () => joseTokenSigner(testKeys()));
+describeTokenSigner('plainTokenSigner', async (key) => plainTokenSigner(key));
+
+const NOW = Date.UTC(2026, 0, 1);
+const IAT = NOW / 1000;
+const USER = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: NOW - 86_400_001, updatedAt: NOW };
+const ACCESS: AccessClaims = { sub: 'u1', iat: IAT, exp: IAT + 900, jti: 't1', tokenType: 'access', user: USER };
+const REFRESH: RefreshClaims = { sub: 'u1', iat: IAT, exp: IAT + 604_800, jti: 't2', tokenType: 'refresh' };
+
+const json = (part: string | undefined) => JSON.parse(Buffer.from(part ?? '', 'base64url').toString());
+const opened = (token: string) => {
+  const [header, payload] = token.split('.');
+  return { header: json(header), payload: json(payload) };
+};
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** RFC 7638 §3, by hand: the required members in the order of their names. */
+const thumbprint = (keys: readonly KeyObject[]) => {
+  const { crv, kty, x, y } = keys[0]?.export({ format: 'jwk' }) ?? {};
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+};
+
+/** A token that is genuinely signed, whatever it says. */
+const forged = (key: KeyObject, header: object, payload: unknown) => {
+  const text = `${base64url(header)}.${base64url(payload)}`;
+  const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
+  return `${text}.${signature.toString('base64url')}`;
+};
+
+const setUp = async () => {
+  const keys = testKeys();
+  const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.access.publicKeys) };
+  const payload = {
+    ...ACCESS,
+    user: { ...USER, createdAt: '2025-12-30T23:59:59.999Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+  };
+  return { keys, signer: await joseTokenSigner(keys), header, payload };
+};
+
+describe('joseTokenSigner', () => {
+  it('writes algorithm, type and key into the header, and the session into that of a refresh token', async () => {
+    const { keys, signer } = await setUp();
+    expect(opened(await signer.signAccess(ACCESS)).header).toEqual({
+      alg: 'ES256',
+      typ: 'JWT',
+      kid: thumbprint(keys.access.publicKeys),
+    });
+    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: 's1' })).header).toEqual({
+      alg: 'ES256',
+      typ: 'JWT',
+      kid: thumbprint(keys.refresh.publicKeys),
+      sid: 's1',
+    });
+  });
+
+  it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
+    const { signer } = await setUp();
+    expect(opened(await signer.signAccess(ACCESS)).payload).toEqual({
+      sub: 'u1',
+      iat: IAT,
+      exp: IAT + 900,
+      jti: 't1',
+      tokenType: 'access',
+      user: {
+        id: 'u1',
+        username: 'Ada',
+        email: 'ada@example.org',
+        createdAt: '2025-12-30T23:59:59.999Z',
+        updatedAt: '2026-01-01T00:00:00.000Z',
+      },
+    });
+    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: 's1' })).payload).toEqual({
+      sub: 'u1',
+      iat: IAT,
+      exp: IAT + 604_800,
+      jti: 't2',
+      tokenType: 'refresh',
+    });
+  });
+
+  it('leaves out of the token what a public user does not have', async () => {
+    const { signer } = await setUp();
+    const user = { ...USER, passwordHash: '$2b$10$secret' };
+    expect(await signer.signAccess({ ...ACCESS, user })).toBeTypeOf('string');
+    expect(Object.keys(opened(await signer.signAccess({ ...ACCESS, user })).payload.user)).not.toContain(
+      'passwordHash',
+    );
+  });
+
+  it('verifies with an older key as long as that is among the public keys', async () => {
+    const [older, newer] = [testKeyPair(), testKeyPair()];
+    const refresh = testKeyPair();
+    const before = await joseTokenSigner({ access: older, refresh });
+    const both = { privateKey: newer.privateKey, publicKeys: [...newer.publicKeys, ...older.publicKeys] };
+    const during = await joseTokenSigner({ access: both, refresh });
+    const after = await joseTokenSigner({ access: newer, refresh });
+
+    const token = await before.signAccess(ACCESS);
+    expect((await during.verifyAccess(token, NOW)).ok).toBe(true);
+    expect((await after.verifyAccess(token, NOW)).ok).toBe(false);
+    expect((await after.verifyAccess(await during.signAccess(ACCESS), NOW)).ok).toBe(true);
+  });
+
+  it('tells the two tokens apart by their type, even if one key pair signs both', async () => {
+    const pair = testKeyPair();
+    const signer = await joseTokenSigner({ access: pair, refresh: pair } satisfies TokenKeys);
+    expect((await signer.verifyRefresh(await signer.signAccess(ACCESS), NOW)).ok).toBe(false);
+    const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: 's1' });
+    expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
+  });
+
+  it('accepts what another implementation signs in the same form', async () => {
+    const { keys, signer, header, payload } = await setUp();
+    const token = forged(keys.access.privateKey, header, payload);
+    expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: ACCESS });
+  });
+
+  it('refuses a header that names no key, a foreign key, another algorithm or another type', async () => {
+    const { keys, signer, header, payload } = await setUp();
+    const headers = [
+      { alg: 'ES256', typ: 'JWT' },
+      { ...header, kid: thumbprint(testKeyPair().publicKeys) },
+      { ...header, kid: 7 },
+      { ...header, kid: '__proto__' },
+      { ...header, alg: 'none' },
+      { ...header, alg: 'HS256' },
+      { ...header, alg: 'ES384' },
+      { ...header, typ: 'at+jwt' },
+      { alg: 'ES256', kid: header.kid },
+      { ...header, crit: ['x'], x: 1 },
+      { ...header, crit: ['b64'], b64: false },
+    ];
+    for (const other of headers) {
+      const verified = await signer.verifyAccess(forged(keys.access.privateKey, other, payload), NOW);
+      expect(verified.ok, JSON.stringify(other)).toBe(false);
+    }
+  });
+
+  it('refuses a key that the token brings along', async () => {
+    const { signer, header, payload } = await setUp();
+    const stranger = testKeyPair();
+    const jwk = stranger.publicKeys[0]?.export({ format: 'jwk' });
+    for (const kid of [header.kid, thumbprint(stranger.publicKeys)]) {
+      const token = forged(stranger.privateKey, { ...header, kid, jwk }, payload);
+      expect((await signer.verifyAccess(token, NOW)).ok).toBe(false);
+    }
+  });
+
+  it('refuses claims of another form, though they are signed', async () => {
+    const { keys, signer, header, payload } = await setUp();
+    const { exp: _, ...endless } = payload;
+    const payloads: unknown[] = [
+      null,
+      [],
+      'text',
+      {},
+      endless,
+      { ...payload, exp: String(payload.exp) },
+      { ...payload, exp: payload.exp + 0.5 },
+      { ...payload, iat: null },
+      { ...payload, sub: 7 },
+      { ...payload, jti: undefined },
+      { ...payload, tokenType: 'ACCESS' },
+      { ...payload, user: null },
+      { ...payload, user: { ...payload.user, createdAt: NOW } },
+      { ...payload, user: { ...payload.user, createdAt: 'yesterday' } },
+      { ...payload, user: { ...payload.user, passwordHash: 'x' } },
+      { ...payload, admin: true },
+    ];
+    for (const other of payloads) {
+      const verified = await signer.verifyAccess(forged(keys.access.privateKey, header, other), NOW);
+      expect(verified.ok, JSON.stringify(other)).toBe(false);
+    }
+  });
+
+  it('refuses a refresh token that names no session', async () => {
+    const { keys, signer } = await setUp();
+    const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys) };
+    expect(
+      (await signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, sid: 's' }, REFRESH), NOW)).ok,
+    ).toBe(true);
+    for (const other of [header, { ...header, sid: 7 }, { ...header, sid: null }]) {
+      expect((await signer.verifyRefresh(forged(keys.refresh.privateKey, other, REFRESH), NOW)).ok).toBe(false);
+    }
+  });
+
+  it('has no opinion on a token from the future', async () => {
+    const { signer } = await setUp();
+    expect((await signer.verifyAccess(await signer.signAccess(ACCESS), NOW - 3_600_000)).ok).toBe(true);
+  });
+
+  it('refuses a genuine token of more than 8 KiB', async () => {
+    const { signer } = await setUp();
+    const withEmail = (length: number) => ({ ...ACCESS, user: { ...USER, email: 'x'.repeat(length) } });
+    expect((await signer.verifyAccess(await signer.signAccess(withEmail(5_000)), NOW)).ok).toBe(true);
+    expect(await signer.verifyAccess(await signer.signAccess(withEmail(6_100)), NOW)).toEqual({
+      ok: false,
+      reason: 'too_long',
+    });
+  });
+
+  it('gives a stable word for a reason, and nothing of the token', async () => {
+    const { signer } = await setUp();
+    const token = await signer.signAccess(ACCESS);
+    expect(await signer.verifyAccess(token, ACCESS.exp * 1000)).toEqual({ ok: false, reason: 'ERR_JWT_EXPIRED' });
+    expect(await signer.verifyRefresh(token, NOW)).toEqual({ ok: false, reason: 'ERR_JWKS_NO_MATCHING_KEY' });
+    expect(await signer.verifyAccess(`${token} `, NOW)).toEqual({ ok: false, reason: 'malformed' });
+  });
+});

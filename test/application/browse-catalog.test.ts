@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { describeError, listErrors } from '../../src/application/use-cases/browse-catalog.ts';
+import { CATALOG } from '../../src/domain/errors/catalog.ts';
+
+const NOT_FOUND = { code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', status: 404 };
+const codes = () => listErrors().map(({ code }) => code);
+
+describe('listErrors', () => {
+  it('lists every code but AUTH_FAILED, sorted', () => {
+    const expected = Object.keys(CATALOG).filter((code) => code !== 'AUTH_FAILED');
+    expect(codes()).toEqual(expected.sort());
+    expect(expected).toHaveLength(13);
+  });
+
+  it('keeps what the catalog says, and what concerns the service alone to itself', () => {
+    const { status, retryable, message, description } = CATALOG.DB_QUERY_FAILED;
+    const entry = listErrors().find(({ code }) => code === 'DB_QUERY_FAILED');
+    expect(entry).toEqual({ code: 'DB_QUERY_FAILED', status, retryable, message, description });
+  });
+
+  it('gives a list that may be changed without a trace', () => {
+    listErrors().length = 0;
+    expect(codes()).toHaveLength(13);
+  });
+});
+
+describe('describeError', () => {
+  it('gives the same entry as the list, for every code', () => {
+    for (const entry of listErrors()) expect(describeError(entry.code)).toEqual(entry);
+  });
+
+  it.each(['AUTH_FAILED', 'NO_SUCH_CODE', 'auth_token_invalid', '', 'toString', '__proto__'])('knows no %j', (code) => {
+    let thrown: unknown;
+    try {
+      describeError(code);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject(NOT_FOUND);
+  });
+});

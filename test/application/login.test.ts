@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import type { Session } from '../../src/domain/session.ts';
+import { ADA, application } from '../support/application.ts';
+
+const setUp = async () => {
+  const app = application();
+  return { app, ada: await app.register(ADA) };
+};
+
+describe('login', () => {
+  it.each(['Ada', 'ada', 'ADA', 'Ada@Example.org', 'ada@example.org', ' ADA@example.ORG '])(
+    'knows the account %j',
+    async (account) => {
+      const { app, ada } = await setUp();
+      const { user, accessToken } = await app.login({ account, password: ADA.password });
+      expect(user).toEqual(ada.user);
+      expect(await app.authenticate(accessToken)).toMatchObject({ ok: true, token: { sub: user.id, user } });
+    },
+  );
+
+  it('opens a session beside those that are there', async () => {
+    const { app, ada } = await setUp();
+    const { refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
+    await app.endSession([refreshToken]);
+    await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await app.refresh([ada.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it.each([
+    ['another password', 'Ada', 'wrong horse'],
+    ['the password in another letter case', 'Ada', 'Correct horse'],
+    ['no password', 'Ada', ''],
+    ['a password that no hash can tell from others', 'Ada', `${ADA.password}${'x'.repeat(72)}`],
+    ['an unknown username', 'Bob', ADA.password],
+    ['an unknown email', 'bob@example.org', ADA.password],
+    ['an account with an @ that only resembles a username', 'Ada@', ADA.password],
+    ['no account', '', ADA.password],
+  ])('refuses %s at the cost of one comparison, and does not tell which was wrong', async (_, account, password) => {
+    const { app } = await setUp();
+    const before = app.hasher.comparisons();
+    const refusal = await app.login({ account, password }).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null, reason: undefined });
+    expect(app.hasher.comparisons() - before).toBe(1);
+  });
+
+  it('opens no session for a caller who has gone, or who does not know the password', async () => {
+    const sessions = memorySessionRepository();
+    let opened = 0;
+    const add = async (session: Session) => {
+      opened += 1;
+      return sessions.add(session);
+    };
+    const app = application({ sessions: { ...sessions, add } });
+    await app.register(ADA);
+    await expect(app.login({ account: 'Ada', password: ADA.password }, AbortSignal.abort())).rejects.toThrow();
+    await expect(app.login({ account: 'Ada', password: 'wrong horse' })).rejects.toThrow();
+    expect(opened).toBe(1);
+  });
+});

@@ -1,0 +1,235 @@
+import { describe, expect, it } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
+import { plainTokenSigner } from '../support/fakes.ts';
+
+const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };
+const THEFT = { code: 'AUTH_FAILED', status: 401, level: 'warn' };
+
+/** Somebody who has just registered. `open` reads a refresh token of theirs. */
+const setUp = async (given: Parameters<typeof application>[0] = {}) => {
+  const app = application(given);
+  const { user, refreshToken } = await app.register(ADA);
+  const open = async (token: string) => {
+    const verified = await app.tokens.verifyRefresh(token, app.clock.now());
+    return verified.ok ? verified.token : expect.unreachable(verified.reason);
+  };
+  return { app, user, first: refreshToken, open };
+};
+
+describe('refresh', () => {
+  it('gives a new pair of 15 minutes and 7 days in the same session', async () => {
+    const { app, user, first, open } = await setUp();
+    app.clock.advance(MINUTE);
+    const now = app.clock.now();
+    const { accessToken, refreshToken } = await app.refresh([first]);
+    expect(await app.authenticate(accessToken)).toMatchObject({
+      ok: true,
+      token: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000 },
+    });
+    const [before, after] = [await open(first), await open(refreshToken)];
+    expect(after.claims).toMatchObject({ sub: user.id, iat: now / 1000, exp: (now + 7 * DAY) / 1000 });
+    expect(after.sessionId).toBe(before.sessionId);
+    expect(after.claims.jti).not.toBe(before.claims.jti);
+  });
+
+  it('keeps a session alive for as long as it is refreshed every 7 days', async () => {
+    const { app, first } = await setUp();
+    let token = first;
+    for (let week = 0; week < 5; week += 1) {
+      app.clock.advance(7 * DAY - SECOND);
+      token = (await app.refresh([token])).refreshToken;
+    }
+    app.clock.advance(7 * DAY);
+    await expect(app.refresh([token])).rejects.toMatchObject(REFUSED);
+  });
+
+  it('shows the user as stored now', async () => {
+    const users = memoryUserRepository();
+    const renamed = async (id: string) => {
+      const user = await users.findById(id);
+      return user && { ...user, username: 'Lovelace' };
+    };
+    const { app, first } = await setUp({ users: { ...users, findById: renamed } });
+    const { accessToken } = await app.refresh([first]);
+    expect(await app.authenticate(accessToken)).toMatchObject({ token: { user: { username: 'Lovelace' } } });
+  });
+
+  describe('refuses', () => {
+    it('a request without a refresh token', async () => {
+      const { app } = await setUp();
+      await expect(app.refresh([])).rejects.toMatchObject({ ...REFUSED, reason: 'no refresh token' });
+    });
+
+    it('what is no refresh token, and tells nothing of it', async () => {
+      const { app } = await setUp();
+      const { accessToken } = await app.login({ account: 'Ada', password: ADA.password });
+      for (const text of ['', 'nonsense', accessToken]) {
+        await expect(app.refresh([text])).rejects.toMatchObject({ ...REFUSED, reason: 'no genuine refresh token' });
+      }
+    });
+
+    it('a token from the moment on at which it expires', async () => {
+      const { app, first } = await setUp();
+      app.clock.advance(7 * DAY);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      app.clock.advance(-1);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('a token whose user is gone', async () => {
+      const { app, first } = await setUp({ users: { ...memoryUserRepository(), findById: async () => null } });
+      await expect(app.refresh([first])).rejects.toMatchObject({ ...REFUSED, reason: 'the user does not exist' });
+    });
+
+    it('a token whose session is gone', async () => {
+      const { app, first, open } = await setUp();
+      await app.sessions.end((await open(first)).sessionId);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+    });
+  });
+
+  describe('of several tokens in one request', () => {
+    it('takes the first that is genuine', async () => {
+      const { app, first, open } = await setUp();
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      const { refreshToken } = await app.refresh(['nonsense', other, first]);
+      expect((await open(refreshToken)).sessionId).toBe((await open(other)).sessionId);
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('does not turn to the next when the first genuine one is refused', async () => {
+      const { app, first } = await setUp();
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      await app.refresh([first]);
+      await expect(app.refresh([first, other])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([other])).toHaveProperty('accessToken');
+    });
+  });
+
+  describe('of a token that was rotated', () => {
+    it.each([0, 1, 10 * SECOND])('forgives the session %i ms after the rotation', async (age) => {
+      const { app, first } = await setUp();
+      const { refreshToken } = await app.refresh([first]);
+      app.clock.advance(age);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+    });
+
+    it.each([10 * SECOND + 1, DAY])('ends the session %i ms after the rotation, loudly', async (age) => {
+      const { app, first, open } = await setUp();
+      const { refreshToken } = await app.refresh([first]);
+      const { sessionId } = await open(refreshToken);
+      app.clock.advance(age);
+      await expect(app.refresh([first])).rejects.toMatchObject({
+        ...THEFT,
+        reason: expect.stringContaining(sessionId),
+      });
+      expect(await app.sessions.find(sessionId)).toBeNull();
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('ends the session at once when it is the predecessor of the predecessor', async () => {
+      const { app, first } = await setUp();
+      const second = (await app.refresh([first])).refreshToken;
+      const third = (await app.refresh([second])).refreshToken;
+      await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
+      await expect(app.refresh([third])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('ends no other session of the user', async () => {
+      const { app, first } = await setUp();
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      await app.refresh([first]);
+      app.clock.advance(MINUTE);
+      await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
+      expect(await app.refresh([other])).toHaveProperty('accessToken');
+    });
+  });
+
+  describe('with a replay window', () => {
+    const replayPolicy = { raceWindow: 10 * SECOND, replayWindow: 5 * SECOND };
+
+    it('yields the successor again to its immediate predecessor', async () => {
+      const { app, user, first, open } = await setUp({ replayPolicy });
+      const { refreshToken } = await app.refresh([first]);
+      app.clock.advance(5 * SECOND - 1);
+      const again = await app.refresh([first]);
+      expect(await open(again.refreshToken)).toEqual(await open(refreshToken));
+      expect(await app.authenticate(again.accessToken)).toMatchObject({
+        ok: true,
+        token: { sub: user.id, iat: Math.floor(app.clock.now() / 1000) },
+      });
+      expect(await app.refresh([again.refreshToken])).toHaveProperty('accessToken');
+    });
+
+    it('refuses and forgives between the two windows', async () => {
+      const { app, first } = await setUp({ replayPolicy });
+      const { refreshToken } = await app.refresh([first]);
+      app.clock.advance(5 * SECOND);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+    });
+
+    it('ends the session for what is further back', async () => {
+      const { app, first } = await setUp({ replayPolicy });
+      const second = (await app.refresh([first])).refreshToken;
+      await app.refresh([second]);
+      await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
+    });
+
+    it('gives 50 concurrent uses of one token the same successor', async () => {
+      const { app, first, open } = await setUp({ replayPolicy });
+      const pairs = await Promise.all(Array.from({ length: 50 }, () => app.refresh([first])));
+      const opened = await Promise.all(pairs.map(({ refreshToken }) => open(refreshToken)));
+      expect(new Set(opened.map(({ claims }) => claims.jti)).size).toBe(1);
+    });
+  });
+
+  it('lets one of 50 concurrent uses of one token win, and forgives the others', async () => {
+    const { app, first } = await setUp();
+    const attempts = Array.from({ length: 50 }, () => app.refresh([first]));
+    const failures = await rejections(attempts);
+    expect(failures).toHaveLength(49);
+    for (const failure of failures) expect(failure).toMatchObject(REFUSED);
+    const { refreshToken } = await Promise.any(attempts);
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+  });
+
+  describe('leaves the token usable', () => {
+    it.each(['signAccess', 'signRefresh'] as const)('when %s fails', async (method) => {
+      const tokens = plainTokenSigner();
+      const sign = { signAccess: unreliable(tokens.signAccess), signRefresh: unreliable(tokens.signRefresh) };
+      const { app, first } = await setUp({ tokens: { ...tokens, ...sign } });
+      sign[method].failNext();
+      await expect(app.refresh([first])).rejects.toThrow('down');
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the user cannot be looked up', async () => {
+      const users = memoryUserRepository();
+      const findById = unreliable(users.findById);
+      const { app, first } = await setUp({ users: { ...users, findById } });
+      findById.failNext();
+      await expect(app.refresh([first])).rejects.toThrow('down');
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the rotation fails', async () => {
+      const sessions = memorySessionRepository();
+      const rotate = unreliable(sessions.rotate);
+      const { app, first } = await setUp({ sessions: { ...sessions, rotate } });
+      rotate.failNext();
+      await expect(app.refresh([first])).rejects.toThrow('down');
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
+    it('when the caller has gone before the rotation', async () => {
+      const { app, first } = await setUp();
+      await expect(app.refresh([first], AbortSignal.abort())).rejects.toThrow();
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
+
+describe('register', () => {
+  it('gives back the user as it may be shown', async () => {
+    const app = application();
+    const { user } = await app.register(ADA);
+    expect(user).toEqual({
+      id: expect.stringMatching(/^[0-9A-Z]{26}$/),
+      username: 'Ada',
+      email: 'ada@example.org',
+      createdAt: app.clock.now(),
+      updatedAt: app.clock.now(),
+    });
+  });
+
+  it('stores the user with a hash of the password', async () => {
+    const app = application();
+    const { user } = await app.register(ADA);
+    const stored = await app.users.findById(user.id);
+    expect(stored).toMatchObject(user);
+    expect(stored?.passwordHash).not.toBe(ADA.password);
+    expect(await app.hasher.verify(ADA.password, stored?.passwordHash ?? null)).toBe(true);
+  });
+
+  it('logs the user in with a pair of tokens of 15 minutes and 7 days', async () => {
+    const app = application();
+    const { user, accessToken, refreshToken } = await app.register(ADA);
+    const now = app.clock.now();
+    expect(await app.tokens.verifyAccess(accessToken, now)).toMatchObject({
+      ok: true,
+      token: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000, tokenType: 'access' },
+    });
+    expect(await app.tokens.verifyRefresh(refreshToken, now)).toMatchObject({
+      ok: true,
+      token: { claims: { sub: user.id, iat: now / 1000, exp: (now + 7 * DAY) / 1000, tokenType: 'refresh' } },
+    });
+  });
+
+  it('opens a session whose current token is the refresh token', async () => {
+    const app = application();
+    const { user, refreshToken } = await app.register(ADA);
+    const verified = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
+    if (!verified.ok) expect.unreachable(verified.reason);
+    const { claims, sessionId } = verified.token;
+    expect(await app.sessions.find(sessionId)).toMatchObject({ userId: user.id, currentTokenId: claims.jti });
+  });
+
+  it('gives an id of its own to the user, the session and each token', async () => {
+    const app = application();
+    const { user, accessToken, refreshToken } = await app.register(ADA);
+    const access = await app.tokens.verifyAccess(accessToken, app.clock.now());
+    const refresh = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
+    if (!access.ok || !refresh.ok) expect.unreachable();
+    expect(new Set([user.id, access.token.jti, refresh.token.claims.jti, refresh.token.sessionId]).size).toBe(4);
+  });
+
+  it.each([
+    ['username', { ...ADA, email: 'other@example.org' }],
+    ['username in another letter case', { ...ADA, username: 'aDA', email: 'other@example.org' }],
+    ['email', { ...ADA, username: 'other' }],
+    ['email in another letter case', { ...ADA, username: 'other', email: 'ADA@EXAMPLE.ORG' }],
+  ])('refuses a second user of one %s', async (_, second) => {
+    const app = application();
+    await app.register(ADA);
+    await expect(app.register(second)).rejects.toMatchObject({ code: 'AUTH_USER_DUPLICATE', status: 409 });
+  });
+
+  it('lets one of 50 concurrent registrations of one username win, and opens a session for it alone', async () => {
+    const sessions = memorySessionRepository();
+    let opened = 0;
+    const app = application({
+      sessions: {
+        ...sessions,
+        add: async (session) => {
+          opened += 1;
+          return sessions.add(session);
+        },
+      },
+    });
+    const attempts = Array.from({ length: 50 }, (_, index) =>
+      app.register({ ...ADA, email: `ada${index}@example.org` }),
+    );
+    const failures = await rejections(attempts);
+    expect(failures).toHaveLength(49);
+    for (const failure of failures) expect(failure).toMatchObject({ code: 'AUTH_USER_DUPLICATE' });
+    expect(opened).toBe(1);
+  });
+
+  it('stores nothing for a caller who has gone', async () => {
+    const app = application();
+    await expect(app.register(ADA, AbortSignal.abort())).rejects.toThrow();
+    expect(await app.users.findByUsername(ADA.username)).toBeNull();
+  });
+
+  it('leaves a user who can log in, when the session could not be stored', async () => {
+    const sessions = memorySessionRepository();
+    const add = unreliable(sessions.add);
+    const app = application({ sessions: { ...sessions, add } });
+    add.failNext();
+    await expect(app.register(ADA)).rejects.toThrow('down');
+    expect(await app.login({ account: ADA.username, password: ADA.password })).toHaveProperty('accessToken');
+  });
+});

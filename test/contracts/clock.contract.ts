@@ -1,0 +1,13 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/application/ports/clock.ts';
+
+export const describeClock = (name: string, make: () => Clock) => {
+  describe(`${name} as a Clock`, () => {
+    it('gives epoch milliseconds, as an integer', () => {
+      const now = make().now();
+      expect(Number.isSafeInteger(now)).toBe(true);
+      expect(now).toBeGreaterThan(Date.UTC(2020));
+      expect(now).toBeLessThan(Date.UTC(2100));
+    });
+  });
+};

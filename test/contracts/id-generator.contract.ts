@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import type { Clock } from '../../src/application/ports/clock.ts';
+import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
+
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const START = Date.UTC(2026, 0, 1);
+
+const take = (ids: IdGenerator, count: number) => Array.from({ length: count }, () => ids.next());
+
+export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGenerator) => {
+  describe(`${name} as an IdGenerator`, () => {
+    it("makes ULIDs: 26 characters of Crockford's base 32", () => {
+      for (const id of take(make(fixedClock(START)), 1_000)) expect(id).toMatch(ULID);
+    });
+
+    it('never makes the same one twice', async () => {
+      const ids = make(fixedClock(START));
+      const made = await Promise.all(Array.from({ length: 5_000 }, async () => ids.next()));
+      expect(new Set(made).size).toBe(5_000);
+    });
+
+    it('makes them in ascending order, within a millisecond too', () => {
+      const clock = fixedClock(START);
+      const ids = make(clock);
+      const made = take(ids, 100);
+      clock.advance(1);
+      made.push(...take(ids, 100));
+      expect(made).toEqual([...made].sort());
+    });
+
+    it('keeps them ascending when the clock steps back', () => {
+      const clock = fixedClock(START);
+      const ids = make(clock);
+      const made = take(ids, 10);
+      clock.advance(-3_600_000);
+      made.push(...take(ids, 10));
+      clock.advance(1);
+      made.push(...take(ids, 10));
+      expect(made).toEqual([...made].sort());
+    });
+  });
+};

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const LONGEST = 'é'.repeat(36);
+/** Past 72 bytes, past a NUL, or with no form in UTF-8: each shares its hash with others. */
+const UNHASHABLE = [`${LONGEST}x`, `${PASSWORD}\0x`, `${PASSWORD}\ud800`];
+
+/** @param make gives the hasher and how many comparisons it has paid for so far. */
+export const describePasswordHasher = (
+  name: string,
+  make: () => { hasher: PasswordHasher; comparisons: () => number },
+) => {
+  describe(`${name} as a PasswordHasher`, () => {
+    it('verifies a password against its own hash', async () => {
+      const { hasher } = make();
+      for (const password of [PASSWORD, LONGEST, 'x', '密码 🔑 пароль']) {
+        expect(await hasher.verify(password, await hasher.hash(password))).toBe(true);
+      }
+    });
+
+    it('refuses another password', async () => {
+      const { hasher } = make();
+      const hash = await hasher.hash(PASSWORD);
+      for (const other of ['', PASSWORD.slice(1), `${PASSWORD} `, ` ${PASSWORD}`, hash]) {
+        expect(await hasher.verify(other, hash)).toBe(false);
+      }
+      expect(await hasher.verify(`${LONGEST.slice(0, -1)}è`, await hasher.hash(LONGEST))).toBe(false);
+    });
+
+    it('gives two hashes of one password that differ', async () => {
+      const { hasher } = make();
+      expect(await hasher.hash(PASSWORD)).not.toBe(await hasher.hash(PASSWORD));
+    });
+
+    it('tells passwords apart that differ only in letter case, accents or composition', async () => {
+      const { hasher } = make();
+      const hash = await hasher.hash('Café crème'.normalize('NFC'));
+      for (const other of ['café crème', 'Cafe creme', 'Café crème'.normalize('NFD')]) {
+        expect(await hasher.verify(other, hash)).toBe(false);
+      }
+    });
+
+    it('refuses to hash a password that it could not tell from every other', async () => {
+      const { hasher } = make();
+      for (const password of UNHASHABLE) {
+        const refusal = await hasher.hash(password).catch((error: unknown) => error);
+        expect(refusal).toBeInstanceOf(RangeError);
+        expect(String(refusal)).not.toContain(password.slice(0, 8));
+      }
+    });
+
+    it('finds such a password wrong at the cost of a comparison', async () => {
+      const { hasher, comparisons } = make();
+      const hashes = [await hasher.hash(LONGEST), await hasher.hash(PASSWORD), await hasher.hash('')];
+      const pairs = UNHASHABLE.flatMap((password) => hashes.map((hash) => ({ password, hash })));
+      const before = comparisons();
+      for (const { password, hash } of pairs) expect(await hasher.verify(password, hash)).toBe(false);
+      expect(comparisons() - before).toBe(pairs.length);
+    });
+
+    it('finds every password wrong against no hash at the cost of a comparison', async () => {
+      const { hasher, comparisons } = make();
+      const passwords = [PASSWORD, '', ...UNHASHABLE];
+      const before = comparisons();
+      for (const password of passwords) expect(await hasher.verify(password, null)).toBe(false);
+      expect(comparisons() - before).toBe(passwords.length);
+    });
+  });
+};

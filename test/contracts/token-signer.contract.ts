@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import type { RefreshToken, TokenSigner } from '../../src/application/ports/token-signer.ts';
+import type { AccessClaims } from '../../src/domain/tokens.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const IAT = NOW / 1000;
+
+const ACCESS: AccessClaims = {
+  sub: '01J00000000000000000000001',
+  iat: IAT,
+  exp: IAT + 900,
+  jti: '01J00000000000000000000002',
+  tokenType: 'access',
+  user: {
+    id: '01J00000000000000000000001',
+    username: 'Ada',
+    email: 'ada@example.org',
+    createdAt: NOW - 86_400_001,
+    updatedAt: NOW - 1,
+  },
+};
+const REFRESH: RefreshToken = {
+  claims: { sub: ACCESS.sub, iat: IAT, exp: IAT + 604_800, jti: '01J00000000000000000000003', tokenType: 'refresh' },
+  sessionId: '01J00000000000000000000004',
+};
+
+const NO_TOKENS = ['', '.', '..', 'a.b.c', '....', 'null', '{}', '\0', '💥.💥.💥', ' ', 'a'.repeat(100_000)];
+
+const swapped = (text: string, index: number) =>
+  text.slice(0, index) + (text[index] === 'B' ? 'C' : 'B') + text.slice(index + 1);
+
+/** Every text that differs from this one in one character, and some that are longer or shorter. */
+const alterations = (text: string) => [
+  ...Array.from(text, (_, index) => swapped(text, index)),
+  ...Array.from('AQgwBRhxCSiy_-09', (last) => text.slice(0, -1) + last).filter((altered) => altered !== text),
+  text.slice(0, -1),
+  `${text}A`,
+  `${text}=`,
+  `${text} `,
+  `${text}\n`,
+  ` ${text}`,
+  text.toLowerCase(),
+];
+
+/** @param make gives a signer; those made with another `key` sign with other keys. */
+export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs') => Promise<TokenSigner>) => {
+  describe(`${name} as a TokenSigner`, () => {
+    it('gives back the claims it signed', async () => {
+      const signer = await make('ours');
+      expect(await signer.verifyAccess(await signer.signAccess(ACCESS), NOW)).toEqual({ ok: true, token: ACCESS });
+      expect(await signer.verifyRefresh(await signer.signRefresh(REFRESH), NOW)).toEqual({ ok: true, token: REFRESH });
+    });
+
+    it('refuses a token from the second on at which it expires', async () => {
+      const signer = await make('ours');
+      const access = await signer.signAccess(ACCESS);
+      const refresh = await signer.signRefresh(REFRESH);
+      const end = { access: ACCESS.exp * 1000, refresh: REFRESH.claims.exp * 1000 };
+      expect((await signer.verifyAccess(access, end.access - 1)).ok).toBe(true);
+      expect((await signer.verifyAccess(access, end.access)).ok).toBe(false);
+      expect((await signer.verifyRefresh(refresh, end.refresh - 1)).ok).toBe(true);
+      expect((await signer.verifyRefresh(refresh, end.refresh)).ok).toBe(false);
+    });
+
+    it('refuses a token that was changed in any part', async () => {
+      const signer = await make('ours');
+      for (const altered of alterations(await signer.signAccess(ACCESS))) {
+        expect((await signer.verifyAccess(altered, NOW)).ok, altered).toBe(false);
+      }
+      for (const altered of alterations(await signer.signRefresh(REFRESH))) {
+        expect((await signer.verifyRefresh(altered, NOW)).ok, altered).toBe(false);
+      }
+    });
+
+    it('refuses an access token as a refresh token, and the other way round', async () => {
+      const signer = await make('ours');
+      expect((await signer.verifyRefresh(await signer.signAccess(ACCESS), NOW)).ok).toBe(false);
+      expect((await signer.verifyAccess(await signer.signRefresh(REFRESH), NOW)).ok).toBe(false);
+    });
+
+    it('refuses a token signed with another key', async () => {
+      const [ours, theirs] = await Promise.all([make('ours'), make('theirs')]);
+      await Promise.all([ours.signAccess(ACCESS), ours.signRefresh(REFRESH)]);
+      expect((await ours.verifyAccess(await theirs.signAccess(ACCESS), NOW)).ok).toBe(false);
+      expect((await ours.verifyRefresh(await theirs.signRefresh(REFRESH), NOW)).ok).toBe(false);
+    });
+
+    it('refuses what is no token', async () => {
+      const signer = await make('ours');
+      for (const text of NO_TOKENS) {
+        expect((await signer.verifyAccess(text, NOW)).ok).toBe(false);
+        expect((await signer.verifyRefresh(text, NOW)).ok).toBe(false);
+      }
+    });
+  });
+};

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { CATALOG } from '../../../src/domain/errors/catalog.ts';
+
+/** SPEC "Catalog": code, HTTP status, retryable. SPEC leaves open whether AUTH_FAILED is retryable. */
+const SPECIFIED = [
+  ['CLIENT_PARAMS_VALIDATION_FAILED', 400, false],
+  ['AUTH_CREDENTIALS_INVALID', 401, false],
+  ['AUTH_TOKEN_INVALID', 401, false],
+  ['AUTH_TOKEN_MISSING', 401, false],
+  ['AUTH_FAILED', 401, false],
+  ['DB_RECORD_NOT_FOUND', 404, false],
+  ['EXCEPTION_CATALOG_CODE_NOT_FOUND', 404, false],
+  ['AUTH_USER_DUPLICATE', 409, false],
+  ['DB_UNIQUE_VIOLATION', 409, false],
+  ['CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 429, true],
+  ['DB_QUERY_FAILED', 500, true],
+  ['SYS_HTTP_UNEXPECTED_ERROR', 500, false],
+  ['SYS_SERIALIZATION_ERROR', 500, false],
+  ['SYS_UNEXPECTED_ERROR', 500, false],
+] as const;
+
+/** SPEC "Exception mapping". */
+const LEVELS = [
+  ['CLIENT_PARAMS_VALIDATION_FAILED', 'info'],
+  ['SYS_SERIALIZATION_ERROR', 'error'],
+  ['CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 'warn'],
+  ['SYS_UNEXPECTED_ERROR', 'fatal'],
+] as const;
+
+describe('the catalog of errors', () => {
+  it.each(SPECIFIED)('has %s with status %i and retryable %s', (code, status, retryable) => {
+    expect(CATALOG[code]).toMatchObject({ status, retryable });
+  });
+
+  it('has no other code', () => {
+    expect(Object.keys(CATALOG).sort()).toEqual(SPECIFIED.map(([code]) => code).sort());
+  });
+
+  it.each(LEVELS)('logs %s at %s', (code, level) => {
+    expect(CATALOG[code].level).toBe(level);
+  });
+
+  it('publishes every code but AUTH_FAILED', () => {
+    const hidden = Object.entries(CATALOG).filter(([, { published }]) => !published);
+    expect(hidden.map(([code]) => code)).toEqual(['AUTH_FAILED']);
+  });
+
+  it('has a message and a description for every code', () => {
+    for (const [code, { message, description }] of Object.entries(CATALOG)) {
+      expect(message, code).toMatch(/^[A-Z].*\.$/);
+      expect(description, code).toMatch(/^[A-Z].*\.$/);
+    }
+  });
+
+  it('cannot be changed', () => {
+    expect(Object.isFrozen(CATALOG)).toBe(true);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { newSession, rotated } from '../../src/domain/session.ts';
+import { accessClaims, refreshClaims } from '../../src/domain/tokens.ts';
+import { newUser } from '../../src/domain/user.ts';
+
+const NOW = Date.UTC(2026, 0, 1) + 999;
+const SECOND = Date.UTC(2026, 0, 1) / 1000;
+const LIFETIME = 604_800_000;
+
+describe('accessClaims', () => {
+  it('names the user without the hash, in whole seconds that never promise more than the lifetime', () => {
+    const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
+    expect(accessClaims({ user, tokenId: 't1', now: NOW, lifetime: 900_000 })).toEqual({
+      sub: 'u1',
+      iat: SECOND,
+      exp: SECOND + 900,
+      jti: 't1',
+      tokenType: 'access',
+      user: { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: NOW, updatedAt: NOW },
+    });
+  });
+});
+
+describe('refreshClaims', () => {
+  const session = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: NOW, lifetime: LIFETIME });
+
+  it('tells nothing of the user but the id', () => {
+    expect(refreshClaims(session)).toEqual({
+      sub: 'u1',
+      iat: SECOND,
+      exp: SECOND + LIFETIME / 1000,
+      jti: 't1',
+      tokenType: 'refresh',
+    });
+  });
+
+  it('follows the session through a rotation', () => {
+    const at = NOW + 60_000;
+    const next = rotated(session, { sessionId: 's1', from: 't1', to: 't2', at, expiresAt: at + LIFETIME });
+    expect(next && refreshClaims(next)).toMatchObject({
+      jti: 't2',
+      iat: SECOND + 60,
+      exp: SECOND + 60 + LIFETIME / 1000,
+    });
+  });
+});

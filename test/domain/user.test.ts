@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { newUser, publicUser } from '../../src/domain/user.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const INPUT = { id: 'u1', username: 'Ada', email: ' Ada@Example.ORG ', passwordHash: 'hash', now: NOW };
+
+describe('newUser', () => {
+  it('keeps the username as it was written and the email in canonical form', () => {
+    expect(newUser(INPUT)).toEqual({
+      id: 'u1',
+      username: 'Ada',
+      email: 'ada@example.org',
+      passwordHash: 'hash',
+      createdAt: NOW,
+      updatedAt: NOW,
+    });
+  });
+});
+
+describe('publicUser', () => {
+  it('drops the hash, and whatever else a user may come to hold', () => {
+    const user = { ...newUser(INPUT), recoveryCode: 'secret' };
+    expect(Object.keys(publicUser(user)).sort()).toEqual(['createdAt', 'email', 'id', 'updatedAt', 'username']);
+  });
+});

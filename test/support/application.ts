@@ -1,0 +1,66 @@
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { authenticate } from '../../src/application/use-cases/authenticate.ts';
+import { endSession } from '../../src/application/use-cases/end-session.ts';
+import { getCurrentUser } from '../../src/application/use-cases/get-current-user.ts';
+import { login } from '../../src/application/use-cases/login.ts';
+import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
+import { register } from '../../src/application/use-cases/register.ts';
+import { plainPasswordHasher, plainTokenSigner } from './fakes.ts';
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const DAY = 24 * 60 * MINUTE;
+
+/** What somebody registers with. */
+export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
+
+/** The use cases over adapters that live in memory, at a time that stands still. What is given takes an adapter's place. */
+export const application = (given: Partial<Omit<RefreshDeps, 'clock'>> = {}) => {
+  const clock = fixedClock(Date.UTC(2026, 0, 1));
+  const hasher = plainPasswordHasher();
+  const deps = {
+    users: memoryUserRepository(),
+    sessions: memorySessionRepository(),
+    tokens: plainTokenSigner(),
+    ids: sequentialIds(),
+    accessLifetime: 15 * MINUTE,
+    refreshLifetime: 7 * DAY,
+    replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
+    ...given,
+    clock,
+    hasher,
+  };
+  return {
+    ...deps,
+    register: register(deps),
+    login: login(deps),
+    refresh: refresh(deps),
+    endSession: endSession(deps),
+    authenticate: authenticate(deps),
+    getCurrentUser: getCurrentUser(deps),
+  };
+};
+
+/** The same work, which fails when it is told to: once. */
+export const unreliable = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) => {
+  let failing = false;
+  const attempt = async (...given: Given): Promise<Result> => {
+    if (failing) {
+      failing = false;
+      throw new Error('down');
+    }
+    return work(...given);
+  };
+  return Object.assign(attempt, {
+    failNext: () => {
+      failing = true;
+    },
+  });
+};
+
+/** Why each of these promises was rejected; nothing of those that were kept. */
+export const rejections = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
+  (await Promise.allSettled(promises)).flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));

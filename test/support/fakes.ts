@@ -1,0 +1,45 @@
+import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
+import type { RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
+import { isHashable } from '../../src/domain/password.ts';
+import type { AccessClaims } from '../../src/domain/tokens.ts';
+
+/** A token signer without cryptography: it recognises the very texts that it gave out. */
+export const plainTokenSigner = (key = 'a key'): TokenSigner => {
+  const accessTokens = new Map<string, AccessClaims>();
+  const refreshTokens = new Map<string, RefreshToken>();
+
+  const issue = <T>(issued: Map<string, T>, token: T): string => {
+    const text = JSON.stringify([key, token]);
+    issued.set(text, structuredClone(token));
+    return text;
+  };
+  const recognise = <T>(token: T | undefined, exp: number | undefined, now: number): Verified<T> => {
+    if (token === undefined || exp === undefined) return { ok: false, reason: 'unknown' };
+    return now < exp * 1000 ? { ok: true, token: structuredClone(token) } : { ok: false, reason: 'expired' };
+  };
+
+  return {
+    signAccess: async (claims) => issue(accessTokens, claims),
+    signRefresh: async (token) => issue(refreshTokens, token),
+    verifyAccess: async (text, now) => recognise(accessTokens.get(text), accessTokens.get(text)?.exp, now),
+    verifyRefresh: async (text, now) => recognise(refreshTokens.get(text), refreshTokens.get(text)?.claims.exp, now),
+  };
+};
+
+/** A hasher whose hashes hide nothing; it counts the comparisons that a real one would pay for. */
+export const plainPasswordHasher = (): PasswordHasher & { comparisons(): number } => {
+  let salt = 0;
+  let compared = 0;
+  return {
+    hash: async (password) => {
+      if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
+      salt += 1;
+      return `${salt}:${password}`;
+    },
+    verify: async (password, hash) => {
+      compared += 1;
+      return hash !== null && isHashable(password) && hash.slice(hash.indexOf(':') + 1) === password;
+    },
+    comparisons: () => compared,
+  };
+};

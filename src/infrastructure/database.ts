@@ -5,8 +5,8 @@ import { applyMigrations } from './migrate.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 import { systemReason } from './system-reason.ts';
 
-/** Milliseconds. An embedded database whose disk is full may never answer. */
-const PING_TIMEOUT = 10_000;
+/** Milliseconds. A network that swallows packets would keep a ping for minutes. */
+const PING_TIMEOUT = 5_000;
 
 export type Database = {
   readonly em: SqlEntityManager;
@@ -35,13 +35,13 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
   };
   const orm = await MikroORM.init({ ...settings, driverOptions, logger: () => undefined });
   const unlock = options.kind === 'embedded' ? lockDataDir(options.dataDir) : () => undefined;
-  const ping = async () => void (await orm.em.execute('select 1', [], { signal: AbortSignal.timeout(PING_TIMEOUT) }));
+  const select1 = (signal?: AbortSignal) => orm.em.execute('select 1', [], signal === undefined ? {} : { signal });
   const close = async () => {
     closed = true;
     await orm.close().finally(unlock);
   };
   try {
-    await ping();
+    await select1();
     if (migrate) await applyMigrations(orm, options.kind);
   } catch (error) {
     await close().catch(() => undefined);
@@ -49,7 +49,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
   }
   return {
     em: orm.em,
-    ping: () => translated(ping),
+    ping: async () => void (await translated(() => select1(AbortSignal.timeout(PING_TIMEOUT)))),
     migrate: () => translated(() => applyMigrations(orm, options.kind)),
     close,
   };

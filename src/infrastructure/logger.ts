@@ -24,14 +24,22 @@ const withSafeMessage: NonNullable<PinoOptions['hooks']> = {
   },
 };
 
-const prettyStream = (destination: DestinationStream | undefined): DestinationStream | undefined => {
+/** Makes of a JSON line what is easy to read; `null` where pino-pretty, a development dependency, is not installed. */
+const prettyFormat = (colorize: boolean): ((line: string) => string) | null => {
+  const require = createRequire(import.meta.url);
   try {
-    const require = createRequire(import.meta.url);
-    const pretty: typeof import('pino-pretty') = require('pino-pretty');
-    return pretty({ sync: true, ...(destination && { destination: destination as NodeJS.WritableStream }) });
-  } catch {
-    return destination;
+    const { prettyFactory }: typeof import('pino-pretty') = require('pino-pretty');
+    return prettyFactory({ colorize });
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === 'MODULE_NOT_FOUND') return null;
+    throw error;
   }
+};
+
+const outputOf = ({ destination, pretty, environment }: LoggerOptions): DestinationStream => {
+  const output = destination ?? pino.destination(1);
+  const format = pretty === true && environment === 'development' ? prettyFormat(destination === undefined) : null;
+  return format === null ? output : { write: (line) => output.write(format(line)) };
 };
 
 /**
@@ -40,8 +48,7 @@ const prettyStream = (destination: DestinationStream | undefined): DestinationSt
  * @param mixin members that every line gets, such as the request's id; a line's own go before them.
  */
 export const createLogger = (options: LoggerOptions, mixin: () => object): Logger => {
-  const { level, environment, version, destination } = options;
-  const pretty = options.pretty === true && environment === 'development';
+  const { level, environment, version } = options;
   return pino(
     {
       level,
@@ -56,6 +63,6 @@ export const createLogger = (options: LoggerOptions, mixin: () => object): Logge
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withSafeMessage,
     },
-    (pretty ? prettyStream(destination) : destination) ?? pino.destination(1),
+    outputOf(options),
   );
 };

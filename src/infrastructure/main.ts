@@ -2,6 +2,7 @@ import { currentRequest } from '../adapters/http/request-scope.ts';
 import { compose } from './compose.ts';
 import { type Config, parseConfig } from './config.ts';
 import { createLogger } from './logger.ts';
+import { purgeSessions } from './purge-sessions.ts';
 import { listen } from './server.ts';
 import { VERSION } from './version.ts';
 
@@ -13,11 +14,14 @@ const start = async (config: Config): Promise<void> => {
   for (const warning of config.warnings) logger.warn(warning);
   const service = await compose(config, logger);
   const server = await listen(service.http, config);
+  const background = new AbortController();
+  const purging = purgeSessions(service.ports, logger, background.signal);
   logger.info({ address: server.address, url: config.baseUrl }, 'Tandem listens');
 
   const stop = async (signal: NodeJS.Signals) => {
     logger.info({ signal }, 'Tandem stops');
-    await server.close();
+    background.abort();
+    await Promise.all([server.close(), purging]);
     await service.close();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -30,6 +30,7 @@ describe('bcryptPasswordHasher', () => {
     const compare = vi.spyOn(bcrypt, 'compare');
     await bcryptPasswordHasher({ cost }).verify('a password', null);
     const hash = compare.mock.calls[0]?.[1] ?? '';
+    expect(hash).toHaveLength(60);
     expect(bcrypt.getRounds(hash)).toBe(cost);
     expect(await bcrypt.hash('a password', hash)).toMatch(hash.slice(0, 28));
   });

@@ -172,6 +172,8 @@ describe('joseTokenSigner', () => {
       { ...payload, user: null },
       { ...payload, user: { ...payload.user, createdAt: NOW } },
       { ...payload, user: { ...payload.user, createdAt: 'yesterday' } },
+      { ...payload, user: { ...payload.user, createdAt: '2026' } },
+      { ...payload, user: { ...payload.user, createdAt: '2026-01-01T00:00:00+05' } },
       { ...payload, user: { ...payload.user, passwordHash: 'x' } },
       { ...payload, admin: true },
     ];
@@ -181,15 +183,15 @@ describe('joseTokenSigner', () => {
     }
   });
 
-  it('refuses a refresh token that names no session', async () => {
+  it('refuses a refresh token of another type, with a claim too many, or of no session', async () => {
     const { keys, signer } = await setUp();
     const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys) };
-    expect(
-      (await signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, sid: 's' }, REFRESH), NOW)).ok,
-    ).toBe(true);
-    for (const other of [header, { ...header, sid: 7 }, { ...header, sid: null }]) {
-      expect((await signer.verifyRefresh(forged(keys.refresh.privateKey, other, REFRESH), NOW)).ok).toBe(false);
-    }
+    const verify = (sid: object, payload: object) =>
+      signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, ...sid }, payload), NOW);
+    expect((await verify({ sid: 's1' }, REFRESH)).ok).toBe(true);
+    expect((await verify({ sid: 's1' }, { ...REFRESH, tokenType: 'access' })).ok).toBe(false);
+    expect((await verify({ sid: 's1' }, { ...REFRESH, sid: 's1' })).ok).toBe(false);
+    for (const sid of [{}, { sid: 7 }, { sid: null }]) expect((await verify(sid, REFRESH)).ok).toBe(false);
   });
 
   it('has no opinion on a token from the future', async () => {

@@ -32,9 +32,8 @@ export const bcryptPasswordHasher = ({
       return inTurn(() => bcrypt.hash(password, cost));
     },
     verify: async (password, hash) => {
-      const comparable = isHashable(password);
-      const matches = await inTurn(() => bcrypt.compare(comparable ? password : '', hash ?? hashOfNobody(cost)));
-      return matches && comparable && hash !== null;
+      const matches = await inTurn(() => bcrypt.compare(password, hash ?? hashOfNobody(cost)));
+      return matches && hash !== null && isHashable(password);
     },
   };
 };

@@ -1,0 +1,210 @@
+import { gzipSync } from 'node:zlib';
+import type { Response } from 'supertest';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../../src/adapters/http/define-route.ts';
+import { CATALOG } from '../../src/domain/errors/catalog.ts';
+import { compose } from '../../src/infrastructure/compose.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
+import { createLogger } from '../../src/infrastructure/logger.ts';
+import { bodyFields, sampleBody, samplePath } from '../support/samples.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { openTestStorage, type TestStorage } from '../support/storage.ts';
+
+/** What is wrong in every field of text, whatever its limits are. */
+const NO_TEXT: Readonly<Record<string, unknown>> = {
+  missing: undefined,
+  null: null,
+  'a number': 7,
+  'a boolean': true,
+  'an array': ['Sample.name-1'],
+  'an object': { $ne: null },
+  empty: '',
+};
+/** What some fields refuse and others take: never a fault of the service. */
+const STRANGE_TEXT: Readonly<Record<string, string>> = {
+  'too long': 'a'.repeat(10_000),
+  'a text with NUL': 'sample\u0000@example.org',
+  'a lone surrogate': 'sample \ud800 text',
+  'a reversed pair': '\udc00\ud800sample',
+  SQL: `' or 1=1; drop table users; --`,
+  'a path': '../../../../etc/passwd',
+  spaces: '          ',
+  'a line break': 'sample\r\nSet-Cookie: refresh_token=x',
+  'a right-to-left mark': 'sample\u202e',
+};
+
+/** The routes as declared, for the tables of tests; the service under test declares the same. */
+const routes = (
+  await compose(
+    parseConfig({ NODE_ENV: 'test', DATABASE_URL: 'memory:', DATA_DIR: '.data' }),
+    createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({})),
+    { tokens: {} as never },
+  )
+).routes;
+const withBody = routes.filter((route) => route.request.body !== undefined);
+const withParams = routes.filter((route) => route.request.params !== undefined);
+const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((field) => ({ route, field })));
+
+describe('bad input', () => {
+  let storage: TestStorage;
+  let service: TestService;
+  beforeAll(async () => {
+    storage = await openTestStorage();
+    service = await startService({}, storage);
+  });
+  afterAll(async () => {
+    await service.close();
+    await storage.close();
+  });
+
+  const ask = (route: Route, path = samplePath(route)) =>
+    service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path);
+  const askJson = (route: Route, json: string) => ask(route).set('Content-Type', 'application/json').send(json);
+
+  describe.each(fields)('in $route.name: $field', ({ route, field }) => {
+    it.each(Object.entries(NO_TEXT))('names the field that is %s', async (_, value) => {
+      const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
+      expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+      expect(response.body.details.map((problem: { field: string }) => problem.field)).toEqual([field]);
+    });
+
+    it.each(Object.entries(STRANGE_TEXT))('is not upset by %s', async (_, value) => {
+      const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
+      if (v.is(bodyFields(route)[field] as v.GenericSchema, value)) expectNoFault(response);
+      else expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+    });
+
+    it('takes no prototype for a value', async () => {
+      const json = JSON.stringify({ ...sampleBody(route), [field]: 'PROTOTYPE' }).replace(
+        '"PROTOTYPE"',
+        '{"__proto__":{}}',
+      );
+      expectRefusal(await askJson(route, json), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+    });
+  });
+
+  describe.each(withBody.map((route) => ({ route })))('in $route.name: the body', ({ route }) => {
+    it('lists every field that is missing, once', async () => {
+      const response = await askJson(route, '{}');
+      expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+      const named = response.body.details.map((problem: { field: string }) => problem.field);
+      expect(named).toEqual(Object.keys(bodyFields(route)));
+    });
+
+    it.each([
+      ['no JSON', '{"username": '],
+      ['a number', '42'],
+      ['a text', '"text"'],
+      ['null', 'null'],
+      ['nothing', ''],
+      ['a poisoned prototype', '{"__proto__": {"admin": true}}'],
+      ['nested too deep', '['.repeat(8000)],
+    ])('that is %s is malformed', async (_, json) => {
+      const response = await askJson(route, json);
+      expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+      expect(response.body.details).toEqual([{ field: 'body', message: 'must be a JSON object', code: 'malformed' }]);
+    });
+
+    it('that is missing altogether is malformed', async () => {
+      expectRefusal(await ask(route), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+    });
+
+    it('that is an array is refused', async () => {
+      expectRefusal(await askJson(route, '[]'), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+    });
+
+    it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'nonsense'])(
+      'of type %s is refused',
+      async (type) => {
+        const response = await ask(route)
+          .set('Content-Type', type)
+          .send(JSON.stringify(sampleBody(route)));
+        expectRefusal(response, 415, 'SYS_HTTP_UNEXPECTED_ERROR');
+      },
+    );
+
+    it('over 16 KiB is refused', async () => {
+      const response = await askJson(route, JSON.stringify({ ...sampleBody(route), padding: 'a'.repeat(16 * 1024) }));
+      expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
+    });
+
+    it('that unpacks to over 16 KiB is refused', async () => {
+      const bomb = gzipSync(JSON.stringify({ padding: 'a'.repeat(1024 * 1024) }));
+      const response = await ask(route)
+        .set('Content-Type', 'application/json')
+        .set('Content-Encoding', 'gzip')
+        .serialize((body) => body)
+        .send(bomb as unknown as string);
+      expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
+    });
+
+    it('that is no gzip although it says so is refused', async () => {
+      const response = await askJson(route, '{}').set('Content-Encoding', 'gzip');
+      expectRefusal(response, 400);
+    });
+  });
+
+  describe.each(withParams.map((route) => ({ route })))('in $route.name: the path', ({ route }) => {
+    it.each(['%', '%zz', '%c3', '%00', '%2e%2e%2f', 'a'.repeat(4000), '__proto__', 'constructor', '%F0%9F%98%80'])(
+      'with %s is not upset',
+      async (value) => {
+        expectRefusal(await ask(route, samplePath(route, value)));
+      },
+    );
+  });
+
+  describe.each(routes.map((route) => ({ route })))('in $route.name', ({ route }) => {
+    it.each([
+      ['two refresh cookies', { Cookie: 'refresh_token=a; refresh_token=b' }],
+      ['a cookie of broken percent-encoding', { Cookie: 'refresh_token=%zz; %=%; =; ;;' }],
+      ['a Bearer token that is none', { Authorization: 'Bearer a.b.c' }],
+      ['a strange Authorization', { Authorization: 'Digest ,,, "' }],
+      ['a foreign Origin', { Origin: 'https://evil.example' }],
+      ['a strange Host', { Host: '../..' }],
+    ])('%s is no fault of the service', async (_, headers) => {
+      expectNoFault(await ask(route).set(headers));
+    });
+
+    it.each(['?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`])(
+      'the query %s is no fault of the service',
+      async (query) => {
+        expectNoFault(await ask(route, samplePath(route) + query));
+      },
+    );
+
+    it('another method is refused', async () => {
+      const others = (['get', 'put', 'patch', 'delete', 'post'] as const).filter(
+        (method) => !routes.some((each) => each.path === route.path && each.method.toLowerCase() === method),
+      );
+      for (const method of others) {
+        const response = await service.http[method](samplePath(route));
+        expectRefusal(response, 405, 'SYS_HTTP_UNEXPECTED_ERROR');
+        expect(response.headers.allow).toContain(route.method);
+      }
+    });
+  });
+
+  it.each(['/unknown', '//', '/auth', '/auth/register/more', '/%zz', '/..%2f..%2fetc', '/users/me/../me/x'])(
+    'the unknown path %s is refused',
+    async (path) => {
+      expectRefusal(await service.http.get(path), 404, 'SYS_HTTP_UNEXPECTED_ERROR');
+    },
+  );
+});
+
+const expectNoFault = (response: Response): void => {
+  expect(response.status).toBeLessThan(500);
+  expect(response.body.success).toBe(response.status < 400);
+};
+
+/** A 4xx in the error envelope, with a code of the catalog, and nothing of the inside. */
+const expectRefusal = (response: Response, status?: number, code?: string): void => {
+  expect(response.status).toBeGreaterThanOrEqual(400);
+  expectNoFault(response);
+  if (status !== undefined) expect(response.status).toBe(status);
+  if (code !== undefined) expect(response.body.code).toBe(code);
+  expect(Object.keys(CATALOG)).toContain(response.body.code);
+  expect(response.body.details === null).toBe(response.body.code !== 'CLIENT_PARAMS_VALIDATION_FAILED');
+  expect(response.text).not.toMatch(/\n\s+at |node_modules|\/src\/|select |insert |update |delete /i);
+};

@@ -4,6 +4,7 @@ import type { Rotation, Session } from '../../domain/session.ts';
  * Where sessions are kept.
  * - finds a session by id
  * - finds nothing where there is nothing
+ * - refuses a second session of one id, and keeps the first
  * - rotates a session whose current token is the one that is used up
  * - changes nothing when another token is current
  * - rotates no session that is over or was ended

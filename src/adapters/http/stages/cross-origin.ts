@@ -18,6 +18,8 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   const setOrigin = cors({
     origin: (ctx) => ctx.get('Origin'),
     credentials: true,
+    allowMethods: HEADERS['Access-Control-Allow-Methods'],
+    allowHeaders: HEADERS['Access-Control-Allow-Headers'],
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After'],
     keepHeadersOnError: false,
   });
@@ -25,10 +27,10 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
     const origin = ctx.get('Origin');
     ctx.vary('Origin');
     if (origin !== '' && !allowed.has(origin)) throw createHttpError(403);
+    if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(HEADERS);
     await setOrigin(ctx, async () => {
       if (ctx.method !== 'OPTIONS') await next();
     });
     if (ctx.method === 'OPTIONS') ctx.status = 204;
-    if (ctx.method === 'OPTIONS' || origin !== '') ctx.set(HEADERS);
   };
 };

@@ -3,7 +3,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 export const REQUEST_ID_HEADER = 'svc-request-id';
 /** Whatever else a client sends is not worth a line in the log. */
-const REUSABLE_ID = /^[\x21-\x7e]{1,128}$/;
+const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
 /** Stage 3: who asks, in what version, and what the request is called. */
 export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>

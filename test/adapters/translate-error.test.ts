@@ -1,0 +1,160 @@
+import { connect } from 'node:net';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Tables } from '../../src/adapters/mikro-orm/tables.ts';
+import { databaseReason, translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
+import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
+import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import type { UserRepository } from '../../src/application/ports/user-repository.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import type { Database } from '../../src/infrastructure/database.ts';
+import { anId, aSession, aUser } from '../support/builders.ts';
+import { openEmbedded } from '../support/databases.ts';
+
+const EMAIL = 'secret.address@example.org';
+const HASH = '$2b$10$secretHashOfSomebody';
+const secretUser = () => aUser({ username: 'SecretName', email: EMAIL, passwordHash: HASH });
+const SECRETS = ['secret.address', 'secretHash', 'secretname', 'insert into'];
+
+const rejection = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => expect.unreachable('it was kept'),
+    (error: unknown) => error,
+  );
+
+/** Everything that can be read from a value: what is enumerable, what is not, and what hangs on it. */
+const everythingIn = (value: unknown, seen = new Set<unknown>()): string => {
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (seen.has(value)) return '';
+  seen.add(value);
+  return Reflect.ownKeys(value)
+    .map((key) => `${String(key)}: ${everythingIn(Reflect.get(value, key), seen)}`)
+    .concat(JSON.stringify(value), inspect(value, { showHidden: true, depth: Infinity }))
+    .join('\n');
+};
+
+const secretsIn = (value: unknown): string[] => {
+  const text = everythingIn(value).toLowerCase();
+  return SECRETS.filter((secret) => text.includes(secret.toLowerCase()));
+};
+
+describe('translateError', () => {
+  let database: Database;
+  let users: UserRepository;
+  beforeAll(async () => {
+    database = await openEmbedded();
+    users = mikroOrmUserRepository(database.em);
+  });
+  afterAll(() => database?.close());
+  beforeEach(async () => {
+    await database.em.execute('truncate users cascade');
+  });
+
+  const insert = (row: Partial<Tables['users']>) =>
+    database.em
+      .getKysely<Tables>()
+      .insertInto('users')
+      .values(row as Tables['users'])
+      .execute();
+
+  it('says AUTH_USER_DUPLICATE for a taken username and for a taken email, and names the constraint', async () => {
+    await users.add(secretUser());
+    expect(await rejection(users.add(aUser({ username: 'secretname' })))).toMatchObject({
+      code: 'AUTH_USER_DUPLICATE',
+      reason: expect.stringContaining('23505 users users_username_canonical_key'),
+    });
+    expect(await rejection(users.add(aUser({ email: EMAIL })))).toMatchObject({
+      code: 'AUTH_USER_DUPLICATE',
+      reason: expect.stringContaining('23505 users users_email_key'),
+    });
+  });
+
+  it('says DB_UNIQUE_VIOLATION for any other unique constraint', async () => {
+    const user = secretUser();
+    await users.add(user);
+    expect(await rejection(users.add(aUser({ id: user.id })))).toMatchObject({
+      code: 'DB_UNIQUE_VIOLATION',
+      reason: expect.stringContaining('23505 users users_pkey'),
+    });
+  });
+
+  it('says DB_QUERY_FAILED for anything else that a database refuses', async () => {
+    const sessions = mikroOrmSessionRepository(database.em);
+    expect(await rejection(sessions.add(aSession()))).toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: expect.stringContaining('23503 sessions sessions_user_id_fkey'),
+    });
+    expect(await rejection(translated(() => database.em.execute('selec 1')))).toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: expect.stringContaining('SyntaxErrorException 42601'),
+    });
+  });
+
+  it('says DB_QUERY_FAILED, and the system code, when the database is not there', async () => {
+    const refused = new Promise((_, reject) => connect(1, '127.0.0.1').on('error', reject));
+    expect(await rejection(translated(() => refused))).toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: 'Error ECONNREFUSED',
+    });
+  });
+
+  it('keeps every secret of the driver’s error to itself', async () => {
+    const user = secretUser();
+    await users.add(user);
+    const row = { id: anId(), username: 'SecretName', username_canonical: 'secretname', password_hash: HASH };
+    const insertion = `insert into users values ('${anId()}', 'a', 'a', '${EMAIL}', '${HASH}', 1, 1)`;
+    const failures = [
+      () => insert({ ...row, email: EMAIL, created_at: 1, updated_at: 1 }),
+      () => insert({ ...row, username_canonical: 'other', email: EMAIL, created_at: 1, updated_at: 1 }),
+      () => insert({ ...row, username_canonical: 'other', email: 'other', created_at: 'secretHash', updated_at: 1 }),
+      () => insert({ ...row, id: `${user.id}${EMAIL}`, email: 'other', created_at: 1, updated_at: 1 }),
+      () => insert({ ...row, username_canonical: 'other' }),
+      () => database.em.execute(insertion),
+      () => database.em.execute(`select '${EMAIL}'::bigint`),
+    ];
+    for (const fail of failures) {
+      const raw = await rejection(fail());
+      expect(secretsIn(raw)).not.toEqual([]);
+      const error = await rejection(translated(fail));
+      expect(error).toBeInstanceOf(AppError);
+      expect(secretsIn(error)).toEqual([]);
+      expect((error as AppError).cause).toBeUndefined();
+      expect((error as AppError).reason).toMatch(/\b[0-9A-Z]{5}\b/);
+    }
+  });
+
+  it('leaves an AppError as it is', async () => {
+    const error = new AppError('AUTH_FAILED');
+    expect(translateError(error)).toBe(error);
+    expect(await rejection(translated(() => Promise.reject(error)))).toBe(error);
+  });
+
+  it('translates what is thrown before there is a promise, and what is no error', async () => {
+    const throwing = () => {
+      throw new TypeError(EMAIL);
+    };
+    expect(await rejection(translated(throwing))).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'TypeError' });
+    for (const thrown of [undefined, null, EMAIL, 7, {}]) {
+      expect(translateError(thrown)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: '' });
+    }
+  });
+});
+
+describe('databaseReason', () => {
+  it('tells names alone: nothing of a field that holds more', () => {
+    const error = Object.assign(new Error(EMAIL), {
+      code: '23505',
+      table: 'users; --',
+      constraint: `users_email_key (${EMAIL})`,
+      routine: EMAIL,
+      detail: `Key (email)=(${EMAIL}) already exists.`,
+    });
+    expect(databaseReason(error)).toBe('Error 23505');
+  });
+
+  it('tells the message of a lost connection, to which drivers give no code', () => {
+    expect(databaseReason(new Error('Connection terminated unexpectedly'))).toBe(
+      'Error (Connection terminated unexpectedly)',
+    );
+  });
+});

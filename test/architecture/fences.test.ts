@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ROOT, readText } from '../support/repository.ts';
+import { temporaryDirectory } from '../support/storage.ts';
+
+/** A house of its own with the rules of this one, for files that break them. */
+const house = temporaryDirectory();
+const plant = (path: string, code: string): void => {
+  mkdirSync(dirname(join(house.path, path)), { recursive: true });
+  writeFileSync(join(house.path, path), code);
+};
+plant('biome.json', JSON.stringify({ ...JSON.parse(readText('biome.json')), vcs: { enabled: false } }));
+plant('package.json', '{ "type": "module" }');
+plant('src/domain/user.ts', 'export {};\n');
+afterAll(house.remove);
+
+/** Runs a tool of the project in the house; whether it was content, and what it said. */
+const run = (tool: string, args: readonly string[]) => {
+  const command = join(ROOT, 'node_modules/.bin', tool);
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: house.path, encoding: 'utf8' });
+  return { content: status === 0, said: stdout + stderr };
+};
+
+const lint = (path: string, code: string) => {
+  plant(path, `${code}\n`);
+  return run('biome', ['lint', path]);
+};
+
+describe('the linter catches', () => {
+  it.each([
+    ['a package in the domain', 'src/domain/planted.ts', `import 'valibot';`, 'imports no package'],
+    ['a scoped package in the domain', 'src/domain/planted.ts', `import '@koa/cors';`, 'imports no package'],
+    ['a module of Node in the domain', 'src/domain/planted.ts', `import 'node:fs';`, 'imports no package'],
+    [
+      'the application in the domain',
+      'src/domain/planted.ts',
+      `import '../application/ports/clock.ts';`,
+      'only itself',
+    ],
+    [
+      'an adapter in the domain',
+      'src/domain/errors/planted.ts',
+      `import '../../adapters/clock/system.ts';`,
+      'only itself',
+    ],
+    ['the time in the domain', 'src/domain/planted.ts', 'export const now = Date.now();', 'Clock port'],
+    ['a package in the application', 'src/application/planted.ts', `import 'jose';`, 'imports no package'],
+    [
+      'an adapter in the application',
+      'src/application/planted.ts',
+      `import '../adapters/clock/system.ts';`,
+      'own ports',
+    ],
+    [
+      'an adapter in a use case',
+      'src/application/use-cases/planted.ts',
+      `import '../../adapters/clock/system.ts';`,
+      'own ports',
+    ],
+    [
+      'the process in the application',
+      'src/application/planted.ts',
+      `import '../infrastructure/main.ts';`,
+      'own ports',
+    ],
+    ['the time in the application', 'src/application/planted.ts', 'export const now = new Date();', 'Clock port'],
+    [
+      'the process in an adapter',
+      'src/adapters/clock/planted.ts',
+      `import '../../infrastructure/main.ts';`,
+      'know no process',
+    ],
+    [
+      'the process in a stage',
+      'src/adapters/http/stages/planted.ts',
+      `import '../../../infrastructure/main.ts';`,
+      'know no process',
+    ],
+    [
+      'a sibling adapter',
+      'src/adapters/clock/planted.ts',
+      `import '../token-signer/jose.ts';`,
+      "don't know each other",
+    ],
+    [
+      'a sibling adapter in a stage',
+      'src/adapters/http/stages/planted.ts',
+      `import '../../clock/system.ts';`,
+      "don't know each other",
+    ],
+    [
+      'the environment in an adapter',
+      'src/adapters/clock/planted.ts',
+      'export const home = process.env.HOME;',
+      'process.env',
+    ],
+    ['a console', 'src/infrastructure/planted.ts', `console.log('hello');`, 'console'],
+    ['an import without its ending', 'src/domain/planted.ts', `import './user';`, 'extension'],
+    ['a barrel', 'src/domain/planted.ts', `export * from './user.ts';`, 'barrel'],
+  ])('%s', (_, path, code, reason) => {
+    const { content, said } = lint(path, code);
+    expect(content).toBe(false);
+    expect(said).toContain(reason);
+  });
+
+  it.each([
+    ['the domain in the domain', 'src/domain/planted.ts', `import './user.ts';`],
+    ['the domain in a use case', 'src/application/use-cases/planted.ts', `import '../../domain/user.ts';`],
+    [
+      'a package and the shared JSON in an adapter',
+      'src/adapters/clock/planted.ts',
+      `import 'jose';\nimport '../json/public-user.ts';`,
+    ],
+    ['its own adapter in a stage', 'src/adapters/http/stages/planted.ts', `import '../envelope.ts';`],
+    ['an adapter in the process', 'src/infrastructure/planted.ts', `import '../adapters/clock/system.ts';`],
+  ])('nothing about %s', (_, path, code) => {
+    expect(lint(path, code)).toMatchObject({ content: true });
+  });
+});
+
+describe('the compiler catches in domain and application', () => {
+  const compile = (code: string) => {
+    plant('tsconfig.json', JSON.stringify({ extends: join(ROOT, 'tsconfig.core.json'), include: ['planted.ts'] }));
+    plant('planted.ts', code);
+    return run('tsc', ['-p', '.']);
+  };
+
+  it.each([
+    ['process', 'export const port = process.env.PORT;'],
+    ['fetch', `export const answer = fetch('http://localhost');`],
+    ['setTimeout', 'export const timer = setTimeout(() => undefined, 1);'],
+    ['Buffer', `export const bytes = Buffer.from('');`],
+    ['console', `console.log('');`],
+  ])('%s', (name, code) => {
+    const { content, said } = compile(code);
+    expect(content).toBe(false);
+    expect(said).toContain(`'${name}'`);
+  });
+
+  it('nothing about the language itself', () => {
+    expect(compile('export const longest = Math.max(1, 2);')).toMatchObject({ content: true });
+  });
+});

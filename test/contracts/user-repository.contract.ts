@@ -1,0 +1,151 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { UserRepository } from '../../src/application/ports/user-repository.ts';
+import type { User } from '../../src/domain/user.ts';
+import { aUser, NOW } from '../support/builders.ts';
+
+type Made = { readonly repository: UserRepository; readonly close?: () => Promise<void> };
+
+const RACERS = 50;
+const DUPLICATE = { name: 'AppError', code: 'AUTH_USER_DUPLICATE' };
+
+/** As text that is untouched by letter case alone would not show. */
+const alternated = (text: string): string =>
+  [...text].map((letter, at) => (at % 2 === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('');
+
+/** @param make an empty repository. */
+export const describeUserRepository = (name: string, make: () => Promise<Made>) => {
+  describe(`${name} as a UserRepository`, () => {
+    let made: Made;
+    let users: UserRepository;
+    beforeEach(async () => {
+      made = await make();
+      users = made.repository;
+    });
+    afterEach(() => made.close?.());
+
+    it('finds a user by id, by username and by email', async () => {
+      const [user, other] = [aUser(), aUser()];
+      await users.add(user);
+      await users.add(other);
+      expect(await users.findById(user.id)).toStrictEqual(user);
+      expect(await users.findByUsername(user.username)).toStrictEqual(user);
+      expect(await users.findByEmail(user.email)).toStrictEqual(user);
+      expect(await users.findById(other.id)).toStrictEqual(other);
+    });
+
+    it('finds nobody where there is nobody', async () => {
+      const user = aUser();
+      await users.add(user);
+      const stranger = aUser();
+      expect(await users.findById(stranger.id)).toBeNull();
+      expect(await users.findByUsername(stranger.username)).toBeNull();
+      expect(await users.findByEmail(stranger.email)).toBeNull();
+      expect(await users.findByUsername(user.email)).toBeNull();
+      expect(await users.findByEmail(user.username)).toBeNull();
+      expect(await users.findByUsername(user.username.replace('.', '_'))).toBeNull();
+      expect(await users.findByUsername('%')).toBeNull();
+      expect(await users.findByUsername('')).toBeNull();
+    });
+
+    it('finds a username in any letter case and shows it as it was written', async () => {
+      const user = aUser({ username: 'aDa.Lovelace' });
+      await users.add(user);
+      for (const written of ['ada.lovelace', 'ADA.LOVELACE', alternated('ada.lovelace')]) {
+        expect((await users.findByUsername(written))?.username).toBe('aDa.Lovelace');
+      }
+    });
+
+    it('finds an email in any letter case', async () => {
+      const user = aUser();
+      await users.add(user);
+      for (const written of [user.email.toUpperCase(), alternated(user.email)]) {
+        expect(await users.findByEmail(written)).toStrictEqual(user);
+      }
+    });
+
+    it('finds nobody by a name that no storage could hold', async () => {
+      const user = aUser();
+      await users.add(user);
+      for (const unheard of ['\0', `${user.username}\0`, '\ud800', `${user.username}\udfff`, 'x'.repeat(100_000)]) {
+        expect(await users.findByUsername(unheard)).toBeNull();
+        expect(await users.findByEmail(unheard)).toBeNull();
+      }
+    });
+
+    it('refuses a second user of one username, in any letter case', async () => {
+      const user = aUser();
+      await users.add(user);
+      for (const username of [user.username, alternated(user.username)]) {
+        await expect(users.add(aUser({ username }))).rejects.toMatchObject(DUPLICATE);
+      }
+    });
+
+    it('refuses a second user of one email, in any letter case', async () => {
+      const user = aUser();
+      await users.add(user);
+      for (const email of [user.email, alternated(user.email)]) {
+        await expect(users.add(aUser({ email }))).rejects.toMatchObject(DUPLICATE);
+      }
+    });
+
+    it('refuses a second user of one id', async () => {
+      const user = aUser();
+      await users.add(user);
+      await expect(users.add(aUser({ id: user.id }))).rejects.toMatchObject({
+        name: 'AppError',
+        code: 'DB_UNIQUE_VIOLATION',
+      });
+      expect(await users.findById(user.id)).toStrictEqual(user);
+    });
+
+    it('keeps nothing of a user that it refused', async () => {
+      const user = aUser();
+      await users.add(user);
+      const refused = [aUser({ username: user.username }), aUser({ email: user.email }), aUser({ id: user.id })];
+      for (const second of refused) await users.add(second).catch(() => undefined);
+
+      const [sameUsername, sameEmail, sameId] = refused as [User, User, User];
+      expect(await users.findById(sameUsername.id)).toBeNull();
+      expect(await users.findByUsername(sameEmail.username)).toBeNull();
+      expect(await users.findByEmail(sameId.email)).toBeNull();
+      const heir = aUser({ id: sameUsername.id, username: sameEmail.username, email: sameId.email });
+      await users.add(heir);
+      expect(await users.findById(heir.id)).toStrictEqual(heir);
+    });
+
+    it('lets one of many concurrent adds of one username win', async () => {
+      const username = 'everybody';
+      const racers = Array.from({ length: RACERS }, (_, at) =>
+        aUser({ username: at % 2 === 0 ? username : alternated(username) }),
+      );
+      const outcomes = await Promise.allSettled(racers.map((racer) => users.add(racer)));
+
+      const winners = racers.filter((_, at) => outcomes[at]?.status === 'fulfilled');
+      expect(winners).toHaveLength(1);
+      expect(await users.findByUsername(username)).toStrictEqual(winners[0]);
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(DUPLICATE);
+      }
+      for (const racer of racers) {
+        expect(await users.findById(racer.id)).toStrictEqual(racer === winners[0] ? racer : null);
+      }
+    });
+
+    it('stores nothing that is done to a user it was given or gave back', async () => {
+      const user = aUser();
+      const given = { ...user };
+      await users.add(given);
+      Object.assign(given, { username: 'mallory', passwordHash: 'theirs', updatedAt: NOW + 9 });
+      for (const find of [
+        () => users.findById(user.id),
+        () => users.findByUsername(user.username),
+        () => users.findByEmail(user.email),
+      ]) {
+        const found = await find();
+        expect(found).toStrictEqual(user);
+        Object.assign(found ?? {}, { id: 'other', username: 'mallory', passwordHash: 'theirs' });
+        expect(await find()).toStrictEqual(user);
+      }
+    });
+  });
+};

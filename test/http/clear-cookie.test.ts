@@ -1,0 +1,186 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import { DAY, SECOND } from '../support/application.ts';
+import {
+  cookieAttributes,
+  heldFrom,
+  refreshWith,
+  servicesOverOneDatabase,
+  signUp,
+  tampered,
+} from '../support/auth-http.ts';
+import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/service.ts';
+
+const LISTED = 'https://app.example.org';
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ ALLOWED_ORIGINS_DEV: LISTED }, () => ({ clock }));
+});
+
+const clear = (cookie?: string, { http }: TestService = service) => {
+  const request = http.get('/auth/clear-cookie');
+  return cookie === undefined ? request : request.set('Cookie', cookie);
+};
+
+const expectOver = async (cookie: string): Promise<void> => {
+  const response = await refreshWith(service, cookie);
+  expect([response.status, response.body.code]).toEqual([401, 'AUTH_FAILED']);
+};
+
+describe('GET /auth/clear-cookie', () => {
+  it('answers 200 with no payload, in the success envelope', async () => {
+    const response = await clear((await signUp(service)).cookie);
+    expect(response.status).toBe(200);
+    expect(response.body).toStrictEqual({
+      success: true,
+      data: null,
+      timestamp: new Date(clock.now()).toISOString(),
+      context: { requestId: response.get('svc-request-id'), version: VERSION },
+    });
+    expect(response.get('Cache-Control')).toBe('no-store');
+  });
+
+  it.each([
+    ['by default', {}],
+    [
+      'by configuration',
+      {
+        JWT_REFRESH_COOKIE_PATH: '/api/auth',
+        JWT_REFRESH_COOKIE_SAME_SITE: 'none',
+        JWT_REFRESH_COOKIE_SECURE: 'true',
+        JWT_REFRESH_COOKIE_MAX_AGE_MS: '3600000',
+      },
+    ],
+  ])('clears with the attributes of setting, %s', async (_title, env) => {
+    const other = await start(env);
+    const set = refreshCookieOf(await other.http.post('/auth/register').send(aPerson()).expect(201));
+    const response = await clear(cookiePair(set), other).expect(200);
+    expect(response.get('Set-Cookie')).toHaveLength(1);
+    const cleared = refreshCookieOf(response);
+    expect(cookiePair(cleared)).toBe('refresh_token=');
+    expect(cookieAttributes(cleared)).toStrictEqual({
+      ...cookieAttributes(set),
+      'Max-Age': '0',
+      Expires: new Date(0).toUTCString(),
+    });
+  });
+
+  it('makes a browser forget the cookie', async () => {
+    const browser = service.browser();
+    await browser.post('/auth/register').send(aPerson()).expect(201);
+    await browser.post('/auth/refresh-token').expect(200);
+    await browser.get('/auth/clear-cookie').expect(200);
+    await browser.post('/auth/refresh-token').expect(401);
+  });
+
+  it.each([
+    ['no cookie', async () => undefined],
+    ['an empty cookie', async () => 'refresh_token='],
+    ['garbage', async () => 'refresh_token=garbage'],
+    ['a malformed percent-encoding', async () => 'refresh_token=%E0%A4%A'],
+    ['an access token', async () => `refresh_token=${(await signUp(service)).accessToken}`],
+    ['a tampered token', async () => tampered((await signUp(service)).cookie)],
+    [
+      'the token of a session that ended',
+      async () => {
+        const { cookie } = await signUp(service);
+        await clear(cookie).expect(200);
+        return cookie;
+      },
+    ],
+    [
+      'a token whose time is over',
+      async () => {
+        const { cookie } = await signUp(service);
+        clock.advance(7 * DAY);
+        return cookie;
+      },
+    ],
+  ])('answers 200 and clears when it was given %s', async (_title, given) => {
+    const response = await clear(await given());
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({ success: true, data: null });
+    expect(cookiePair(refreshCookieOf(response))).toBe('refresh_token=');
+  });
+});
+
+describe('the session of a cookie that is cleared', () => {
+  it('has ended', async () => {
+    const { cookie } = await signUp(service);
+    await clear(cookie).expect(200);
+    await expectOver(cookie);
+  });
+
+  it('has ended when the cookie was rotated meanwhile, for its successor too', async () => {
+    const { cookie } = await signUp(service);
+    const next = heldFrom(await refreshWith(service, cookie).expect(200));
+    clock.advance(SECOND);
+    await clear(cookie).expect(200);
+    await expectOver(next.cookie);
+  });
+
+  it('is the one of the first cookie that verifies', async () => {
+    const { cookie } = await signUp(service);
+    const other = await signUp(service);
+    await clear(`refresh_token=garbage; ${cookie}; ${other.cookie}`).expect(200);
+    await expectOver(cookie);
+    await refreshWith(service, other.cookie).expect(200);
+  });
+
+  it('was the only one of its user to end', async () => {
+    const { person, cookie } = await signUp(service);
+    const logIn = { account: person.username, password: person.password };
+    const elsewhere = heldFrom(await service.http.post('/auth/login').send(logIn).expect(200));
+    await clear(cookie).expect(200);
+    await refreshWith(service, elsewhere.cookie).expect(200);
+  });
+
+  it('lives on when the token was tampered with', async () => {
+    const { cookie } = await signUp(service);
+    await clear(tampered(cookie)).expect(200);
+    await refreshWith(service, cookie).expect(200);
+  });
+});
+
+describe('a page of another site', () => {
+  it('gets its 200 and changes nothing', async () => {
+    const { cookie } = await signUp(service);
+    const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site');
+    expect(response.status).toBe(200);
+    expect(response.body).toMatchObject({ success: true, data: null });
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    await refreshWith(service, cookie).expect(200);
+  });
+
+  it('gets 403 and changes nothing when its origin is not on the list', async () => {
+    const { cookie } = await signUp(service);
+    const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', 'https://evil.example');
+    expect(response.status).toBe(403);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    await refreshWith(service, cookie).expect(200);
+  });
+
+  it('logs out when its origin is on the list', async () => {
+    const { cookie } = await signUp(service);
+    const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', LISTED).expect(200);
+    expect(cookiePair(refreshCookieOf(response))).toBe('refresh_token=');
+    await expectOver(cookie);
+  });
+});
+
+describe('a database that fails', () => {
+  it('is told of, and leaves the cookie to log out with', async () => {
+    const broken = await start({}, ({ sessions }) => ({
+      sessions: { ...sessions, end: () => Promise.reject(new AppError('DB_QUERY_FAILED')) },
+    }));
+    const { cookie } = await signUp(broken);
+    const response = await clear(cookie, broken);
+    expect([response.status, response.body.code]).toEqual([500, 'DB_QUERY_FAILED']);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    await refreshWith(broken, cookie).expect(200);
+  });
+});

@@ -1,0 +1,121 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import type { User } from '../../src/domain/user.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import { MINUTE } from '../support/application.ts';
+import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
+import type { TestService } from '../support/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+/** What became of a user since: another username, or `null` when it was deleted. */
+const changed = new Map<string, Partial<User> | null>();
+let service: TestService;
+let ada: Awaited<ReturnType<typeof signUp>>;
+beforeAll(async () => {
+  service = await start({}, ({ users }) => ({
+    clock,
+    users: {
+      ...users,
+      findById: async (id) => {
+        const user = await users.findById(id);
+        const change = changed.get(id);
+        return user === null || change === null ? null : { ...user, ...change };
+      },
+    },
+  }));
+  ada = await signUp(service);
+});
+
+const me = (authorization?: string) => {
+  const request = service.http.get('/users/me');
+  return authorization === undefined ? request : request.set('Authorization', authorization);
+};
+
+describe('GET /users/me', () => {
+  it.each(['Bearer', 'bearer', 'BEARER'])('answers with the user, in the success envelope: %s', async (scheme) => {
+    const response = await me(`${scheme} ${ada.accessToken}`);
+    expect(response.status).toBe(200);
+    expect(response.body).toStrictEqual({
+      success: true,
+      data: ada.user,
+      timestamp: new Date(clock.now()).toISOString(),
+      context: {
+        requestId: response.get('svc-request-id'),
+        version: VERSION,
+        user: { id: ada.user.id, username: ada.user.username },
+      },
+    });
+    expect(response.get('Cache-Control')).toBe('no-store');
+  });
+
+  it('shows the user as stored now, and names in the context the one that the token names', async () => {
+    const { user, accessToken } = await signUp(service);
+    changed.set(user.id, { username: 'renamed' });
+    const response = await me(`Bearer ${accessToken}`).expect(200);
+    expect(response.body.data).toStrictEqual({ ...user, username: 'renamed' });
+    expect(response.body.context.user).toStrictEqual({ id: user.id, username: user.username });
+  });
+
+  it.each([
+    ['no Authorization header', undefined],
+    ['another scheme', 'Basic YWRhOnBhc3N3b3Jk'],
+    ['a scheme that only begins alike', 'BearerToken abc'],
+  ])('says AUTH_TOKEN_MISSING to %s', async (_title, authorization) => {
+    const response = await me(authorization);
+    expect(response.status).toBe(401);
+    expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
+    expect(response.body.context).toStrictEqual({ requestId: response.get('svc-request-id'), version: VERSION });
+    expect(response.get('WWW-Authenticate')).toBe('Bearer');
+  });
+
+  const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');
+  it.each([
+    ['garbage', () => 'garbage'],
+    ['two tokens', () => `${ada.accessToken} ${ada.accessToken}`],
+    ['a tampered signature', () => tampered(ada.accessToken)],
+    ['claims of another token', () => swapClaims(ada.accessToken, tokenIn(ada.cookie))],
+    ['no signature', () => `${ada.accessToken.split('.', 2).join('.')}.`],
+    ['the algorithm none', () => `${unsigned}.${ada.accessToken.split('.')[1]}.`],
+    ['a refresh token', () => tokenIn(ada.cookie)],
+  ])('says AUTH_TOKEN_INVALID to %s', async (_title, token) => {
+    const response = await me(`Bearer ${token()}`);
+    expect(response.status).toBe(401);
+    expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
+    expect(response.body.context).not.toHaveProperty('user');
+    expect(response.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"');
+  });
+
+  it('says AUTH_TOKEN_INVALID from the second on at which the token expires', async () => {
+    const { accessToken } = await signUp(service);
+    clock.advance(15 * MINUTE - 1);
+    await me(`Bearer ${accessToken}`).expect(200);
+    clock.advance(1);
+    const response = await me(`Bearer ${accessToken}`).expect(401);
+    expect(response.body.code).toBe('AUTH_TOKEN_INVALID');
+  });
+
+  it('does not take the refresh cookie for a token', async () => {
+    const response = await me().set('Cookie', ada.cookie).expect(401);
+    expect(response.body.code).toBe('AUTH_TOKEN_MISSING');
+  });
+
+  it('says DB_RECORD_NOT_FOUND when the user is gone, and whose token it was', async () => {
+    const { user, accessToken } = await signUp(service);
+    changed.set(user.id, null);
+    const response = await me(`Bearer ${accessToken}`);
+    expect(response.status).toBe(404);
+    expect(response.body).toMatchObject({ success: false, code: 'DB_RECORD_NOT_FOUND', details: null });
+    expect(response.body.context).toStrictEqual({
+      requestId: response.get('svc-request-id'),
+      version: VERSION,
+      user: { id: user.id, username: user.username },
+    });
+  });
+});
+
+/** One token's header and signature around another's claims. */
+const swapClaims = (token: string, other: string): string => {
+  const [header, , signature] = token.split('.');
+  return [header, other.split('.')[1], signature].join('.');
+};

@@ -1,0 +1,186 @@
+import type { Response } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import { servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
+import { aPerson, type TestService } from '../support/service.ts';
+
+const BASE_URL = 'https://auth.example.org/v';
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ BASE_URL });
+});
+
+const codes = Object.keys(CATALOG) as ErrorCode[];
+const published = codes.filter((code) => code !== 'AUTH_FAILED').sort();
+
+/** SPEC "Catalog": HTTP and Retryable. */
+const SPECIFIED: Readonly<Record<string, [statusCode: number, retryable: boolean]>> = {
+  CLIENT_PARAMS_VALIDATION_FAILED: [400, false],
+  AUTH_CREDENTIALS_INVALID: [401, false],
+  AUTH_TOKEN_INVALID: [401, false],
+  AUTH_TOKEN_MISSING: [401, false],
+  DB_RECORD_NOT_FOUND: [404, false],
+  EXCEPTION_CATALOG_CODE_NOT_FOUND: [404, false],
+  AUTH_USER_DUPLICATE: [409, false],
+  DB_UNIQUE_VIOLATION: [409, false],
+  CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: [429, true],
+  DB_QUERY_FAILED: [500, true],
+  SYS_HTTP_UNEXPECTED_ERROR: [500, false],
+  SYS_SERIALIZATION_ERROR: [500, false],
+  SYS_UNEXPECTED_ERROR: [500, false],
+};
+
+describe('GET /errors', () => {
+  it('lists the catalog of the specification, sorted by code', async () => {
+    const response = await service.http.get('/errors').expect(200);
+    expect(response.body).toStrictEqual({
+      success: true,
+      data: Object.keys(SPECIFIED)
+        .sort()
+        .map((code) => ({
+          code,
+          statusCode: SPECIFIED[code]?.[0],
+          retryable: SPECIFIED[code]?.[1],
+          message: expect.stringMatching(/\S/),
+          description: expect.stringMatching(/\S/),
+          type: `${BASE_URL}/errors/${code}`,
+        })),
+      timestamp: expect.any(String),
+      context: { requestId: response.get('svc-request-id'), version: VERSION },
+    });
+  });
+
+  it('needs no token and does not look at a bad one', async () => {
+    await service.http.get('/errors').set('Authorization', 'Bearer garbage').expect(200);
+  });
+});
+
+describe('GET /errors/:code', () => {
+  it.each(published)('tells of %s what the list tells', async (code) => {
+    const list = await service.http.get('/errors').expect(200);
+    const response = await service.http.get(`/errors/${code}`).expect(200);
+    expect(response.body.data).toStrictEqual(list.body.data.find((entry: { code: string }) => entry.code === code));
+    expect(response.body.data.code).toBe(code);
+  });
+
+  it.each([
+    'AUTH_FAILED',
+    'NO_SUCH_CODE',
+    'auth_user_duplicate',
+    'AUTH_USER_DUPLICATE%20',
+    'AUTH_USER_DUPLICATE%00',
+    '__proto__',
+    'constructor',
+    'toString',
+  ])('knows no %s', async (code) => {
+    const response = await service.http.get(`/errors/${code}`);
+    expect(response.status).toBe(404);
+    expect(response.body).toMatchObject({ success: false, code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', details: null });
+    expect(response.text).not.toContain(code.replace('%00', '\\u0000'));
+  });
+
+  it('finds no fault of its own in a code that is no percent-encoding', async () => {
+    const response = await service.http.get('/errors/%E0%A4%A');
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(response.status).toBeLessThan(500);
+    expect(response.body.success).toBe(false);
+  });
+});
+
+const bearer = async (at: TestService) => `Bearer ${(await signUp(at)).accessToken}`;
+const logIn = (at: TestService, body: object) => at.http.post('/auth/login').send(body);
+
+/** How a client comes by each published code. */
+const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
+  CLIENT_PARAMS_VALIDATION_FAILED: async () => logIn(service, {}),
+  AUTH_CREDENTIALS_INVALID: async () => logIn(service, { account: 'nobody', password: 'x' }),
+  AUTH_TOKEN_INVALID: async () => service.http.get('/users/me').set('Authorization', 'Bearer garbage'),
+  AUTH_TOKEN_MISSING: async () => service.http.get('/users/me'),
+  DB_RECORD_NOT_FOUND: async () => {
+    const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findById: async () => null } }));
+    return other.http.get('/users/me').set('Authorization', await bearer(other));
+  },
+  EXCEPTION_CATALOG_CODE_NOT_FOUND: async () => service.http.get('/errors/NO_SUCH_CODE'),
+  AUTH_USER_DUPLICATE: async () => service.http.post('/auth/register').send((await signUp(service)).person),
+  DB_UNIQUE_VIOLATION: async () => {
+    const other = await start({ BASE_URL }, () => ({ ids: { next: () => '01J0000000000000000000000A' } }));
+    await signUp(other);
+    return other.http.post('/auth/register').send(aPerson());
+  },
+  CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: async () => {
+    const other = await start({ BASE_URL, RATE_LIMIT_STRICT: '1/60' });
+    await logIn(other, {});
+    return logIn(other, {});
+  },
+  DB_QUERY_FAILED: async () => {
+    const findByUsername = () => Promise.reject(new AppError('DB_QUERY_FAILED'));
+    const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findByUsername } }));
+    return logIn(other, { account: 'ada', password: 'x' });
+  },
+  SYS_HTTP_UNEXPECTED_ERROR: async () => service.http.get('/nowhere'),
+  SYS_SERIALIZATION_ERROR: async () => {
+    const other = await start({ BASE_URL }, ({ users }) => ({
+      users: {
+        ...users,
+        findById: async (id) => {
+          const user = await users.findById(id);
+          return user && { ...user, createdAt: Number.NaN };
+        },
+      },
+    }));
+    return other.http.get('/users/me').set('Authorization', await bearer(other));
+  },
+  SYS_UNEXPECTED_ERROR: async () => {
+    const findByUsername = () => Promise.reject(new TypeError('a bug'));
+    const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findByUsername } }));
+    return logIn(other, { account: 'ada', password: 'x' });
+  },
+};
+
+describe('an error envelope', () => {
+  it('can be had for every published code', () => {
+    expect(Object.keys(PROVOKED).sort()).toEqual(published);
+  });
+
+  it.each(published)('of %s has the form of the specification, and its type leads to the catalog', async (code) => {
+    const response = await PROVOKED[code]?.();
+    expect(response?.body).toStrictEqual({
+      success: false,
+      code,
+      message: expect.stringMatching(/\S/),
+      type: `${BASE_URL}/errors/${code}`,
+      timestamp: expect.any(String),
+      context: expect.objectContaining({ requestId: response?.get('svc-request-id'), version: VERSION }),
+      details: code === 'CLIENT_PARAMS_VALIDATION_FAILED' ? expect.any(Array) : null,
+    });
+    const { timestamp, type } = response?.body ?? {};
+    expect(new Date(timestamp).toISOString()).toBe(timestamp);
+    const entry = await service.http.get(type.slice(BASE_URL.length)).expect(200);
+    expect(entry.body.data).toMatchObject({ code, type });
+    // This one alone keeps the status of the exception that it wraps.
+    const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
+    expect(response?.status).toBe(status);
+  });
+
+  it('names the user of an authenticated request alone', async () => {
+    const ofUser = ['DB_RECORD_NOT_FOUND', 'SYS_SERIALIZATION_ERROR'];
+    for (const code of [...ofUser, 'AUTH_TOKEN_INVALID', 'AUTH_USER_DUPLICATE', 'SYS_HTTP_UNEXPECTED_ERROR']) {
+      const response = await PROVOKED[code]?.();
+      const user = { id: expect.any(String), username: expect.any(String) };
+      expect(response?.body.context).toStrictEqual({
+        requestId: expect.any(String),
+        version: VERSION,
+        ...(ofUser.includes(code) && { user }),
+      });
+    }
+  });
+
+  it('names the address where AUTH_FAILED would be, and the catalog does not know it', async () => {
+    const response = await service.http.post('/auth/refresh-token').expect(401);
+    expect(response.body.type).toBe(`${BASE_URL}/errors/AUTH_FAILED`);
+    await service.http.get('/errors/AUTH_FAILED').expect(404);
+  });
+});

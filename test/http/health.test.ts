@@ -1,0 +1,10 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Check, healthRoutes } from '../../src/adapters/http/routes/health.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { compose, type Service } from '../../src/infrastructure/compose.ts';
+import { createLogger } from '../../src/infrastructure/logger.ts';
+import { listen, type RunningServer } from '../../src/infrastructure/server.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import request from 'supertest';
+import { startService, type TestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/storage.ts';

@@ -1,0 +1,164 @@
+import Koa, { type Context, type Middleware } from 'koa';
+import koaCompose from 'koa-compose';
+import request from 'supertest';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../src/adapters/http/define-route.ts';
+import { pipeline } from '../../src/adapters/http/pipeline.ts';
+import { exchangeRaw, head } from '../support/raw-http.ts';
+import { probe, stageApp, stageDeps, throwing, ULID } from '../support/stage-app.ts';
+
+/** SPEC "Request processing", by the names of the stages; 13 surrounds the others, 12, 11 and 10 work on the way back. */
+const ORDER = [
+  'errorEnvelope',
+  'securityHeaders',
+  'cookieParsing',
+  'requestPreprocessing',
+  'requestScope',
+  'crossOrigin',
+  'dispatch',
+  'rateLimit',
+  'authenticationGuard',
+  'inputValidation',
+  'timing',
+  'successEnvelope',
+  'responseSerialization',
+  'handlerTimeout',
+  'handle',
+];
+
+type Passage = { readonly stage: string; readonly way: 'in' | 'out'; readonly ctx: Context };
+
+/** The pipeline of a route, and who passed what: `see` is called on the way in and out of every stage. */
+const traced = (see: (passage: Passage) => void) => {
+  const tracing =
+    (stage: Middleware): Middleware =>
+    async (ctx, next) => {
+      see({ stage: stage.name, way: 'in', ctx });
+      try {
+        await stage(ctx, next);
+      } finally {
+        see({ stage: stage.name, way: 'out', ctx });
+      }
+    };
+  const compose = (stages: Middleware[]) => koaCompose(stages.map(tracing));
+  const admission = () => async () => undefined;
+  const app = new Koa().use(pipeline([probe(() => null)], admission, stageDeps(), compose));
+  return request(app.callback());
+};
+
+describe('the order of the stages', () => {
+  it('is that of the specification on the way in, and its reverse on the way out', async () => {
+    const passages: Passage[] = [];
+    await traced((passage) => passages.push(passage))
+      .get('/probe')
+      .expect(200);
+    const names = (way: Passage['way']) => passages.filter((passage) => passage.way === way).map(({ stage }) => stage);
+    expect(names('in')).toEqual(ORDER);
+    expect(names('out')).toEqual(ORDER.toReversed());
+    expect(passages.findIndex(({ way }) => way === 'out')).toBe(ORDER.length);
+  });
+
+  it('holds for paths that no route has, too', async () => {
+    const entered: string[] = [];
+    await traced(({ stage, way }) => way === 'in' && entered.push(stage))
+      .get('/nowhere')
+      .expect(404);
+    expect(entered).toEqual(ORDER);
+  });
+
+  it('records the start time at stage 9, neither earlier nor later', async () => {
+    const timed = new Map<string, boolean>();
+    await traced(({ stage, way, ctx }) => way === 'in' && timed.set(stage, ctx.state.startedAt !== undefined))
+      .get('/probe')
+      .expect(200);
+    const from = ORDER.indexOf('timing');
+    expect([...timed]).toEqual(ORDER.map((stage, index) => [stage, index > from]));
+  });
+});
+
+const limited = (requests: number) => ({
+  rateLimits: { global: { requests, window: 60_000 }, strict: null, public: null },
+});
+const guarded = route(
+  {
+    name: 'guarded',
+    method: 'POST',
+    path: '/guarded',
+    request: { body: v.object({ name: v.string() }) },
+    response: { data: v.null() },
+  },
+  () => null,
+);
+
+describe('the stages refuse in their order', () => {
+  const person = { id: 'id', username: 'ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
+  const token = { sub: 'id', iat: 0, exp: 1, jti: 'jti', tokenType: 'access', user: person } as const;
+  const everybody = { authenticate: async () => ({ ok: true, token }) as const };
+
+  it('the rate limit before the guard, the guard before the validation', async () => {
+    const { http } = await stageApp([guarded], { ...limited(3), ...everybody });
+    const post = () => http.post('/guarded').send({ name: 1 });
+    await post().expect(401);
+    await post().set('Authorization', 'Bearer a').expect(400);
+    await post().set('Authorization', 'Bearer a').send({ name: 'ada' }).expect(200);
+    await post().expect(429);
+    await post().set('Authorization', 'Bearer a').expect(429);
+  });
+
+  it('the origin before the rate limit, which does not count what was refused before it', async () => {
+    const { http } = await stageApp([probe(() => null)], limited(1));
+    const fromElsewhere = () => http.get('/probe').set('Origin', 'https://elsewhere.example');
+    await fromElsewhere().expect(403);
+    await http.get('/probe').expect(200);
+    await http.get('/probe').expect(429);
+    await fromElsewhere().expect(403);
+  });
+
+  it('the guard answers without waiting for the body', async () => {
+    const { url } = await stageApp([guarded]);
+    const announced = { 'Content-Type': 'application/json', 'Content-Length': '15', Connection: 'close' };
+    const answer = await exchangeRaw(url, head('POST /guarded', announced));
+    expect(answer).toMatchObject({ status: 401, body: expect.stringContaining('"AUTH_TOKEN_MISSING"') });
+  });
+
+  it('the rate limit answers without waiting for the body', async () => {
+    const { http, url } = await stageApp([guarded], limited(1));
+    await http.post('/guarded').expect(401);
+    const announced = { 'Content-Type': 'application/json', 'Content-Length': '15', Connection: 'close' };
+    const answer = await exchangeRaw(url, head('POST /guarded', announced));
+    expect(answer.status).toBe(429);
+  });
+});
+
+describe('every error', () => {
+  const hanging = probe(() => new Promise(() => undefined), { path: '/hanging', name: 'hanging' });
+  const wrong = route(
+    { name: 'wrong', method: 'GET', path: '/wrong', auth: 'public', response: { data: v.object({ a: v.string() }) } },
+    () => ({ a: 1 }) as never,
+  );
+  const once = probe(() => null, { path: '/once', name: 'once', throttle: 'strict' });
+  const routes = [throwing(new Error('a bug')), guarded, hanging, wrong, once];
+  const rateLimits = { global: null, public: null, strict: { requests: 1, window: 60_000 } };
+
+  it.each([
+    ['a forbidden origin', 403, 'get', '/probe', { Origin: 'https://elsewhere.example' }],
+    ['a forbidden preflight', 403, 'options', '/probe', { Origin: 'null', 'Access-Control-Request-Method': 'GET' }],
+    ['an unknown path', 404, 'get', '/nowhere', {}],
+    ['another method', 405, 'delete', '/probe', {}],
+    ['a missing token', 401, 'post', '/guarded', {}],
+    ['an exceeded limit', 429, 'get', '/once', {}],
+    ['a bug', 500, 'get', '/probe', {}],
+    ['a payload off its schema', 500, 'get', '/wrong', {}],
+    ['a handler that never ends', 503, 'get', '/hanging', {}],
+  ] as const)('of %s carries the request id (%i)', async (_what, status, method, path, headers) => {
+    const { http } = await stageApp(routes, { rateLimits, requestTimeout: 500 });
+    await http.get('/once').expect(200);
+    const fresh = await http[method](path).set(headers).expect(status);
+    expect(fresh.headers['svc-request-id']).toMatch(ULID);
+    expect(fresh.body.context).toEqual({ requestId: fresh.headers['svc-request-id'], version: '1.2.3' });
+
+    const own = await http[method](path).set(headers).set('svc-request-id', 'mine').expect(status);
+    expect([own.headers['svc-request-id'], own.body.context.requestId]).toEqual(['mine', 'mine']);
+  });
+});

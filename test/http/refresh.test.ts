@@ -1,0 +1,345 @@
+import type { Response } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type FixedClock, fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import { DAY, SECOND } from '../support/application.ts';
+import {
+  cookieAttributes,
+  heldFrom,
+  opened,
+  refreshWith,
+  servicesOverOneDatabase,
+  signUp,
+  tampered,
+  tokenIn,
+  ULID,
+} from '../support/auth-http.ts';
+import { aPerson, refreshCookieOf, type TestService } from '../support/service.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const LISTED = 'https://app.example.org';
+const { start } = servicesOverOneDatabase();
+const gone = new Set<string>();
+const clock = fixedClock(NOW);
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ ALLOWED_ORIGINS_DEV: LISTED }, ({ users }) => ({
+    clock,
+    users: { ...users, findById: async (id) => (gone.has(id) ? null : users.findById(id)) },
+  }));
+});
+
+const expectRefused = (response: Response): void => {
+  expect([response.status, response.body.code]).toEqual([401, 'AUTH_FAILED']);
+  expect(response.body.details).toBeNull();
+  expect(response.get('Set-Cookie')).toBeUndefined();
+};
+
+/** Refreshes, which has to work. @returns the cookie of the answer. */
+const rotate = async (cookie: string, at: TestService = service): Promise<string> =>
+  heldFrom(await refreshWith(at, cookie).expect(200)).cookie;
+
+describe('POST /auth/refresh-token', () => {
+  it('answers 200 with an access token alone, in the success envelope', async () => {
+    const { cookie } = await signUp(service);
+    const response = await refreshWith(service, cookie);
+    expect(response.status).toBe(200);
+    expect(response.body).toStrictEqual({
+      success: true,
+      data: { accessToken: expect.any(String) },
+      timestamp: new Date(clock.now()).toISOString(),
+      context: { requestId: response.get('svc-request-id'), version: VERSION },
+    });
+    expect(response.get('Cache-Control')).toBe('no-store');
+  });
+
+  it('replaces the cookie, with the attributes that it had', async () => {
+    const { cookie } = await signUp(service);
+    const response = await refreshWith(service, cookie).expect(200);
+    expect(response.get('Set-Cookie')).toHaveLength(1);
+    expect(heldFrom(response).cookie).not.toBe(cookie);
+    expect(cookieAttributes(refreshCookieOf(response))).toStrictEqual({
+      HttpOnly: true,
+      Path: '/auth',
+      SameSite: 'Lax',
+      'Max-Age': '604800',
+      Expires: expect.any(String),
+    });
+  });
+
+  it('signs both tokens anew: 15 minutes and 7 days from now, in the same session', async () => {
+    const { user, accessToken, cookie } = await signUp(service);
+    clock.advance(5 * SECOND);
+    const iat = clock.now() / 1000;
+    const held = heldFrom(await refreshWith(service, cookie).expect(200));
+    const access = opened(held.accessToken);
+    const [before, after] = [opened(tokenIn(cookie)), opened(tokenIn(held.cookie))];
+    const jti = expect.stringMatching(ULID);
+    expect(access.claims).toStrictEqual({ sub: user.id, iat, exp: iat + 900, jti, tokenType: 'access', user });
+    expect(after.claims).toStrictEqual({ sub: user.id, iat, exp: iat + 604_800, jti, tokenType: 'refresh' });
+    expect(after.header).toStrictEqual(before.header);
+    expect(new Set([access, before, after, opened(accessToken)].map(({ claims }) => claims.jti)).size).toBe(4);
+  });
+
+  it('serves a browser that keeps its cookies, again and again', async () => {
+    const browser = service.browser();
+    await browser.post('/auth/register').send(aPerson()).expect(201);
+    for (let times = 0; times < 3; times += 1) {
+      clock.advance(60 * SECOND);
+      await browser.post('/auth/refresh-token').expect(200);
+    }
+    await browser.get('/auth/clear-cookie').expect(200);
+    expectRefused(await browser.post('/auth/refresh-token'));
+  });
+
+  it('needs no body and reads none', async () => {
+    const { cookie } = await signUp(service);
+    await refreshWith(service, cookie).set('Content-Type', 'application/json').send('{ no json').expect(200);
+  });
+});
+
+describe('a refresh token that is refused', () => {
+  it('is one that is absent', async () => {
+    expectRefused(await service.http.post('/auth/refresh-token'));
+  });
+
+  it.each(['', 'garbage', '%E0%A4%A', '"quoted"', 'a.b.c', `${'x'.repeat(40)}.`.repeat(3)])(
+    'is one that is no token: %j',
+    async (value) => {
+      expectRefused(await refreshWith(service, `refresh_token=${value}`));
+    },
+  );
+
+  it('is an access token', async () => {
+    const { accessToken } = await signUp(service);
+    expectRefused(await refreshWith(service, `refresh_token=${accessToken}`));
+  });
+
+  it('is one that was tampered with, and the true one still works', async () => {
+    const { cookie } = await signUp(service);
+    expectRefused(await refreshWith(service, tampered(cookie)));
+    await rotate(cookie);
+  });
+
+  it('is a genuine one that comes under another name, in the body or in the Authorization header', async () => {
+    const { cookie } = await signUp(service);
+    const token = tokenIn(cookie);
+    expectRefused(await refreshWith(service, `Refresh_Token=${token}`));
+    expectRefused(await service.http.post('/auth/refresh-token').send({ refresh_token: token }));
+    expectRefused(await service.http.post('/auth/refresh-token').set('Authorization', `Bearer ${token}`));
+    await rotate(cookie);
+  });
+
+  it('is one whose time is over, from its last second on', async () => {
+    const { cookie } = await signUp(service);
+    const other = await signUp(service);
+    clock.advance(7 * DAY - 1);
+    await rotate(other.cookie);
+    clock.advance(1);
+    expectRefused(await refreshWith(service, cookie));
+  });
+
+  it('is one whose user is gone', async () => {
+    const { cookie, user } = await signUp(service);
+    gone.add(user.id);
+    expectRefused(await refreshWith(service, cookie));
+  });
+
+  it('is one that was rotated, while its successor works', async () => {
+    const { cookie } = await signUp(service);
+    const next = await rotate(cookie);
+    expectRefused(await refreshWith(service, cookie));
+    await rotate(next);
+  });
+
+  it('leaves nobody knowing why', async () => {
+    const { cookie } = await signUp(service);
+    const next = await rotate(cookie);
+    const answers = [
+      await service.http.post('/auth/refresh-token'),
+      await refreshWith(service, 'refresh_token=garbage'),
+      await refreshWith(service, cookie),
+      await refreshWith(service, tampered(next)),
+    ].map(({ status, body: { timestamp: _time, context: _context, ...body } }) => ({ status, body }));
+    for (const answer of answers) expect(answer).toStrictEqual(answers[0]);
+  });
+});
+
+describe('a session that is refreshed', () => {
+  it('lives on as long as it is refreshed in time', async () => {
+    let { cookie } = await signUp(service);
+    for (let week = 0; week < 3; week += 1) {
+      clock.advance(6 * DAY);
+      cookie = await rotate(cookie);
+    }
+  });
+
+  it('ends when it is not', async () => {
+    const cookie = await rotate((await signUp(service)).cookie);
+    clock.advance(7 * DAY);
+    expectRefused(await refreshWith(service, cookie));
+  });
+});
+
+describe('a replay of the immediate predecessor', () => {
+  it('within 10 s of its rotation is a race: the session lives', async () => {
+    const { cookie } = await signUp(service);
+    const next = await rotate(cookie);
+    clock.advance(10 * SECOND);
+    expectRefused(await refreshWith(service, cookie));
+    await rotate(next);
+  });
+
+  it('after 10 s is theft: the whole session ends, and that is logged at warn', async () => {
+    const { cookie } = await signUp(service);
+    const next = await rotate(cookie);
+    clock.advance(10 * SECOND + 1);
+    expectRefused(await refreshWith(service, cookie));
+    expectRefused(await refreshWith(service, next));
+    const session = String(opened(tokenIn(next)).header.sid);
+    const warnings = service.logs.filter(({ level, reason }) => level === 'warn' && String(reason).includes(session));
+    expect(warnings).toHaveLength(1);
+  });
+
+  it.each([
+    ['0', 0, 1],
+    ['30s', 30 * SECOND, 30 * SECOND + 1],
+  ])('is a race as long as JWT_REFRESH_RACE_WINDOW=%s says', async (window, race, theft) => {
+    const time = fixedClock(NOW);
+    const other = await start({ JWT_REFRESH_RACE_WINDOW: window }, () => ({ clock: time }));
+    const { cookie } = await signUp(other);
+    const next = await rotate(cookie, other);
+    time.set(NOW + race);
+    expectRefused(await refreshWith(other, cookie));
+    expect(await other.ports.sessions.find(String(opened(tokenIn(next)).header.sid))).not.toBeNull();
+    time.set(NOW + theft);
+    expectRefused(await refreshWith(other, cookie));
+    expectRefused(await refreshWith(other, next));
+  });
+});
+
+describe('a replay of an older token', () => {
+  it('is theft at once: the whole session ends', async () => {
+    const { cookie } = await signUp(service);
+    const newest = await rotate(await rotate(cookie));
+    expectRefused(await refreshWith(service, cookie));
+    expectRefused(await refreshWith(service, newest));
+  });
+
+  it('leaves the other sessions of its user alone', async () => {
+    const { person, cookie } = await signUp(service);
+    const logIn = { account: person.email, password: person.password };
+    const elsewhere = heldFrom(await service.http.post('/auth/login').send(logIn).expect(200));
+    await rotate(await rotate(cookie));
+    expectRefused(await refreshWith(service, cookie));
+    await rotate(elsewhere.cookie);
+  });
+});
+
+describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
+  let time: FixedClock;
+  let replaying: TestService;
+  beforeAll(async () => {
+    time = fixedClock(NOW);
+    replaying = await start({ JWT_REFRESH_REPLAY_WINDOW: '5s' }, () => ({ clock: time }));
+  });
+
+  it('the immediate predecessor yields its successor again within that time', async () => {
+    const { cookie } = await signUp(replaying);
+    const next = await rotate(cookie, replaying);
+    time.advance(5 * SECOND - 1);
+    const again = await rotate(cookie, replaying);
+    expect(opened(tokenIn(again))).toStrictEqual(opened(tokenIn(next)));
+    const third = await rotate(again, replaying);
+    expect(opened(tokenIn(third)).claims.jti).not.toBe(opened(tokenIn(next)).claims.jti);
+  });
+
+  it('it is a race from then on', async () => {
+    const { cookie } = await signUp(replaying);
+    const next = await rotate(cookie, replaying);
+    time.advance(5 * SECOND);
+    expectRefused(await refreshWith(replaying, cookie));
+    await rotate(next, replaying);
+  });
+
+  it('an older token is theft all the same', async () => {
+    const { cookie } = await signUp(replaying);
+    const newest = await rotate(await rotate(cookie, replaying), replaying);
+    expectRefused(await refreshWith(replaying, cookie));
+    expectRefused(await refreshWith(replaying, newest));
+  });
+});
+
+describe('of several cookies', () => {
+  it('the first that verifies counts', async () => {
+    const { cookie, accessToken } = await signUp(service);
+    const other = await signUp(service);
+    const all = ['refresh_token=garbage', `refresh_token=${accessToken}`, 'theme=dark', cookie, other.cookie];
+    const held = heldFrom(await refreshWith(service, all.join('; ')).expect(200));
+    expect(opened(tokenIn(held.cookie)).header.sid).toBe(opened(tokenIn(cookie)).header.sid);
+    expectRefused(await refreshWith(service, cookie));
+    await rotate(other.cookie);
+  });
+});
+
+describe('a refresh that a page of another site causes', () => {
+  it('is refused and uses nothing up', async () => {
+    const { cookie } = await signUp(service);
+    expectRefused(await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site'));
+    await rotate(cookie);
+  });
+
+  it('is refused with 403 when its origin is not on the list, and uses nothing up', async () => {
+    const { cookie } = await signUp(service);
+    const response = await refreshWith(service, cookie)
+      .set('Sec-Fetch-Site', 'cross-site')
+      .set('Origin', 'https://evil.example');
+    expect([response.status, response.body.code]).toEqual([403, 'SYS_HTTP_UNEXPECTED_ERROR']);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    await rotate(cookie);
+  });
+
+  it('is served when its origin is on the list', async () => {
+    const { cookie } = await signUp(service);
+    await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', LISTED).expect(200);
+  });
+
+  it.each(['same-origin', 'same-site', 'none'])('is another than one of Sec-Fetch-Site: %s', async (site) => {
+    const { cookie } = await signUp(service);
+    await refreshWith(service, cookie).set('Sec-Fetch-Site', site).expect(200);
+  });
+});
+
+describe('a refresh during which the database fails', () => {
+  it.each(['rotate', 'findById'])('in %s is DB_QUERY_FAILED, and the token still works', async (step) => {
+    let failing = false;
+    const failOnce = () => {
+      if (!failing) return;
+      failing = false;
+      throw new AppError('DB_QUERY_FAILED');
+    };
+    const unsteady = await start({}, ({ users, sessions }) => ({
+      users: {
+        ...users,
+        findById: async (id) => {
+          if (step === 'findById') failOnce();
+          return users.findById(id);
+        },
+      },
+      sessions: {
+        ...sessions,
+        rotate: async (rotation) => {
+          if (step === 'rotate') failOnce();
+          return sessions.rotate(rotation);
+        },
+      },
+    }));
+    const { cookie } = await signUp(unsteady);
+    failing = true;
+    const response = await refreshWith(unsteady, cookie);
+    expect([response.status, response.body.code]).toEqual([500, 'DB_QUERY_FAILED']);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    await rotate(cookie, unsteady);
+  });
+});

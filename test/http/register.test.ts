@@ -1,0 +1,285 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import {
+  cookieAttributes,
+  heldFrom,
+  opened,
+  servicesOverOneDatabase,
+  signUp,
+  tokenIn,
+  ULID,
+} from '../support/auth-http.ts';
+import { aPerson, refreshCookieOf, type TestService } from '../support/service.ts';
+
+/** Not a whole second, so that what is told in seconds is rounded. */
+const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 750);
+const NOW_ISO = '2026-01-01T12:00:00.750Z';
+const NOW_SECONDS = Math.floor(NOW / 1000);
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({}, () => ({ clock: fixedClock(NOW) }));
+});
+
+const register = (body: object) => service.http.post('/auth/register').send(body);
+
+describe('POST /auth/register', () => {
+  it('answers 201 with an access token and the user, in the success envelope', async () => {
+    const person = aPerson();
+    const response = await register(person);
+    expect(response.status).toBe(201);
+    expect(response.body).toStrictEqual({
+      success: true,
+      data: {
+        accessToken: expect.any(String),
+        user: {
+          id: expect.stringMatching(ULID),
+          username: person.username,
+          email: person.email,
+          createdAt: NOW_ISO,
+          updatedAt: NOW_ISO,
+        },
+      },
+      timestamp: NOW_ISO,
+      context: { requestId: response.get('svc-request-id'), version: VERSION },
+    });
+    expect(response.body.context.requestId).toMatch(ULID);
+    expect(response.get('Cache-Control')).toBe('no-store');
+  });
+
+  it('stores a bcrypt hash of cost 10, and shows it nowhere', async () => {
+    const real = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
+    const person = aPerson();
+    const response = await real.http.post('/auth/register').send(person).expect(201);
+    const stored = await real.ports.users.findByUsername(person.username);
+    expect(stored?.passwordHash).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}$/);
+    const { accessToken, cookie } = heldFrom(response);
+    const shown = JSON.stringify([response.body, response.headers, opened(accessToken), opened(tokenIn(cookie))]);
+    expect(shown).not.toMatch(/passwordHash|\$2b\$/i);
+  });
+
+  it('shows the username as it was written', async () => {
+    const { user } = await signUp(service, { ...aPerson(), username: 'Grace_M.Hopper-1906' });
+    expect(user.username).toBe('Grace_M.Hopper-1906');
+  });
+
+  it('trims the email and writes it in lower case, in the answer, the token and the database', async () => {
+    const person = { ...aPerson(), email: '  Ada.Lovelace@Example.ORG\t' };
+    const { user, accessToken } = await signUp(service, person);
+    expect(user.email).toBe('ada.lovelace@example.org');
+    expect(opened(accessToken).claims).toMatchObject({ user: { email: 'ada.lovelace@example.org' } });
+    expect(await service.ports.users.findById(user.id)).toMatchObject({ email: 'ada.lovelace@example.org' });
+  });
+
+  it('drops members that it does not know', async () => {
+    const person = aPerson();
+    const id = '01J00000000000000000000000';
+    const { user } = await signUp(service, { ...person, id, role: 'admin', passwordHash: 'x' } as typeof person);
+    expect(Object.keys(user).sort()).toEqual(['createdAt', 'email', 'id', 'updatedAt', 'username']);
+    expect(user.id).not.toBe(id);
+    const stored = await service.ports.users.findById(user.id);
+    expect(stored?.passwordHash).toMatch(/^\$2b\$/);
+  });
+
+  it('takes the password as it was typed, spaces included', async () => {
+    const { person } = await signUp(service, { ...aPerson(), password: '  spaced  out  ' });
+    const logIn = (password: string) => service.http.post('/auth/login').send({ account: person.username, password });
+    expect((await logIn('  spaced  out  ')).status).toBe(200);
+    expect((await logIn('spaced  out')).status).toBe(401);
+  });
+
+  it('registers nobody and sets no cookie when the database fails', async () => {
+    const broken = await start({}, ({ users }) => ({
+      users: { ...users, add: () => Promise.reject(new AppError('DB_QUERY_FAILED')) },
+    }));
+    const response = await broken.http.post('/auth/register').send(aPerson());
+    expect(response.status).toBe(500);
+    expect(response.body.code).toBe('DB_QUERY_FAILED');
+    expect(response.get('Set-Cookie')).toBeUndefined();
+  });
+});
+
+describe('the access token', () => {
+  it('carries exactly the claims of the specification, and lives 15 minutes', async () => {
+    const { user, accessToken } = await signUp(service);
+    const { header, claims } = opened(accessToken);
+    expect(claims).toStrictEqual({
+      sub: user.id,
+      iat: NOW_SECONDS,
+      exp: NOW_SECONDS + 15 * 60,
+      jti: expect.stringMatching(ULID),
+      tokenType: 'access',
+      user,
+    });
+    expect(header).toStrictEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
+  });
+
+  it('lives as long as JWT_ACCESS_EXPIRES_IN says', async () => {
+    const { claims } = opened((await signUp(await start({ JWT_ACCESS_EXPIRES_IN: '90s' }))).accessToken);
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(90);
+  });
+});
+
+describe('the refresh token', () => {
+  it('carries exactly the claims of the specification, nothing of the user, and lives 7 days', async () => {
+    const { user, accessToken, cookie } = await signUp(service);
+    const { header, claims } = opened(tokenIn(cookie));
+    expect(claims).toStrictEqual({
+      sub: user.id,
+      iat: NOW_SECONDS,
+      exp: NOW_SECONDS + 7 * 24 * 3600,
+      jti: expect.stringMatching(ULID),
+      tokenType: 'refresh',
+    });
+    expect(header).toStrictEqual({
+      alg: 'ES256',
+      typ: 'JWT',
+      kid: expect.any(String),
+      sid: expect.stringMatching(ULID),
+    });
+    const access = opened(accessToken);
+    expect(claims.jti).not.toBe(access.claims.jti);
+    expect(header.kid).not.toBe(access.header.kid);
+  });
+
+  it('lives as long as JWT_REFRESH_EXPIRES_IN says', async () => {
+    const { claims } = opened(tokenIn((await signUp(await start({ JWT_REFRESH_EXPIRES_IN: '30d' }))).cookie));
+    expect(Number(claims.exp) - Number(claims.iat)).toBe(30 * 24 * 3600);
+  });
+
+  it('travels in the cookie alone', async () => {
+    const response = await register(aPerson()).expect(201);
+    expect(response.text).not.toContain(tokenIn(heldFrom(response).cookie));
+  });
+});
+
+describe('the refresh cookie', () => {
+  const DEFAULTS = {
+    HttpOnly: true,
+    Path: '/auth',
+    SameSite: 'Lax',
+    'Max-Age': '604800',
+    Expires: expect.any(String),
+  };
+
+  it('is HttpOnly, for /auth, SameSite=Lax, for 7 days and not Secure by default', async () => {
+    const before = Date.now();
+    const response = await register(aPerson()).expect(201);
+    const after = Date.now();
+    expect(response.get('Set-Cookie')).toHaveLength(1);
+    const attributes = cookieAttributes(refreshCookieOf(response));
+    expect(attributes).toStrictEqual(DEFAULTS);
+    // A browser compares it with its own clock; written in whole seconds.
+    const expires = Date.parse(String(attributes.Expires));
+    expect(expires).toBeGreaterThanOrEqual(Math.floor((before + 604_800_000) / 1000) * 1000);
+    expect(expires).toBeLessThanOrEqual(after + 604_800_000);
+  });
+
+  it.each([
+    [{ JWT_REFRESH_COOKIE_PATH: '/' }, { Path: '/' }],
+    [{ JWT_REFRESH_COOKIE_PATH: '/api/v1/auth' }, { Path: '/api/v1/auth' }],
+    [{ JWT_REFRESH_COOKIE_SAME_SITE: 'strict' }, { SameSite: 'Strict' }],
+    [
+      { JWT_REFRESH_COOKIE_SAME_SITE: 'none', JWT_REFRESH_COOKIE_SECURE: 'true' },
+      { SameSite: 'None', Secure: true },
+    ],
+    [{ JWT_REFRESH_COOKIE_SECURE: 'true' }, { Secure: true }],
+    [{ JWT_REFRESH_COOKIE_MAX_AGE_MS: '3600000' }, { 'Max-Age': '3600' }],
+    [{ JWT_REFRESH_COOKIE_MAX_AGE_MS: '1999' }, { 'Max-Age': '1' }],
+  ])('follows %o', async (env, attributes) => {
+    const { http } = await start(env);
+    const response = await http.post('/auth/register').send(aPerson()).expect(201);
+    expect(cookieAttributes(refreshCookieOf(response))).toStrictEqual({ ...DEFAULTS, ...attributes });
+  });
+});
+
+describe('a second registration', () => {
+  it.each([
+    ['with the username', ({ username }: ReturnType<typeof aPerson>) => ({ username })],
+    ['with the username in other letter case', ({ username }) => ({ username: username.toUpperCase() })],
+    ['with the email', ({ email }) => ({ email })],
+    [
+      'with the email in other letter case and spaces around it',
+      ({ email }) => ({ email: ` ${email.toUpperCase()} ` }),
+    ],
+    ['with both', ({ username, email }) => ({ username, email })],
+  ] as [string, (taken: ReturnType<typeof aPerson>) => object][])('%s is refused', async (_title, same) => {
+    const { person } = await signUp(service);
+    const response = await register({ ...aPerson(), ...same(person) });
+    expect(response.status).toBe(409);
+    expect(response.body).toMatchObject({ success: false, code: 'AUTH_USER_DUPLICATE', details: null });
+    expect(response.get('Set-Cookie')).toBeUndefined();
+  });
+
+  it('says nothing about which of the two is taken', async () => {
+    const { person } = await signUp(service);
+    const byName = await register({ ...aPerson(), username: person.username });
+    const byEmail = await register({ ...aPerson(), email: person.email });
+    expect(byName.body.code).toBe('AUTH_USER_DUPLICATE');
+    expect(byEmail.body.message).toBe(byName.body.message);
+  });
+});
+
+const long = (length: number) => `long.${'n'.repeat(length - 5)}`;
+const longEmail = (length: number) => {
+  const local = 'l'.repeat(64);
+  const domain = `${'a'.repeat(63)}.${'b'.repeat(63)}.`;
+  return `${local}@${domain}${'c'.repeat(length - local.length - 1 - domain.length - 4)}.org`;
+};
+
+describe('the limits of a field', () => {
+  it.each([
+    ['a username of 3 characters', { username: 'a-1' }],
+    ['a username of 32 characters', { username: long(32) }],
+    ['an email of 254 characters', { email: longEmail(254) }],
+    ['a password of 8 characters', { password: '12345678' }],
+    ['a password of 8 emoji', { password: '🦊'.repeat(8) }],
+    ['a password of 72 bytes', { password: 'p'.repeat(72) }],
+    ['a password of 18 emoji, 72 bytes', { password: '🦊'.repeat(18) }],
+  ])('admit %s, which then logs in', async (_title, field) => {
+    const { person } = await signUp(service, { ...aPerson(), ...field });
+    for (const account of [person.username, person.email]) {
+      await service.http.post('/auth/login').send({ account, password: person.password }).expect(200);
+    }
+  });
+
+  it.each([
+    ['a username of 2 characters', { username: 'ab' }, 'username', 'too_short'],
+    ['a username of 33 characters', { username: long(33) }, 'username', 'too_long'],
+    ['a username with an @', { username: 'a@b' }, 'username', 'invalid_format'],
+    ['a username with a space', { username: 'a b c' }, 'username', 'invalid_format'],
+    ['a username of other letters', { username: 'ådaß' }, 'username', 'invalid_format'],
+    ['an email of 255 characters', { email: longEmail(255) }, 'email', 'too_long'],
+    ['an email without a domain', { email: 'ada@' }, 'email', 'invalid_format'],
+    ['an email that is empty', { email: '   ' }, 'email', 'invalid_format'],
+    ['a password of 7 characters', { password: '1234567' }, 'password', 'too_short'],
+    ['a password of 7 emoji, 14 UTF-16 units', { password: '🦊'.repeat(7) }, 'password', 'too_short'],
+    ['a password of 73 bytes', { password: 'p'.repeat(73) }, 'password', 'too_long'],
+    ['a password of 19 emoji, 76 bytes', { password: '🦊'.repeat(19) }, 'password', 'too_long'],
+    ['a password with a NUL', { password: 'nul\0 inside' }, 'password', 'invalid_characters'],
+    ['a password with half an emoji', { password: 'half \ud83e emoji' }, 'password', 'invalid_characters'],
+    ['a username that is a number', { username: 12345 }, 'username', 'invalid_type'],
+    ['an email that is null', { email: null }, 'email', 'invalid_type'],
+    ['a password in a list', { password: ['correct horse'] }, 'password', 'invalid_type'],
+    ['no username', { username: undefined }, 'username', 'required'],
+    ['no email', { email: undefined }, 'email', 'required'],
+    ['no password', { password: undefined }, 'password', 'required'],
+  ])('refuse %s', async (_title, fields, field, code) => {
+    const response = await register({ ...aPerson(), ...fields });
+    expect(response.status).toBe(400);
+    expect(response.body).toMatchObject({ success: false, code: 'CLIENT_PARAMS_VALIDATION_FAILED' });
+    expect(response.body.details).toStrictEqual([{ field, message: expect.any(String), code }]);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+  });
+
+  it('are told of all fields at once', async () => {
+    const response = await register({ username: 'x', email: 'x', password: 'x' }).expect(400);
+    expect(response.body.details.map(({ field }: { field: string }) => field)).toEqual(
+      expect.arrayContaining(['username', 'email', 'password']),
+    );
+  });
+});

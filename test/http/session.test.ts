@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import { MINUTE } from '../support/application.ts';
+import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
+import type { TestService } from '../support/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+let ada: Awaited<ReturnType<typeof signUp>>;
+beforeAll(async () => {
+  service = await start({}, () => ({ clock }));
+  ada = await signUp(service);
+});
+
+const session = (authorization?: string) => {
+  const request = service.http.get('/auth/session');
+  return authorization === undefined ? request : request.set('Authorization', authorization);
+};
+
+/** The envelope of an anonymous answer: no user in its context. */
+const anonymousAnswer = (requestId: string | undefined) => ({
+  success: true,
+  data: { authenticated: false, user: null },
+  timestamp: new Date(clock.now()).toISOString(),
+  context: { requestId, version: VERSION },
+});
+
+describe('GET /auth/session', () => {
+  it('is anonymous without an Authorization header', async () => {
+    const response = await session().expect(200);
+    expect(response.body).toStrictEqual(anonymousAnswer(response.get('svc-request-id')));
+  });
+
+  it.each(['Bearer', 'bearer', 'BEARER'])('tells whose the token is: %s', async (scheme) => {
+    const response = await session(`${scheme} ${ada.accessToken}`).expect(200);
+    expect(response.body).toStrictEqual({
+      success: true,
+      data: { authenticated: true, user: ada.user },
+      timestamp: new Date(clock.now()).toISOString(),
+      context: {
+        requestId: response.get('svc-request-id'),
+        version: VERSION,
+        user: { id: ada.user.id, username: ada.user.username },
+      },
+    });
+    expect(response.get('Cache-Control')).toBe('no-store');
+  });
+
+  it.each([
+    ['of a token that is none', () => 'Bearer garbage'],
+    ['of no token', () => 'Bearer'],
+    ['of two tokens', () => `Bearer ${ada.accessToken} ${ada.accessToken}`],
+    ['of a tampered token', () => `Bearer ${tampered(ada.accessToken)}`],
+    ['of a refresh token', () => `Bearer ${tokenIn(ada.cookie)}`],
+    ['of another scheme', () => 'Basic YWRhOnBhc3N3b3Jk'],
+    ['without a scheme', () => ada.accessToken],
+  ])('is anonymous with a header %s', async (_title, authorization) => {
+    const response = await session(authorization()).expect(200);
+    expect(response.body).toStrictEqual(anonymousAnswer(response.get('svc-request-id')));
+    expect(response.get('WWW-Authenticate')).toBeUndefined();
+  });
+
+  it('takes no notice of the refresh cookie', async () => {
+    const response = await session().set('Cookie', ada.cookie).expect(200);
+    expect(response.body.data).toStrictEqual({ authenticated: false, user: null });
+  });
+
+  it('is anonymous from the second on at which the token expires', async () => {
+    const { accessToken } = await signUp(service);
+    clock.advance(15 * MINUTE - 1);
+    expect((await session(`Bearer ${accessToken}`).expect(200)).body.data.authenticated).toBe(true);
+    clock.advance(1);
+    expect((await session(`Bearer ${accessToken}`).expect(200)).body.data.authenticated).toBe(false);
+  });
+
+  it('answers from the claims, without the database', async () => {
+    const down = () => Promise.reject(new Error('down'));
+    const users = { add: down, findById: down, findByUsername: down, findByEmail: down };
+    const without = await start({}, () => ({ users, clock }));
+    const { accessToken, user } = await signUp(service);
+    const response = await without.http.get('/auth/session').set('Authorization', `Bearer ${accessToken}`);
+    expect(response.body.data).toStrictEqual({ authenticated: true, user });
+  });
+});

@@ -1,0 +1,89 @@
+import { decodeTime } from 'ulid';
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
+import { VERSION } from '../../../src/infrastructure/version.ts';
+import { exchangeRaw, head } from '../../support/raw-http.ts';
+import { startService } from '../../support/service.ts';
+import { probe, stageApp, throwing, ULID } from '../../support/stage-app.ts';
+
+const echo = probe((_input, { request: { id, version } }) => ({ id, version }));
+
+/** The answer to a request whose `svc-request-id` consists of these bytes. */
+const askWith = async (id: string) => {
+  const { url } = await stageApp([echo]);
+  const request = head('GET /probe', { 'svc-request-id': id, Connection: 'close' });
+  const { headers, body } = await exchangeRaw(url, Buffer.from(request, 'latin1'));
+  return { header: headers['svc-request-id'], body: JSON.parse(body) };
+};
+
+describe('the request id', () => {
+  it.each([
+    ['one character', 'x'],
+    ['a ULID', '01ARZ3NDEKTSV4RRFFQ69G5FAV'],
+    ['128 characters', 'x'.repeat(128)],
+    ['every printable character of ASCII', String.fromCharCode(...Array.from({ length: 94 }, (_, i) => 0x21 + i))],
+    ['a space within', 'two words'],
+    ['markup', '<script>"\'&'],
+  ])('is reused: %s', async (_what, id) => {
+    const { header, body } = await askWith(id);
+    expect(header).toBe(id);
+    expect(body.data.id).toBe(id);
+    expect(body.context.requestId).toBe(id);
+  });
+
+  it.each([
+    ['empty', ''],
+    ['longer than 128 characters', 'x'.repeat(129)],
+    ['not ASCII', 'id-\u00e4'],
+    ['with a tab within', 'two\twords'],
+  ])('is a fresh ULID where the given one is %s', async (_what, id) => {
+    const { header, body } = await askWith(id);
+    expect(header).toMatch(ULID);
+    expect(body.data.id).toBe(header);
+    expect(body.context.requestId).toBe(header);
+  });
+
+  it('is a fresh ULID where none is given, another one each time', async () => {
+    const { http } = await stageApp([echo]);
+    const ids = [await http.get('/probe'), await http.get('/probe')].map(({ headers }) => headers['svc-request-id']);
+    expect(ids).toEqual([expect.stringMatching(ULID), expect.stringMatching(ULID)]);
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  it('tells the time of the request when it is made', async () => {
+    const clock = fixedClock(Date.UTC(2026, 0, 1));
+    const service = await startService({}, { clock });
+    const answer = await service.http.get('/health/live');
+    await service.close();
+    expect(decodeTime(answer.headers['svc-request-id'] ?? '')).toBe(clock.now());
+  });
+
+  it.each([
+    ['a success', 200, 'get', '/probe', {}],
+    ['an error', 500, 'get', '/bug', {}],
+    ['an unknown path', 404, 'get', '/nowhere', {}],
+    ['a HEAD', 200, 'head', '/probe', {}],
+    ['a preflight', 204, 'options', '/probe', { Origin: 'https://a.example', 'Access-Control-Request-Method': 'GET' }],
+  ] as const)('is echoed on %s', async (_what, status, method, path, headers) => {
+    const bug = probe(() => Promise.reject(new Error('a bug')), { name: 'bug', path: '/bug' });
+    const { http } = await stageApp([echo, bug], { allowedOrigins: ['https://a.example'] });
+    const answer = await http[method](path).set(headers).set('svc-request-id', 'mine').expect(status);
+    expect(answer.headers['svc-request-id']).toBe('mine');
+  });
+});
+
+describe('the version', () => {
+  it('is on the request and in the context of success and error', async () => {
+    const success = await (await stageApp([echo])).http.get('/probe');
+    expect([success.body.data.version, success.body.context.version]).toEqual(['1.2.3', '1.2.3']);
+    const error = await (await stageApp([throwing(new Error('a bug'))])).http.get('/probe').expect(500);
+    expect(error.body.context.version).toBe('1.2.3');
+  });
+
+  it('is that of the application', async () => {
+    const service = await startService();
+    const answer = await service.http.get('/health/live');
+    await service.close();
+    expect(answer.body.context.version).toBe(VERSION);
+  });
+});

@@ -1,0 +1,68 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
+import { currentRequest } from '../../../src/adapters/http/request-scope.ts';
+import { probe, stageApp, stageDeps } from '../../support/stage-app.ts';
+
+describe('the request scope', () => {
+  it('holds the id, the time and the version of the request', async () => {
+    const clock = fixedClock(Date.UTC(2026, 0, 1));
+    const { http } = await stageApp([probe(() => currentRequest())], { clock });
+    const { body } = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
+    expect(body.data).toEqual({ requestId: 'mine', time: Date.UTC(2026, 0, 1), version: '1.2.3' });
+  });
+
+  it('can be asked for after waiting, in timers and in callbacks', async () => {
+    const ids: (string | undefined)[] = [];
+    const handler = async () => {
+      await setImmediate();
+      ids.push(currentRequest()?.requestId);
+      await new Promise<void>((resolve) => {
+        setTimeout(() => {
+          ids.push(currentRequest()?.requestId);
+          queueMicrotask(resolve);
+        });
+      });
+      ids.push(currentRequest()?.requestId);
+    };
+    const { http } = await stageApp([probe(handler)]);
+    await http.get('/probe').set('svc-request-id', 'mine').expect(200);
+    expect(ids).toEqual(['mine', 'mine', 'mine']);
+  });
+
+  it('is of one request alone, however many are under way', async () => {
+    const AT_ONCE = 50;
+    const allThere = Promise.withResolvers<void>();
+    let there = 0;
+    const handler = async () => {
+      const before = currentRequest()?.requestId;
+      there += 1;
+      if (there === AT_ONCE) allThere.resolve();
+      await allThere.promise;
+      await setImmediate();
+      return [before, currentRequest()?.requestId];
+    };
+    const { url } = await stageApp([probe(handler)]);
+    const ids = Array.from({ length: AT_ONCE }, (_, index) => `request-${index}`);
+    const seen = await Promise.all(
+      ids.map(async (id) => {
+        const answer = await fetch(`${url}/probe`, { headers: { 'svc-request-id': id } });
+        return ((await answer.json()) as { data: unknown }).data;
+      }),
+    );
+    expect(seen).toEqual(ids.map((id) => [id, id]));
+  });
+
+  it('is nowhere outside of a request', async () => {
+    const { http } = await stageApp([probe(() => null)]);
+    await http.get('/probe').expect(200);
+    expect(currentRequest()).toBeUndefined();
+  });
+
+  it('names the request in what its handler logs', async () => {
+    const deps = stageDeps();
+    const { http } = await stageApp([probe(() => deps.logger.info('working'))], { logger: deps.logger });
+    await http.get('/probe').set('svc-request-id', 'mine').expect(200);
+    expect(deps.logs.find(({ msg }) => msg === 'working')).toMatchObject({ requestId: 'mine' });
+  });
+});

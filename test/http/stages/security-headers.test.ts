@@ -1,0 +1,47 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../../src/adapters/http/define-route.ts';
+import { probe, stageApp, throwing } from '../../support/stage-app.ts';
+
+const HEADERS = {
+  'content-security-policy': "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+const A_YEAR = 31_536_000;
+
+const guarded = route({ name: 'guarded', method: 'GET', path: '/guarded', response: { data: v.null() } }, () => null);
+const created = route(
+  { name: 'created', method: 'POST', path: '/created', auth: 'public', response: { status: 201, data: v.null() } },
+  () => null,
+);
+const hanging = probe(() => new Promise(() => undefined), { name: 'hanging', path: '/hanging' });
+const once = probe(() => null, { name: 'once', path: '/once', throttle: 'strict' });
+const routes = [throwing(new Error('a bug')), guarded, created, hanging, once];
+
+describe('security headers', () => {
+  it.each([
+    [200, 'get', '/once', {}, 0],
+    [201, 'post', '/created', {}, 0],
+    [204, 'options', '/created', {}, 0],
+    [401, 'get', '/guarded', {}, 0],
+    [403, 'get', '/once', { Origin: 'https://elsewhere.example' }, 0],
+    [404, 'get', '/nowhere', {}, 0],
+    [405, 'put', '/created', {}, 0],
+    [429, 'get', '/once', {}, 1],
+    [500, 'get', '/probe', {}, 0],
+    [503, 'get', '/hanging', {}, 0],
+  ] as const)('are on an answer of %i', async (status, method, path, headers, before) => {
+    const rateLimits = { global: null, public: null, strict: { requests: 1, window: 60_000 } };
+    const { http } = await stageApp(routes, { rateLimits, requestTimeout: 300 });
+    for (let sent = 0; sent < before; sent += 1) await http[method](path);
+
+    const answer = await http[method](path).set(headers).expect(status);
+    expect(answer.headers).toMatchObject(HEADERS);
+    const [, maxAge] = /^max-age=(\d+); includeSubDomains$/.exec(answer.headers['strict-transport-security']) ?? [];
+    expect(Number(maxAge)).toBeGreaterThanOrEqual(A_YEAR);
+    expect(answer.headers).not.toHaveProperty('x-powered-by');
+    expect(answer.headers).not.toHaveProperty('server');
+  });
+});

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { spawnService } from '../support/process.ts';
+import { temporaryDirectory } from '../support/storage.ts';
+
+/** The outcome of a start that fails: what it said, and with which status it ended. */
+const refusalOf = async (env: Readonly<Record<string, string>>, wrap?: readonly string[]) => {
+  const { outcome, stdout, stderr } = spawnService(env, wrap);
+  const { code } = await outcome;
+  return { code, stdout, stderr };
+};
+
+describe('the service refuses to start', () => {
+  const directory = temporaryDirectory();
+  afterAll(directory.remove);
+
+  it('with a configuration that is wrong: every variable is named, no value is told', async () => {
+    const { code, stdout, stderr } = await refusalOf({
+      NODE_ENV: 'production',
+      PORT: 'marker-port',
+      JWT_ACCESS_EXPIRES_IN: 'marker-lifetime',
+      JWT_ACCESS_PRIVATE_KEY: 'marker-key',
+      ALLOWED_ORIGINS_PROD: '*',
+    });
+    expect(code).toBe(1);
+    expect(stdout).toEqual([]);
+    const said = stderr.join('\n');
+    for (const name of [
+      'PORT',
+      'JWT_ACCESS_EXPIRES_IN',
+      'JWT_ACCESS_PRIVATE_KEY',
+      'JWT_REFRESH_PRIVATE_KEY',
+      'JWT_REFRESH_COOKIE_SECURE',
+      'ALLOWED_ORIGINS_PROD',
+    ]) {
+      expect(said).toMatch(new RegExp(`^${name}: `, 'm'));
+    }
+    expect(said).not.toContain('marker');
+  });
+
+  it('with a DATA_DIR that is a file', async () => {
+    const file = join(directory.path, 'file');
+    writeFileSync(file, '');
+    const { code, stderr } = await refusalOf({ DATA_DIR: file });
+    expect(code).toBe(1);
+    expect(stderr).toEqual([expect.stringMatching(/^DATA_DIR .*EEXIST/)]);
+  });
+
+  it('with a DATA_DIR that cannot be made', async () => {
+    const { code, stderr } = await refusalOf({ DATA_DIR: '/dev/null/data' });
+    expect(code).toBe(1);
+    expect(stderr).toEqual([expect.stringMatching(/^DATA_DIR .*ENOTDIR/)]);
+  });
+
+  it('on a disk without room for its database', async () => {
+    // A limit on the size of a file stands for the disk: 1,000 blocks are less than the database's first file.
+    const limited = ['bash', '-c', 'ulimit -f 1000; exec "$@"', 'limited'];
+    const { code, stderr } = await refusalOf({ DATA_DIR: join(directory.path, 'full') }, limited);
+    expect(code).toBe(1);
+    expect(stderr).toEqual([expect.stringContaining('DATA_DIR')]);
+  });
+
+  it('on a port that is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    try {
+      const { port } = taken.address() as AddressInfo;
+      const { code, stderr } = await refusalOf({
+        DATABASE_URL: 'memory:',
+        DATA_DIR: directory.path,
+        PORT: String(port),
+      });
+      expect(code).toBe(1);
+      expect(stderr).toEqual([expect.stringMatching(/^HOST and PORT .*EADDRINUSE/)]);
+    } finally {
+      taken.close();
+    }
+  });
+});

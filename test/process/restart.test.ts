@@ -1,0 +1,66 @@
+import request from 'supertest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type RunningService, runService } from '../support/process.ts';
+import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
+import { temporaryDirectory } from '../support/storage.ts';
+
+describe('the service on its embedded database', () => {
+  const directory = temporaryDirectory();
+  const env = { DATA_DIR: directory.path };
+  const person = aPerson();
+  let service: RunningService | undefined;
+  afterAll(async () => {
+    await service?.stop('SIGKILL');
+    directory.remove();
+  });
+
+  const login = ({ url }: RunningService) =>
+    request(url).post('/auth/login').send({ account: person.email, password: person.password });
+
+  it('starts on an empty directory, and after a stop has what it had: users, sessions and keys', async () => {
+    service = await runService(env);
+    const registered = await request(service.url).post('/auth/register').send(person);
+    expect(registered.status).toBe(201);
+    const cookie = cookiePair(refreshCookieOf(registered));
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+
+    service = await runService(env);
+    const me = await request(service.url)
+      .get('/users/me')
+      .set('Authorization', `Bearer ${registered.body.data.accessToken}`);
+    expect(me.body.data).toEqual(registered.body.data.user);
+    const refreshed = await request(service.url).post('/auth/refresh-token').set('Cookie', cookie);
+    expect(refreshed.status).toBe(200);
+    expect((await login(service)).status).toBe(200);
+  });
+
+  it('keeps what it acknowledged when it is killed', async () => {
+    service ??= await runService(env);
+    const other = aPerson();
+    expect((await request(service.url).post('/auth/register').send(other)).status).toBe(201);
+    expect(await service.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
+
+    service = await runService(env);
+    const again = await request(service.url)
+      .post('/auth/login')
+      .send({ account: other.username, password: other.password });
+    expect(again.status).toBe(200);
+  });
+
+  it('shares its directory with no second process', async () => {
+    service ??= await runService(env);
+    await expect(runService(env)).rejects.toThrow(/DATA_DIR .* is in use by process \d+/);
+    expect((await login(service)).status).toBe(200);
+  });
+
+  it('answers in one line of JSON for each request, with the id that the client got', async () => {
+    service ??= await runService({ ...env, LOG_LEVEL: 'debug' });
+    const response = await request(service.url).get('/errors').set('svc-request-id', 'from-the-client');
+    expect(response.headers['svc-request-id']).toBe('from-the-client');
+    await service.stop();
+    const lines = service.stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.filter(({ requestId }) => requestId === 'from-the-client')).toMatchObject([
+      { msg: 'request answered', route: 'errors', status: 200 },
+    ]);
+  });
+});

@@ -1,0 +1,50 @@
+import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import type { Rotation, Session } from '../../src/domain/session.ts';
+import type { User } from '../../src/domain/user.ts';
+
+const DAY = 86_400_000;
+
+/** When everything here happens: so far ahead that no storage with a clock of its own thinks it over. */
+export const NOW = Date.UTC(2040, 0, 1);
+
+const ids = sequentialIds();
+let people = 0;
+
+/** An id that nothing else of this file of tests has. */
+export const anId = (): string => ids.next();
+
+/** Somebody with a name and an address of their own. */
+export const aUser = (given: Partial<User> = {}): User => {
+  people += 1;
+  return {
+    id: anId(),
+    username: `Person.${people}`,
+    email: `person.${people}@example.org`,
+    passwordHash: `$2b$10$hash.of.person.${people}`,
+    createdAt: NOW,
+    updatedAt: NOW + 1,
+    ...given,
+  };
+};
+
+/** A session of nobody's that was opened at `NOW` and was never rotated. */
+export const aSession = (given: Partial<Session> = {}): Session => ({
+  id: anId(),
+  userId: anId(),
+  currentTokenId: anId(),
+  previousTokenId: null,
+  rotatedAt: NOW,
+  createdAt: NOW,
+  expiresAt: NOW + 7 * DAY,
+  ...given,
+});
+
+/** The session's next rotation, a minute after the last. */
+export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
+  sessionId: session.id,
+  from: session.currentTokenId,
+  to: anId(),
+  at: session.rotatedAt + 60_000,
+  expiresAt: session.expiresAt + 60_000,
+  ...given,
+});

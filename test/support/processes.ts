@@ -1,0 +1,39 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export type Helper = {
+  readonly pid: number;
+  /** What it printed first. */
+  readonly output: string;
+  /** Everything that it complained of so far. */
+  readonly complaints: () => string;
+  /** Ends it without a chance to clean up, and waits until it is gone. */
+  readonly kill: () => Promise<void>;
+};
+
+const ended = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+};
+
+/** Runs a script of this folder in a process of its own, and waits for what it prints. */
+export const startHelper = async (script: string, ...given: string[]): Promise<Helper> => {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, [path, ...given]);
+  let complaints = '';
+  child.stderr.on('data', (chunk) => {
+    complaints += chunk;
+  });
+  const [output] = await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${script} ended: ${complaints}`))),
+  ]);
+  return {
+    pid: child.pid ?? 0,
+    output: String(output),
+    complaints: () => complaints,
+    kill: () => ended(child),
+  };
+};

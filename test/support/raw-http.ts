@@ -1,0 +1,55 @@
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export type RawAnswer = {
+  readonly status: number;
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** A connection of the test's own, closed when the test is over. */
+export const openSocket = (url: string): Socket => {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  // A server may cut off whom it has answered.
+  socket.on('error', () => undefined);
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  return socket;
+};
+
+/** Everything that comes until the other side says that there is no more. */
+export const readToEnd = (socket: Socket): Promise<string> =>
+  new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.once('end', () => resolve(Buffer.concat(chunks).toString()));
+    socket.once('close', () => resolve(Buffer.concat(chunks).toString()));
+  });
+
+/** Sends bytes as they are and reads until the server ends: ask for `Connection: close` where it would not. */
+export const exchangeRaw = async (url: string, bytes: string | Buffer): Promise<RawAnswer> => {
+  const socket = openSocket(url);
+  socket.write(bytes);
+  return parseAnswer(await readToEnd(socket));
+};
+
+export const parseAnswer = (text: string): RawAnswer => {
+  const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  return { status: Number(statusLine.split(' ')[1]), headers, body };
+};
+
+/** The head of a request, with the empty line that ends it. */
+export const head = (requestLine: string, headers: Readonly<Record<string, string>> = {}): string =>
+  [
+    `${requestLine} HTTP/1.1`,
+    ...Object.entries({ Host: 'test', ...headers }).map(([name, value]) => `${name}: ${value}`),
+    '',
+    '',
+  ].join('\r\n');

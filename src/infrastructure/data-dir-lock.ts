@@ -32,7 +32,7 @@ export const lockDataDir = (dataDir: string): (() => void) => {
     while (!created(file, own)) {
       const owner = contentOf(file);
       if (owner === null) continue;
-      if (held.has(file) || !isLeftover(owner)) throw new InUse(file, owner);
+      if (held.has(file) || !isLeftover(owner)) throw inUse(file, owner);
       discard(file, owner);
     }
     held.add(file);
@@ -40,20 +40,15 @@ export const lockDataDir = (dataDir: string): (() => void) => {
       if (held.delete(file) && contentOf(file) === own) rmSync(file, { force: true });
     };
   } catch (error) {
-    throw new Error(
-      `DATA_DIR (${dataDir}) ${error instanceof InUse ? error.message : `cannot be used: ${systemReason(error)}`}`,
-    );
+    throw new Error(`DATA_DIR (${dataDir}) cannot be used: ${systemReason(error)}`);
   }
 };
 
-class InUse extends Error {
-  constructor(file: string, owner: string) {
-    super(
-      `is in use by process ${owner}, and an embedded database serves one process. ` +
-        `If that process is not this service, remove ${file}`,
-    );
-  }
-}
+const inUse = (file: string, owner: string): Error =>
+  new Error(
+    `process ${owner} is using it, and an embedded database serves one process. ` +
+      `If that process is not this service, remove ${file}`,
+  );
 
 const isError = (error: unknown, code: string): boolean =>
   error instanceof Error && Reflect.get(error, 'code') === code;

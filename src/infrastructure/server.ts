@@ -16,7 +16,10 @@ export type RunningServer = {
 };
 
 /** Listens. Rejects with a clear error when the address can't be had. */
-export const listen = async ({ request, clientError }: HttpHandlers, options: ServerOptions): Promise<RunningServer> => {
+export const listen = async (
+  { request, clientError }: HttpHandlers,
+  options: ServerOptions,
+): Promise<RunningServer> => {
   const server = createServer(
     { requestTimeout: options.requestTimeout, headersTimeout: Math.min(options.requestTimeout, 10_000) },
     request,

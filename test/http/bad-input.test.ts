@@ -4,11 +4,8 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/adapters/http/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
-import { compose } from '../../src/infrastructure/compose.ts';
-import { parseConfig } from '../../src/infrastructure/config.ts';
-import { createLogger } from '../../src/infrastructure/logger.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/samples.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { declaredRoutes, startService, type TestService } from '../support/service.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
 
 /** What is wrong in every field of text, whatever its limits are. */
@@ -34,14 +31,7 @@ const STRANGE_TEXT: Readonly<Record<string, string>> = {
   'a right-to-left mark': 'sample\u202e',
 };
 
-/** The routes as declared, for the tables of tests; the service under test declares the same. */
-const routes = (
-  await compose(
-    parseConfig({ NODE_ENV: 'test', DATABASE_URL: 'memory:', DATA_DIR: '.data' }),
-    createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({})),
-    { tokens: {} as never },
-  )
-).routes;
+const routes = await declaredRoutes();
 const withBody = routes.filter((route) => route.request.body !== undefined);
 const withParams = routes.filter((route) => route.request.params !== undefined);
 const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((field) => ({ route, field })));

@@ -23,7 +23,7 @@ describe('lockDataDir', () => {
   });
 
   const start = async (): Promise<Helper> => {
-    const helper = await startHelper('hold-lock.ts', dataDir);
+    const helper = await startHelper(new URL('../support/hold-lock.ts', import.meta.url), dataDir);
     helpers.push(helper);
     return helper;
   };
@@ -45,8 +45,8 @@ describe('lockDataDir', () => {
     const unlock = lockDataDir(dataDir);
     const alias = join(directory.path, 'alias');
     symlinkSync(dataDir, alias);
-    expect(() => lockDataDir(dataDir)).toThrow(`DATA_DIR (${dataDir}) is in use by process ${process.pid}`);
-    expect(() => lockDataDir(alias)).toThrow(`DATA_DIR (${alias}) is in use by process ${process.pid}`);
+    expect(() => lockDataDir(dataDir)).toThrow(`DATA_DIR (${dataDir}) cannot be used: process ${process.pid}`);
+    expect(() => lockDataDir(alias)).toThrow(`DATA_DIR (${alias}) cannot be used: process ${process.pid}`);
     unlock();
     lockDataDir(alias)();
   });
@@ -54,7 +54,7 @@ describe('lockDataDir', () => {
   it('refuses a directory that a live process holds, and names the process', async () => {
     const holder = await start();
     expect(holder.output).toBe('held');
-    expect(() => lockDataDir(dataDir)).toThrow(`DATA_DIR (${dataDir}) is in use by process ${holder.pid}`);
+    expect(() => lockDataDir(dataDir)).toThrow(`DATA_DIR (${dataDir}) cannot be used: process ${holder.pid}`);
     expect(readFileSync(file, 'utf8')).toBe(String(holder.pid));
   });
 
@@ -70,7 +70,7 @@ describe('lockDataDir', () => {
   it('takes over what another start left under the pid that is now its own', () => {
     leave(String(process.pid));
     const unlock = lockDataDir(dataDir);
-    expect(() => lockDataDir(dataDir)).toThrow('is in use');
+    expect(() => lockDataDir(dataDir)).toThrow('is using it');
     unlock();
   });
 

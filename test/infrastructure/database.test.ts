@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/sql';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../src/infrastructure/database.ts';
 import { type DatabaseOptions, ormOptions } from '../../src/infrastructure/orm-options.ts';
@@ -82,10 +82,10 @@ describe('openDatabase of an embedded database', () => {
 
   it('refuses a second process, says nothing on its own, and keeps what was stored when its process is killed', async () => {
     copyFresh();
-    const helper = await startHelper('hold-database.ts', options.dataDir);
+    const helper = await startHelper(new URL('../support/hold-database.ts', import.meta.url), options.dataDir);
     try {
       await expect(openDatabase(options, { migrate: false })).rejects.toThrow(
-        `DATA_DIR (${options.dataDir}) is in use by process ${helper.pid}`,
+        `DATA_DIR (${options.dataDir}) cannot be used: process ${helper.pid}`,
       );
     } finally {
       await helper.kill();
@@ -101,7 +101,7 @@ describe('openDatabase of an embedded database', () => {
   it('refuses a second opening in one process, and leaves the first as it was', async () => {
     copyFresh();
     const database = await openDatabase(options, { migrate: true });
-    await expect(openDatabase(options, { migrate: false })).rejects.toThrow('is in use');
+    await expect(openDatabase(options, { migrate: false })).rejects.toThrow('is using it');
     await database.ping();
     await database.close();
   });
@@ -170,7 +170,7 @@ describe('openDatabase of a PostgreSQL', () => {
       socket
         .on('error', () => undefined)
         .on('data', (data) => {
-          received.push(data);
+          received.push(Buffer.from(data as Buffer));
           socket.write('N');
         }),
     );
@@ -200,6 +200,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
 
   it('migrates once when many instances start at the same time', async () => {
     const { url, drop } = await create();
+    onTestFinished(drop);
     const instances = await Promise.all(
       Array.from({ length: 6 }, () => openDatabase({ kind: 'postgresql', url }, { migrate: true })),
     );
@@ -207,20 +208,20 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
     const applied = await first?.em.execute('select name from mikro_orm_migrations');
     expect(applied).toEqual([{ name: '0001-users-and-sessions' }]);
     await Promise.all(instances.map(({ close }) => close()));
-    await drop();
   });
 
   it('bounds every statement, and says who is asking', async () => {
     const { url, drop } = await create();
+    onTestFinished(drop);
     const { em, close } = await openDatabase({ kind: 'postgresql', url }, { migrate: true });
     expect(await em.execute('show statement_timeout')).toEqual([{ statement_timeout: '10s' }]);
     expect(await em.execute('show application_name')).toEqual([{ application_name: 'tandem' }]);
     await close();
-    await drop();
   });
 
   it('outlives the loss of its connections', async () => {
     const { url, drop } = await create();
+    onTestFinished(drop);
     const { em, ping, close } = await openDatabase({ kind: 'postgresql', url }, { migrate: true });
     const killer = await openDatabase({ kind: 'postgresql', url }, { migrate: false });
     await killer.em.execute(
@@ -230,6 +231,5 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
     expect(await mikroOrmUserRepository(em).findById(aUser().id)).toBeNull();
     await killer.close();
     await close();
-    await drop();
   });
 });

@@ -18,17 +18,16 @@ const ended = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
   await once(child, 'exit');
 };
 
-/** Runs a script of this folder in a process of its own, and waits for what it prints. */
-export const startHelper = async (script: string, ...given: string[]): Promise<Helper> => {
-  const path = fileURLToPath(new URL(script, import.meta.url));
-  const child = spawn(process.execPath, [path, ...given]);
+/** Runs a script in a process of its own, and waits for what it prints. */
+export const startHelper = async (script: URL, ...given: string[]): Promise<Helper> => {
+  const child = spawn(process.execPath, [fileURLToPath(script), ...given]);
   let complaints = '';
   child.stderr.on('data', (chunk) => {
     complaints += chunk;
   });
   const [output] = await Promise.race([
     once(child.stdout, 'data'),
-    once(child, 'exit').then(() => Promise.reject(new Error(`${script} ended: ${complaints}`))),
+    once(child, 'exit').then(() => Promise.reject(new Error(`${script.pathname} ended: ${complaints}`))),
   ]);
   return {
     pid: child.pid ?? 0,

@@ -1,4 +1,5 @@
 import request from 'supertest';
+import type { Route } from '../../src/adapters/http/define-route.ts';
 import { currentRequest } from '../../src/adapters/http/request-scope.ts';
 import { compose, type Ports, type Service } from '../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
@@ -71,6 +72,13 @@ export const startService = async (
       if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
     },
   };
+};
+
+/** The routes as the service declares them, for tests that are made from them. */
+export const declaredRoutes = async (): Promise<readonly Route[]> => {
+  const { close, routes } = await startService();
+  await close();
+  return routes;
 };
 
 let people = 0;

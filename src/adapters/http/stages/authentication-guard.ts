@@ -5,7 +5,7 @@ import type { HttpDeps } from '../http-deps.ts';
 
 /** RFC 6750 §2.1: the scheme in any letter case (RFC 9110 §11.1), one token of b64token characters. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
-const BEARER_SCHEME = /^Bearer(?: |$)/i;
+const WITH_BEARER_TOKEN = /^Bearer +\S/i;
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
@@ -21,7 +21,7 @@ export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps)
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
       if (verified.ok) ctx.request.jwtClaim = verified.token;
-      else if (auth === 'required') throw BEARER_SCHEME.test(header) ? invalid(verified.reason) : missing();
+      else if (auth === 'required') throw WITH_BEARER_TOKEN.test(header) ? invalid(verified.reason) : missing();
     }
     await next();
   };

@@ -1,0 +1,92 @@
+import type { Response } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
+import { aPerson, type TestService } from '../support/service.ts';
+
+const CROWD = 50;
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
+});
+
+/** Sends all at once. */
+const crowd = (send: (index: number) => PromiseLike<Response>): Promise<Response[]> =>
+  Promise.all(Array.from({ length: CROWD }, (_none, index) => send(index)));
+
+/** How many answers there were of each kind: `status` or `status code`. */
+const tally = (responses: readonly Response[]): Record<string, number> => {
+  const kinds = responses.map(({ status, body }) => (body.success ? `${status}` : `${status} ${body.code}`));
+  return Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((each) => each === kind).length]));
+};
+
+const winnerOf = (responses: readonly Response[]): Response => {
+  const winner = responses.find(({ body }) => body.success);
+  if (winner === undefined) throw new Error('nobody won');
+  return winner;
+};
+
+const register = (body: object) => service.http.post('/auth/register').send(body);
+
+describe('fifty registrations at once', () => {
+  it('of one username, in any letter case, make one user', async () => {
+    const { username } = aPerson();
+    const write = (index: number) => (index % 2 === 0 ? username.toUpperCase() : username.toLowerCase());
+    const responses = await crowd((index) => register({ ...aPerson(), username: write(index) }));
+    expect(tally(responses)).toEqual({ '201': 1, '409 AUTH_USER_DUPLICATE': CROWD - 1 });
+    const winner = winnerOf(responses);
+    const stored = await service.ports.users.findByUsername(username);
+    expect(stored).toMatchObject({ id: winner.body.data.user.id, email: winner.body.data.user.email });
+    await refreshWith(service, heldFrom(winner).cookie).expect(200);
+  });
+
+  it('of one email, in any letter case, make one user', async () => {
+    const { email } = aPerson();
+    const write = (index: number) => (index % 2 === 0 ? email.toUpperCase() : email);
+    const responses = await crowd((index) => register({ ...aPerson(), email: write(index) }));
+    expect(tally(responses)).toEqual({ '201': 1, '409 AUTH_USER_DUPLICATE': CROWD - 1 });
+    const stored = await service.ports.users.findByEmail(email);
+    expect(stored?.username).toBe(winnerOf(responses).body.data.user.username);
+  });
+});
+
+describe('fifty refreshes at once', () => {
+  it('with one token: one wins, and its session lives', async () => {
+    const { cookie } = await signUp(service);
+    const responses = await crowd(() => refreshWith(service, cookie));
+    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': CROWD - 1 });
+    expect(responses.filter((response) => response.get('Set-Cookie') !== undefined)).toHaveLength(1);
+    const next = heldFrom(await refreshWith(service, heldFrom(winnerOf(responses)).cookie).expect(200));
+    await refreshWith(service, next.cookie).expect(200);
+  });
+
+  it('with one token and a replay window: all hold the one successor', async () => {
+    const kind = await start({ JWT_REFRESH_REPLAY_WINDOW: '10m' });
+    const { cookie } = await signUp(kind);
+    const responses = await crowd(() => refreshWith(kind, cookie));
+    expect(tally(responses)).toEqual({ '200': CROWD });
+    const tokens = responses.map((response) => opened(tokenIn(heldFrom(response).cookie)).claims.jti);
+    expect(new Set(tokens).size).toBe(1);
+  });
+
+  it('with the tokens of fifty users: everybody is served and nobody gets what is of another', async () => {
+    const people = await Promise.all(Array.from({ length: CROWD }, () => signUp(service)));
+    const responses = await crowd((index) => refreshWith(service, people[index]?.cookie ?? ''));
+    expect(tally(responses)).toEqual({ '200': CROWD });
+    const subjects = responses.map((response) => opened(heldFrom(response).accessToken).claims.sub);
+    expect(subjects).toEqual(people.map(({ user }) => user.id));
+  });
+
+  it('and a log-out among them: the session is over for whoever won', async () => {
+    const { cookie } = await signUp(service);
+    const responses = await crowd((index) =>
+      index === CROWD / 2 ? service.http.get('/auth/clear-cookie').set('Cookie', cookie) : refreshWith(service, cookie),
+    );
+    const winners = responses.filter(({ body }) => body.data?.accessToken !== undefined);
+    expect(winners.length).toBeLessThanOrEqual(1);
+    for (const held of [cookie, ...winners.map((winner) => heldFrom(winner).cookie)]) {
+      await refreshWith(service, held).expect(401);
+    }
+  });
+});

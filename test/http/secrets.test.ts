@@ -1,0 +1,188 @@
+import type { KeyObject } from 'node:crypto';
+import type { Response } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/auth-http.ts';
+import { aPerson, type TestService } from '../support/service.ts';
+
+/** Passwords that occur nowhere else, so that finding one is finding it. */
+const PASSWORD = 'marker-of-the-right-password';
+const WRONG = 'marker-of-a-wrong-password';
+const IN_BODIES = 'marker-in-a-malformed-body';
+
+const { start } = servicesOverOneDatabase();
+
+/** The lines of a key's PEM, and its private number: what of a key must not be found. */
+const partsOf = (key: KeyObject): string[] => {
+  const pem = String(key.export({ format: 'pem', type: 'pkcs8' }));
+  const { d } = key.export({ format: 'jwk' });
+  return [...pem.split('\n').filter((line) => line.length > 16 && !line.startsWith('-----')), String(d)];
+};
+
+/** A token as a whole and its signature, which is what makes it worth something. */
+const tokenParts = (token: string): string[] => [token, token.split('.')[2] ?? token];
+
+const keyParts = ({ config: { keys } }: TestService): string[] =>
+  keys === null ? [] : [keys.access, keys.refresh].flatMap(({ privateKey }) => partsOf(privateKey));
+
+/** Everything the service can be asked, well and badly. @returns the answers, and the secrets that went back and forth. */
+const walk = async (service: TestService) => {
+  const { http } = service;
+  const answers: Response[] = [];
+  const secrets = new Set([PASSWORD, WRONG, IN_BODIES, ...keyParts(service)]);
+  const keep = async (sent: PromiseLike<Response>): Promise<Response> => {
+    const response = await sent;
+    answers.push(response);
+    return response;
+  };
+  const signedIn = async (sent: PromiseLike<Response>) => {
+    const held = heldFrom(await keep(sent));
+    for (const part of [held.accessToken, tokenIn(held.cookie)].flatMap(tokenParts)) secrets.add(part);
+    return held;
+  };
+  const post = (path: string, body: object) => http.post(path).send(body);
+  const me = (authorization: string) => http.get('/users/me').set('Authorization', authorization);
+
+  const person = { ...aPerson(), password: PASSWORD };
+  const registered = await signedIn(post('/auth/register', person));
+  await keep(post('/auth/register', person));
+  const loggedIn = await signedIn(post('/auth/login', { account: person.email, password: PASSWORD }));
+  await keep(post('/auth/login', { account: person.username, password: WRONG }));
+  await keep(post('/auth/login', { account: 'nobody', password: WRONG }));
+  await keep(me(`Bearer ${registered.accessToken}`));
+  await keep(me(`Bearer ${tampered(registered.accessToken)}`));
+  await keep(me(`Bearer ${tokenIn(registered.cookie)}`));
+  await keep(me(`Basic ${Buffer.from(`ada:${WRONG}`).toString('base64')}`));
+  await keep(http.get('/auth/session').set('Authorization', `Bearer ${registered.accessToken}`));
+
+  const once = await signedIn(refreshWith(service, registered.cookie));
+  await keep(refreshWith(service, registered.cookie));
+  await signedIn(refreshWith(service, once.cookie));
+  await keep(refreshWith(service, registered.cookie));
+  await keep(refreshWith(service, tampered(loggedIn.cookie)));
+  await keep(refreshWith(service, `refresh_token=${loggedIn.accessToken}`));
+  await keep(http.get('/auth/clear-cookie').set('Cookie', loggedIn.cookie));
+  await keep(refreshWith(service, loggedIn.cookie));
+
+  const json = { 'Content-Type': 'application/json' };
+  for (const path of ['/auth/register', '/auth/login']) {
+    await keep(http.post(path).set(json).send(`{"password":"${IN_BODIES}"`));
+    await keep(http.post(path).set(json).send(`"${IN_BODIES}"`));
+    await keep(http.post(path).set(json).send(IN_BODIES));
+    await keep(
+      http
+        .post(path)
+        .set(json)
+        .send(`{"password":"${IN_BODIES.repeat(700)}"}`),
+    );
+    await keep(http.post(path).set('Content-Type', 'text/plain').send(IN_BODIES));
+    await keep(http.post(path).set(json).set('Content-Encoding', 'gzip').send(`{"password":"${IN_BODIES}"}`));
+    await keep(post(path, { account: [IN_BODIES], username: IN_BODIES.repeat(2), password: { is: IN_BODIES } }));
+    await keep(post(`${path}?password=${IN_BODIES}`, {}));
+  }
+  await keep(http.get(`/errors/${IN_BODIES}`));
+  await keep(http.get(`/${IN_BODIES}?password=${IN_BODIES}`));
+  const stored = await service.ports.users.findByUsername(person.username);
+  secrets.add(stored?.passwordHash ?? '');
+  return { answers, secrets: [...secrets] };
+};
+
+/** Only a success may hold a token, and only its body and its cookie. */
+const errorsAmong = (answers: readonly Response[]) => answers.filter(({ status }) => status >= 400);
+const wholeOf = ({ headers, text }: Response): string => `${JSON.stringify(headers)}\n${text}`;
+
+/** What a stack, SQL, a path of a file or the inside of a library looks like. */
+const INNARDS =
+  /\n\s*at |\\n\s+at |\.[cm]?[jt]s\b|node_modules|file:\/\/|\/src\/|select .* from|insert into|delete from|update .* set|pglite|mikro|kysely|postgres|valibot|koa/i;
+
+describe('a walk through the service', () => {
+  let service: TestService;
+  let answers: Response[];
+  let secrets: string[];
+  beforeAll(async () => {
+    service = await start();
+    ({ answers, secrets } = await walk(service));
+  });
+
+  it('meets every kind of answer it was meant to', () => {
+    const statuses = new Set(answers.map(({ status }) => status));
+    expect([...statuses].sort()).toEqual([200, 201, 400, 401, 404, 409, 413, 415]);
+    expect(secrets.filter((secret) => secret.length < 16)).toEqual([]);
+    // Three passwords, two keys, five pairs of tokens and a hash at the least.
+    expect(secrets.length).toBeGreaterThan(20);
+  });
+
+  it('leaves a line in the log for every request, and no secret in any', () => {
+    expect(service.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(answers.length);
+    const logged = service.logs.map((line) => JSON.stringify(line));
+    for (const secret of secrets) expect(logged.filter((line) => line.includes(secret))).toEqual([]);
+    expect(logged.filter((line) => line.includes('PRIVATE KEY'))).toEqual([]);
+  });
+
+  it('finds no secret in an error', () => {
+    for (const text of errorsAmong(answers).map(wholeOf)) {
+      expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+    }
+  });
+
+  it('finds no stack, no SQL and no path of a file in an error', () => {
+    const errors = errorsAmong(answers);
+    expect(errors.length).toBeGreaterThan(20);
+    for (const { text } of errors) expect(text).not.toMatch(INNARDS);
+  });
+
+  it('finds no hash and no key in any answer', () => {
+    for (const text of answers.map(wholeOf)) expect(text).not.toMatch(/\$2[aby]\$|PRIVATE KEY|passwordHash/);
+    for (const part of keyParts(service))
+      expect(answers.filter((answer) => wholeOf(answer).includes(part))).toEqual([]);
+  });
+});
+
+/** What a database's driver might throw, with all that it was given. */
+const indiscreet = (told: { readonly message: string; readonly members: object }) =>
+  Object.assign(new Error(told.message, { cause: Object.assign(new Error('inside'), told.members) }), told.members);
+
+describe('an exception that nobody foresaw', () => {
+  const hash = `$2b$10$${'h'.repeat(53)}`;
+  const token = `eyJhbGciOiJFUzI1NiJ9.${'p'.repeat(40)}.${'s'.repeat(86)}`;
+  const key = `-----BEGIN PRIVATE KEY-----\n${'K'.repeat(64)}\n-----END PRIVATE KEY-----`;
+  const sql = `insert into "users" ("password_hash") values ('${hash}') /* ${PASSWORD} ${token} ${key} */`;
+  const members = {
+    sql,
+    query: { text: sql, values: [PASSWORD, hash, token] },
+    parameters: [PASSWORD, hash, token, key],
+    detail: `Key (password)=(${PASSWORD}) already exists.`,
+    config: { headers: { authorization: `Bearer ${token}`, cookie: `refresh_token=${token}` } },
+    user: { passwordHash: hash, password: PASSWORD },
+  };
+  const SECRETS = [PASSWORD, hash, token, 's'.repeat(86), 'K'.repeat(64)];
+
+  /** Logs in against a database that throws such an exception. */
+  const encounter = async (error: Error) => {
+    const service = await start({}, ({ users }) => ({
+      users: { ...users, findByUsername: () => Promise.reject(error) },
+    }));
+    const response = await service.http.post('/auth/login').send({ account: 'ada', password: PASSWORD });
+    return { response, logs: service.logs };
+  };
+
+  it('is answered 500 without a word of it', async () => {
+    const { response } = await encounter(indiscreet({ message: sql, members }));
+    expect([response.status, response.body.code]).toEqual([500, 'SYS_UNEXPECTED_ERROR']);
+    expect(wholeOf(response)).not.toMatch(INNARDS);
+    for (const secret of SECRETS) expect(wholeOf(response)).not.toContain(secret);
+  });
+
+  it('is logged at fatal with its place and without the secrets among its members', async () => {
+    const { logs } = await encounter(indiscreet({ message: 'the connection broke', members }));
+    const [line, ...more] = logs.filter(({ level }) => level === 'fatal');
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', err: { type: 'Error', stack: expect.any(String) } });
+    for (const secret of SECRETS) expect(JSON.stringify(logs)).not.toContain(secret);
+  });
+
+  it('is logged without the secrets in its message', async () => {
+    const { logs } = await encounter(indiscreet({ message: sql, members }));
+    expect(logs.filter(({ level }) => level === 'fatal')).toHaveLength(1);
+    expect(SECRETS.filter((secret) => JSON.stringify(logs).includes(secret))).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
+import { type Route, route, type Strategy } from '../../../src/adapters/http/define-route.ts';
+import { joseTokenSigner } from '../../../src/adapters/token-signer/jose.ts';
+import { authenticate } from '../../../src/application/use-cases/authenticate.ts';
+import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';
+import { testKeys } from '../../support/keys.ts';
+import { probe, type StageApp, stageApp } from '../../support/stage-app.ts';
+
+const clock = fixedClock(Date.UTC(2026, 0, 1));
+const LIFETIME = 900_000;
+const user = {
+  id: '01J00000000000000000000001',
+  username: 'Ada',
+  email: 'ada@example.org',
+  passwordHash: 'hidden',
+  createdAt: clock.now() - 1,
+  updatedAt: clock.now(),
+};
+const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: clock.now(), lifetime: LIFETIME });
+
+const tokens = await joseTokenSigner(testKeys());
+const strangers = await joseTokenSigner(testKeys());
+const VALID = await tokens.signAccess(CLAIMS);
+const [header = '', payload = '', signature = ''] = VALID.split('.');
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const { user: _user, ...registered } = CLAIMS;
+
+const INVALID: readonly (readonly [what: string, token: string])[] = [
+  ['without a token', ''],
+  ['with something else', 'garbage'],
+  ['with two tokens', `${VALID} ${VALID}`],
+  ['with a token that is expired', await tokens.signAccess({ ...CLAIMS, exp: clock.now() / 1000 })],
+  ['with other claims', `${header}.${base64url({ ...registered, sub: 'somebody' })}.${signature}`],
+  ['with another signature', `${header}.${payload}.${signature.split('').reverse().join('')}`],
+  ['without a signature', `${base64url({ alg: 'none', typ: 'JWT' })}.${payload}.`],
+  ['with the key of a stranger', await strangers.signAccess(CLAIMS)],
+  [
+    'with a refresh token',
+    await tokens.signRefresh({ claims: { ...registered, tokenType: 'refresh' }, sessionId: 'session' }),
+  ],
+  ['with a token of 10 000 characters', 'a'.repeat(10_000)],
+];
+const OTHER_SCHEMES = ['Basic YWRhOnNlY3JldA==', 'Bearerish abc', 'Token abc', VALID, `Digest ${VALID}`];
+
+const guardedBy = (auth: Strategy): Route =>
+  probe(({ claims }, ctx) => ({ claims: claims ?? null, same: ctx.request.jwtClaim === claims }), { auth });
+const start = (auth: Strategy) => stageApp([guardedBy(auth)], { authenticate: authenticate({ tokens, clock }), clock });
+const ask = ({ http }: StageApp, authorization: string | null) =>
+  authorization === null ? http.get('/probe') : http.get('/probe').set('Authorization', authorization);
+
+const PASSES_AS = (claims: AccessClaims | null) => ({ success: true, data: { claims, same: true } });
+
+describe('public', () => {
+  it.each([null, `Bearer ${VALID}`, 'Bearer garbage', 'Basic abc'])('needs no token: %.20s', async (authorization) => {
+    const { body } = await ask(await start('public'), authorization).expect(200);
+    expect(body).toMatchObject(PASSES_AS(null));
+    expect(body.context).not.toHaveProperty('user');
+  });
+});
+
+describe('optional', () => {
+  it('lets somebody without a token pass anonymously', async () => {
+    const { body } = await ask(await start('optional'), null).expect(200);
+    expect(body).toMatchObject(PASSES_AS(null));
+    expect(body.context).not.toHaveProperty('user');
+  });
+
+  it('binds the claims of a valid token', async () => {
+    const { body } = await ask(await start('optional'), `Bearer ${VALID}`).expect(200);
+    expect(body).toMatchObject(PASSES_AS(CLAIMS));
+    expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
+  });
+
+  it.each(INVALID)('lets somebody %s pass anonymously', async (_what, token) => {
+    const answer = await ask(await start('optional'), `Bearer ${token}`).expect(200);
+    expect(answer.body).toMatchObject(PASSES_AS(null));
+    expect(answer.headers).not.toHaveProperty('www-authenticate');
+  });
+
+  it.each(OTHER_SCHEMES)('lets somebody of another scheme pass anonymously: %.20s', async (authorization) => {
+    const { body } = await ask(await start('optional'), authorization).expect(200);
+    expect(body).toMatchObject(PASSES_AS(null));
+  });
+});
+
+describe('required', () => {
+  it('binds the claims of a valid token, all of them', async () => {
+    const { body } = await ask(await start('required'), `Bearer ${VALID}`).expect(200);
+    expect(body.data).toEqual({ claims: CLAIMS, same: true });
+    expect(Object.keys(body.data.claims).sort()).toEqual(['exp', 'iat', 'jti', 'sub', 'tokenType', 'user']);
+    expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
+  });
+
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])('knows the scheme as %s', async (scheme) => {
+    const { body } = await ask(await start('required'), `${scheme} ${VALID}`).expect(200);
+    expect(body).toMatchObject(PASSES_AS(CLAIMS));
+  });
+
+  it.each([null, '', ...OTHER_SCHEMES])('says AUTH_TOKEN_MISSING to %.20s', async (authorization) => {
+    const answer = await ask(await start('required'), authorization).expect(401);
+    expect(answer.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
+    expect(answer.headers['www-authenticate']).toBe('Bearer');
+    expect(answer.body.context).not.toHaveProperty('user');
+  });
+
+  it.each(INVALID)('says AUTH_TOKEN_INVALID to somebody %s', async (_what, token) => {
+    const answer = await ask(await start('required'), `Bearer ${token}`).expect(401);
+    expect(answer.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
+    expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    expect(answer.body.context).not.toHaveProperty('user');
+  });
+
+  it('lets a token pass until the second at which it expires', async () => {
+    const moving = fixedClock(CLAIMS.exp * 1000 - 1);
+    const app = await stageApp([guardedBy('required')], { authenticate: authenticate({ tokens, clock: moving }) });
+    await ask(app, `Bearer ${VALID}`).expect(200);
+    moving.advance(1);
+    await ask(app, `Bearer ${VALID}`).expect(401);
+  });
+
+  it('is the default of a route that declares none', async () => {
+    const silent = route({ name: 'silent', method: 'GET', path: '/probe', response: { data: v.null() } }, () => null);
+    const app = await stageApp([silent], { authenticate: authenticate({ tokens, clock }), clock });
+    await ask(app, null).expect(401);
+    await ask(app, `Bearer ${VALID}`).expect(200);
+  });
+
+  it('writes no token into the log', async () => {
+    const app = await start('required');
+    await ask(app, `Bearer ${VALID}x`).expect(401);
+    expect(app.logs.find(({ code }) => code === 'AUTH_TOKEN_INVALID')).toMatchObject({ level: 'info' });
+    expect(JSON.stringify(app.logs)).not.toContain(payload);
+  });
+});
+
+describe('a verification that fails by itself', () => {
+  it.each(['optional', 'required'] as const)('is a fault of the service and lets nobody pass: %s', async (auth) => {
+    const broken = async () => Promise.reject(new Error('no verifier'));
+    const app = await stageApp([guardedBy(auth)], { authenticate: broken });
+    const { body } = await ask(app, `Bearer ${VALID}`).expect(500);
+    expect(body.code).toBe('SYS_UNEXPECTED_ERROR');
+  });
+});
+
+describe('an error behind the guard', () => {
+  it('names the user in its context', async () => {
+    const failing = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
+    const app = await stageApp([failing], { authenticate: authenticate({ tokens, clock }), clock });
+    const { body } = await ask(app, `Bearer ${VALID}`).expect(500);
+    expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
+  });
+});

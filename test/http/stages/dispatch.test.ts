@@ -1,0 +1,123 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../../src/adapters/http/define-route.ts';
+import { exchangeRaw, head } from '../../support/raw-http.ts';
+import { probe, stageApp, ULID } from '../../support/stage-app.ts';
+
+const read = probe(() => 'read', { name: 'read', path: '/things' });
+const create = probe(() => 'created', { name: 'create', method: 'POST', path: '/things' });
+const remove = probe(() => 'removed', { name: 'remove', method: 'DELETE', path: '/things' });
+const one = route(
+  {
+    name: 'one',
+    method: 'GET',
+    path: '/things/:name',
+    auth: 'public',
+    request: { params: v.object({ name: v.string() }) },
+    response: { data: v.string() },
+  },
+  ({ params }) => params.name,
+);
+const start = () => stageApp([read, create, remove, one]);
+
+describe('a request', () => {
+  it.each([
+    ['get', 'read'],
+    ['post', 'created'],
+    ['delete', 'removed'],
+  ] as const)('goes to the route of its path and its method, %s', async (method, data) => {
+    const { body } = await (await start()).http[method]('/things').expect(200);
+    expect(body.data).toBe(data);
+  });
+
+  it('of the method HEAD goes to the route of GET, and gets its headers alone', async () => {
+    const { http, logs } = await start();
+    const get = await http.get('/things').expect(200);
+    const answer = await http.head('/things').expect(200);
+    expect(answer.text).toBeUndefined();
+    expect(answer.headers['content-type']).toBe(get.headers['content-type']);
+    expect(Number(answer.headers['content-length'])).toBe(Number(get.headers['content-length']));
+    expect(logs.at(-1)).toMatchObject({ method: 'HEAD', route: 'read', status: 200 });
+  });
+
+  it('whose path ends with a slash goes where it would without', async () => {
+    const { body } = await (await start()).http.get('/things/').expect(200);
+    expect(body.data).toBe('read');
+  });
+
+  it('finds its route whatever its query is', async () => {
+    const { body } = await (await start()).http.get('/things?a=/b&%E0%A4%A').expect(200);
+    expect(body.data).toBe('read');
+  });
+});
+
+describe('a path parameter', () => {
+  it.each([
+    ['percent-decoded', 'a%20b%2Fc', 'a b/c'],
+    ['beyond ASCII', '%F0%9F%94%91', '🔑'],
+    ['as it is where its percent-encoding is broken', '%E0%A4%A', '%E0%A4%A'],
+    ['as it is where its percent-encoding has no end', '100%', '100%'],
+    ['a name that objects have', '__proto__', '__proto__'],
+  ])('is handed over %s', async (_what, written, name) => {
+    const { url } = await start();
+    const answer = await exchangeRaw(url, head(`GET /things/${written}`, { Connection: 'close' }));
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).data).toBe(name);
+  });
+});
+
+describe('an unknown path', () => {
+  it.each([
+    '/nowhere',
+    '/',
+    '/thing',
+    '/things/a/b',
+    '/%E0%A4%A',
+    '/%00',
+    '//things',
+    '/things%2Fa/b',
+    '/..%2f..%2fetc/passwd',
+    `/${'a'.repeat(8_000)}`,
+  ])('gets 404 in the envelope: %.20s', async (path) => {
+    const { url } = await start();
+    const answer = await exchangeRaw(url, head(`GET ${path}`, { Connection: 'close' }));
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.body)).toMatchObject({
+      success: false,
+      code: 'SYS_HTTP_UNEXPECTED_ERROR',
+      message: expect.stringContaining('Not Found'),
+      context: { requestId: expect.stringMatching(ULID) },
+      details: null,
+    });
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND', 'TRACE'])('gets 404 by %s, too', async (method) => {
+    const { url } = await start();
+    const answer = await exchangeRaw(url, head(`${method} /nowhere`, { Connection: 'close' }));
+    expect(answer.status).toBe(404);
+    expect(answer.headers).not.toHaveProperty('allow');
+  });
+
+  it('gets 404 where the request names the whole address, or none', async () => {
+    const { url } = await start();
+    const whole = await exchangeRaw(url, head('GET http://elsewhere.example/nowhere', { Connection: 'close' }));
+    expect(whole.status).toBe(404);
+    const query = await exchangeRaw(url, head('GET ?', { Connection: 'close' }));
+    expect([400, 404]).toContain(query.status);
+  });
+});
+
+describe('a known path by another method', () => {
+  it.each(['PUT', 'PATCH', 'PROPFIND', 'TRACE'])('gets 405 for %s, and every method that there is', async (method) => {
+    const { url } = await start();
+    const answer = await exchangeRaw(url, head(`${method} /things`, { Connection: 'close' }));
+    expect(answer.status).toBe(405);
+    expect(new Set(answer.headers.allow?.split(', '))).toEqual(new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']));
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+  });
+
+  it('gets the methods of its own path alone', async () => {
+    const answer = await (await start()).http.post('/things/a').expect(405);
+    expect(new Set(answer.headers.allow?.split(', '))).toEqual(new Set(['GET', 'HEAD', 'OPTIONS']));
+  });
+});

@@ -1,0 +1,242 @@
+import { Agent, get } from 'node:http';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Tier } from '../../../src/adapters/http/define-route.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { DEVELOPMENT, PRODUCTION } from '../../support/environments.ts';
+import { startService } from '../../support/service.ts';
+import { probe, type StageDeps, stageApp } from '../../support/stage-app.ts';
+
+const TIERS = ['global', 'strict', 'public'] as const;
+const routes = TIERS.map((throttle) => probe(() => null, { name: throttle, path: `/${throttle}`, throttle }));
+
+/** One request of each client in a minute, whatever the route. */
+const ONE = { requests: 1, window: 60_000 };
+const ONE_EACH = { global: ONE, strict: ONE, public: ONE };
+
+/** Sends many requests over one connection, and gives back their statuses. */
+const hammer = async (address: string, times: number): Promise<number[]> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const statuses: number[] = [];
+  for (let sent = 0; sent < times; sent += 1) {
+    const answered = Promise.withResolvers<number>();
+    get(address, { agent }, (answer) => {
+      answer.resume().once('end', () => answered.resolve(answer.statusCode ?? 0));
+    }).once('error', answered.reject);
+    statuses.push(await answered.promise);
+  }
+  return statuses;
+};
+
+const repeated = (status: number, times: number) => Array.from({ length: times }, () => status);
+
+describe('the limits of SPEC "Rate limiting"', () => {
+  it.each<[string, Readonly<Record<string, string>>, Tier, number, number]>([
+    ['production', PRODUCTION, 'global', 100, 60],
+    ['production', PRODUCTION, 'strict', 20, 60],
+    ['production', PRODUCTION, 'public', 1_000, 300],
+    ['development', DEVELOPMENT, 'global', 500, 60],
+    ['development', DEVELOPMENT, 'strict', 100, 60],
+  ])(
+    'in %s let a client through the %3$s tier so many times, and not once more',
+    async (_name, env, tier, requests, seconds) => {
+      const { http, url } = await stageApp(routes, { rateLimits: parseConfig(env).rateLimits });
+      expect(await hammer(`${url}/${tier}`, requests)).toEqual(repeated(200, requests));
+
+      const refused = await http.get(`/${tier}`).expect(429);
+      expect(refused.body).toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', details: null });
+      expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(seconds);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 30);
+    },
+  );
+
+  it('are none for the public tier in development', async () => {
+    const { rateLimits } = parseConfig(DEVELOPMENT);
+    expect(rateLimits.public).toBeNull();
+    const { url } = await stageApp(routes, { rateLimits });
+    expect(await hammer(`${url}/public`, 1_001)).toEqual(repeated(200, 1_001));
+  });
+});
+
+describe('a refused request', () => {
+  it('gets whole seconds to wait, at least 1, and the envelope', async () => {
+    const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
+    await http.get('/global').expect(200);
+    const refused = await http
+      .get('/global')
+      .expect(429)
+      .expect('Content-Type', /^application\/json/);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(refused.body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
+  });
+
+  it('reaches no handler', async () => {
+    let handled = 0;
+    const counting = probe(() => {
+      handled += 1;
+    });
+    const { http } = await stageApp([counting], { rateLimits: ONE_EACH });
+    for (const status of [200, 429, 429]) await http.get('/probe').expect(status);
+    expect(handled).toBe(1);
+  });
+
+  it('does not lengthen the wait: once the window has passed, the client is let in again', async () => {
+    const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
+    const status = async () => (await http.get('/global')).status;
+    expect([await status(), await status()]).toEqual([200, 429]);
+    await expect.poll(status, { interval: 100, timeout: 10_000 }).toBe(200);
+  });
+
+  it.each([200, 429])(
+    'tells no more than the specification does, and neither does an admitted one: %i',
+    async (status) => {
+      const { http } = await stageApp(routes, { rateLimits: ONE_EACH });
+      if (status === 429) await http.get('/global');
+      const { headers } = await http.get('/global').expect(status);
+      expect(Object.keys(headers).filter((name) => /ratelimit/i.test(name))).toEqual([]);
+      expect(headers['retry-after'] === undefined).toBe(status === 200);
+    },
+  );
+});
+
+describe('routes', () => {
+  it('never use up the limit of one another, also within a tier', async () => {
+    const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
+    const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
+    await http.get('/a').expect(200);
+    await http.get('/a').expect(429);
+    await http.get('/b').expect(200);
+    await http.get('/b').expect(429);
+  });
+
+  it('of one path are told apart by their method', async () => {
+    const both = [probe(() => null, { name: 'read' }), probe(() => null, { name: 'write', method: 'POST' })];
+    const { http } = await stageApp(both, { rateLimits: ONE_EACH });
+    await http.get('/probe').expect(200);
+    await http.post('/probe').expect(200);
+    await http.get('/probe').expect(429);
+    await http.post('/probe').expect(429);
+  });
+
+  it('count a HEAD as a GET', async () => {
+    const { http } = await stageApp(routes, { rateLimits: ONE_EACH });
+    await http.head('/global').expect(200);
+    await http.get('/global').expect(429);
+  });
+
+  it('with a path parameter have one limit for all its values', async () => {
+    const { http } = await stageApp([probe(() => null, { path: '/probe/:value' })], { rateLimits: ONE_EACH });
+    await http.get('/probe/a').expect(200);
+    await http.get('/probe/b').expect(429);
+  });
+
+  it('that do not exist are one route of the tier global', async () => {
+    const { http } = await stageApp(routes, {
+      rateLimits: { global: { requests: 3, window: 60_000 }, strict: null, public: null },
+    });
+    await http.get('/nowhere').expect(404);
+    await http.post('/nowhere/else').expect(404);
+    await http.delete('/global').expect(405);
+    await http.get('/a/third/one').expect(429);
+    await http.get('/global').expect(200);
+  });
+});
+
+describe('the service', () => {
+  it('holds its routes to the tiers they declare', async () => {
+    const limits = { RATE_LIMIT_STRICT: '1/60', RATE_LIMIT_GLOBAL: '2/60', RATE_LIMIT_PUBLIC: '3/60' };
+    const service = await startService(limits);
+    const admitted = async (ask: () => PromiseLike<{ status: number }>) => {
+      for (let count = 0; ; count += 1) if ((await ask()).status === 429) return count;
+    };
+    const { http } = service;
+    expect(await admitted(() => http.post('/auth/login').send({ account: 'nobody', password: 'x' }))).toBe(1);
+    expect(await admitted(() => http.post('/auth/register').send({}))).toBe(1);
+    expect(await admitted(() => http.post('/auth/refresh-token'))).toBe(2);
+    expect(await admitted(() => http.get('/auth/clear-cookie'))).toBe(2);
+    expect(await admitted(() => http.get('/users/me'))).toBe(2);
+    expect(await admitted(() => http.get('/errors'))).toBe(3);
+    expect(await admitted(() => http.get('/errors/AUTH_TOKEN_MISSING'))).toBe(3);
+    expect(await admitted(() => http.get('/health/live'))).toBe(3);
+    await service.close();
+  });
+});
+
+describe('a client', () => {
+  const start = (given: Partial<StageDeps>) => stageApp(routes, { rateLimits: ONE_EACH, ...given });
+  /** The statuses of requests that say they were forwarded for these addresses. */
+  const statuses = async ({ http }: Awaited<ReturnType<typeof start>>, forwarded: readonly (string | null)[]) => {
+    const seen: number[] = [];
+    for (const value of forwarded) {
+      const request = http.get('/global');
+      seen.push((await (value === null ? request : request.set('X-Forwarded-For', value))).status);
+    }
+    return seen;
+  };
+
+  it('is its connection when no proxy is trusted, whatever it claims', async () => {
+    const app = await start({ trustProxy: 0 });
+    expect(await statuses(app, [null, '192.0.2.1', '192.0.2.2, 192.0.2.3'])).toEqual([200, 429, 429]);
+  });
+
+  it('is who the last hop saw, behind one proxy', async () => {
+    const app = await start({ trustProxy: 1 });
+    expect(await statuses(app, ['192.0.2.1', '192.0.2.2', '192.0.2.1'])).toEqual([200, 200, 429]);
+  });
+
+  it('is not what it claims itself, behind one proxy', async () => {
+    const app = await start({ trustProxy: 1 });
+    const spoofed = ['192.0.2.1', '198.51.100.1, 192.0.2.1', '198.51.100.2,198.51.100.3,192.0.2.1'];
+    expect(await statuses(app, spoofed)).toEqual([200, 429, 429]);
+  });
+
+  it('is who the last but one hop saw, behind two proxies', async () => {
+    const app = await start({ trustProxy: 2 });
+    const forwarded = ['192.0.2.1, 203.0.113.1', '198.51.100.7, 192.0.2.1, 203.0.113.2', '192.0.2.2, 203.0.113.1'];
+    expect(await statuses(app, forwarded)).toEqual([200, 429, 200]);
+  });
+
+  it('is its connection where a trusted proxy says nothing, or no address', async () => {
+    const app = await start({ trustProxy: 1 });
+    const forwarded = [
+      null,
+      '',
+      'unknown',
+      '_hidden',
+      '192.0.2.1, not an address',
+      '<script>',
+      '1.2.3.4.5',
+      ',,,',
+      '%',
+    ];
+    expect(await statuses(app, forwarded)).toEqual([200, ...repeated(429, forwarded.length - 1)]);
+  });
+
+  it('is found at the end of a long list', async () => {
+    const app = await start({ trustProxy: 1 });
+    const long = (last: string) => `${'198.51.100.1, '.repeat(1_000)}${last}`;
+    expect(await statuses(app, [long('192.0.2.1'), '192.0.2.1', long('192.0.2.2')])).toEqual([200, 429, 200]);
+  });
+
+  it('of IPv6 is its /64 network', async () => {
+    const app = await start({ trustProxy: 1 });
+    const forwarded = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:DB8:1:2:0::9', '2001:db8:1:3::1'];
+    expect(await statuses(app, forwarded)).toEqual([200, 429, 429, 200]);
+  });
+
+  it('of IPv4 is the same when its address is mapped into IPv6', async () => {
+    const app = await start({ trustProxy: 1 });
+    expect(await statuses(app, ['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201'])).toEqual([200, 429, 429]);
+    expect(await statuses(app, ['::ffff:192.0.2.2', '::ffff:192.0.2.3'])).toEqual([200, 200]);
+  });
+
+  it('has the hops of TRUST_PROXY', async () => {
+    const service = await startService({ TRUST_PROXY: '1', RATE_LIMIT_PUBLIC: '1/60' });
+    const ask = (forwarded: string) => service.http.get('/health/live').set('X-Forwarded-For', forwarded);
+    await ask('192.0.2.1').expect(200);
+    await ask('192.0.2.2').expect(200);
+    await ask('192.0.2.2').expect(429);
+    await service.close();
+  });
+});

@@ -14,7 +14,7 @@ export const EMAIL_MAX_LENGTH = 254;
 export const EMAIL_PATTERN =
   /^(?=[^@]{1,64}@)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])$/;
 
-export const ACCOUNT_MAX_LENGTH = EMAIL_MAX_LENGTH;
+export const ACCOUNT_MAX_LENGTH = Math.max(USERNAME_MAX_LENGTH, EMAIL_MAX_LENGTH);
 
 /** The form under which a username is unique. Two usernames of one form are one account. */
 export const canonicalUsername = (username: string): string => username.toLowerCase();

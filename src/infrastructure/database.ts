@@ -57,5 +57,8 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
 
 const whyNot = (options: DatabaseOptions, error: unknown): string =>
   options.kind === 'embedded'
-    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${systemReason(error)}`
+    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isOfSql(error) ? databaseReason(error) : systemReason(error)}`
     : `The database of DATABASE_URL cannot be opened: ${databaseReason(error)}`;
+
+/** Whether PostgreSQL itself refused something, in a message that may quote stored values. */
+const isOfSql = (error: unknown): boolean => error instanceof Error && 'severity' in error;

@@ -1,11 +1,11 @@
 import request, { type Response } from 'supertest';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
 import { type Check, healthRoutes } from '../../src/adapters/http/routes/health.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { compose } from '../../src/infrastructure/compose.ts';
+import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logger.ts';
 import { listen } from '../../src/infrastructure/server.ts';
@@ -19,34 +19,20 @@ const configOf = (env: Readonly<Record<string, string>>) => ({
   keys: testKeys(),
 });
 
-const cleanups: (() => Promise<void> | void)[] = [];
+const serve = async (handlers: HttpHandlers) => {
+  const { address, close } = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
+  return { http: request(`http://127.0.0.1:${address.port}`), close };
+};
+
+const servers: { close(): Promise<void> }[] = [];
 afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  vi.useRealTimers();
+  for (const server of servers.splice(0)) await server.close();
 });
 
-const serve = async (handlers: HttpHandlers) => {
-  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
-  cleanups.push(server.close);
-  return request(`http://127.0.0.1:${server.address.port}`);
-};
-
-/** The service over an embedded database, and how to take that away while the service runs. */
-const overDatabase = async () => {
-  const { path, remove } = temporaryDirectory();
-  cleanups.push(remove);
-  const service = await compose(configOf({ DATA_DIR: path }), logger);
-  let closing: Promise<void> | undefined;
-  const closeDatabase = () => {
-    closing ??= service.close();
-    return closing;
-  };
-  cleanups.push(closeDatabase);
-  return { http: await serve(service.http), closeDatabase };
-};
-
 /** The health routes over parts that are up or down as the test likes. */
-const overChecks = (checks: readonly Check[]) =>
-  serve(
+const overChecks = async (checks: readonly Check[]) => {
+  const server = await serve(
     createApp(healthRoutes(checks), {
       ...configOf({ DATABASE_URL: 'memory:' }),
       logger,
@@ -57,6 +43,9 @@ const overChecks = (checks: readonly Check[]) =>
       redis: null,
     }),
   );
+  servers.push(server);
+  return server.http;
+};
 
 const up = (name: string): Check => ({ name, ping: async () => undefined });
 const down = (name: string): Check => ({
@@ -75,9 +64,22 @@ const expectNotReady = (response: Response, parts: string): void => {
   expect(response.get('Retry-After')).toBe('1');
 };
 
-describe('GET /health/live', () => {
-  it('answers 200 in the success envelope, and needs no token', async () => {
-    const { http } = await overDatabase();
+describe('the service over a database', () => {
+  const { path, remove } = temporaryDirectory();
+  let service: Service;
+  let server: Awaited<ReturnType<typeof serve>>;
+  let http: typeof server.http;
+  beforeAll(async () => {
+    service = await compose(configOf({ DATA_DIR: path }), logger);
+    server = await serve(service.http);
+    http = server.http;
+  });
+  afterAll(async () => {
+    await server.close();
+    remove();
+  });
+
+  it('lives, says GET /health/live in the success envelope, whatever token it is shown', async () => {
     const response = await http.get('/health/live').set('Authorization', 'Bearer garbage').expect(200);
     expect(response.body).toStrictEqual({
       success: true,
@@ -87,26 +89,25 @@ describe('GET /health/live', () => {
     });
   });
 
-  it('answers 200 without a database too: the process lives', async () => {
-    const { http, closeDatabase } = await overDatabase();
-    await closeDatabase();
-    await http.get('/health/live').expect(200);
+  it('is ready, says GET /health/ready, and names the parts that are up', async () => {
+    const response = await http.get('/health/ready').set('Authorization', 'Bearer garbage').expect(200);
+    expect(response.body).toMatchObject({ success: true, data: { status: 'ready', checks: { database: 'up' } } });
+  });
+
+  describe('that is gone', () => {
+    beforeAll(() => service.close());
+
+    it('lives all the same', async () => {
+      await http.get('/health/live').expect(200);
+    });
+
+    it('is not ready, and names the database', async () => {
+      expectNotReady(await http.get('/health/ready'), 'database');
+    });
   });
 });
 
 describe('GET /health/ready', () => {
-  it('answers 200 and names the parts that are up', async () => {
-    const { http } = await overDatabase();
-    const response = await http.get('/health/ready').expect(200);
-    expect(response.body).toMatchObject({ success: true, data: { status: 'ready', checks: { database: 'up' } } });
-  });
-
-  it('answers 503 naming the database when that is gone', async () => {
-    const { http, closeDatabase } = await overDatabase();
-    await closeDatabase();
-    expectNotReady(await http.get('/health/ready'), 'database');
-  });
-
   it('names all that is down and nothing else, and tells no reason', async () => {
     const http = await overChecks([down('database'), up('clock'), down('redis')]);
     const response = await http.get('/health/ready');
@@ -131,7 +132,6 @@ describe('GET /health/ready', () => {
     };
     const http = await overChecks([up('database'), { name: 'redis', ping }]);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    cleanups.push(() => void vi.useRealTimers());
     const answer = http.get('/health/ready').then((response) => response);
     await asked.promise;
     vi.advanceTimersByTime(2000);

@@ -131,6 +131,17 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
   });
 
+  it('says which migration error keeps it closed, without its SQL', async () => {
+    copyFresh();
+    const database = await openDatabase(options, { migrate: false });
+    await database.em.execute('create table sessions (id int)');
+    await database.close();
+    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
+      /^The database in DATA_DIR \(.*\) cannot be opened: TableExistsException 42P07 heap_create_with_catalog$/,
+    );
+    expect(existsSync(join(options.dataDir, 'tandem.pid'))).toBe(false);
+  });
+
   it('says that DATA_DIR is a file', async () => {
     writeFileSync(options.dataDir, '');
     await expect(openDatabase(options, { migrate: true })).rejects.toThrow(

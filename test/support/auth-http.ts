@@ -43,7 +43,7 @@ export const servicesOverOneDatabase = () => {
 };
 
 /** What a client holds after it signed in or refreshed. */
-export type Held = { readonly accessToken: string; readonly cookie: string };
+type Held = { readonly accessToken: string; readonly cookie: string };
 
 /** @returns the access token of the body and the refresh cookie, as a browser would send it back. */
 export const heldFrom = (response: Response): Held => ({

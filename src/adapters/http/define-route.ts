@@ -7,7 +7,7 @@ import type { AccessClaims } from '../../domain/tokens.ts';
 export type Strategy = 'public' | 'optional' | 'required';
 /** SPEC "Rate limiting". */
 export type Tier = 'global' | 'strict' | 'public';
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;

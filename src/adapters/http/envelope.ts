@@ -31,7 +31,7 @@ export type ErrorEnvelope = {
 /** Where a code of the catalog is explained: the `type` of an error and the address of `GET /errors/:code`. */
 export const errorUri = (baseUrl: string, code: string): string => `${baseUrl}/errors/${code}`;
 
-export const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();
+const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();
 
 export const successEnvelopeOf = (ctx: Context, data: unknown, clock: Clock): SuccessEnvelope => ({
   success: true,

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { type Route, route } from '../define-route.ts';
 
 /** What answers for every path and method that no route does; one route, so that the limits hold for it too. */
-export const FALLBACK = route(
+const FALLBACK = route(
   { name: 'fallback', method: 'GET', path: '/', auth: 'public', response: { data: v.null() } },
   (_input, ctx) => {
     const methods = matchedMethods(ctx);

@@ -1,18 +1,12 @@
-import createHttpError from 'http-errors';
-import type { Context, Middleware } from 'koa';
-import bodyParser from 'koa-bodyparser';
+import type { Middleware } from 'koa';
 import * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../define-route.ts';
-import { isHttpError } from '../exception-filters.ts';
 import { RequestValidationFailure } from '../exceptions.ts';
 import { fieldProblems } from '../field-problems.ts';
+import { readJson } from '../request-body.ts';
 
-/** Bytes, counted after decompression. */
-const BODY_LIMIT = 16 * 1024;
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object', code: 'malformed' };
-
-const parseJson = bodyParser({ enableTypes: ['json'], jsonLimit: `${BODY_LIMIT}b` });
 
 /** Stage 8: params, query and body against the route's schemas; every problem of all three at once. */
 export const inputValidation = ({ request }: Route): Middleware =>
@@ -26,21 +20,10 @@ export const inputValidation = ({ request }: Route): Middleware =>
     };
     const params = check(request.params, ctx.params ?? {}, 'params');
     const query = check(request.query, ctx.query, 'query');
-    const body = check(request.body, request.body && (await readBody(ctx)), 'body');
+    const sent = request.body && (await readJson(ctx));
+    if (sent === null) problems.push(MALFORMED);
+    const body = sent === null ? sent : check(request.body, sent, 'body');
     if (problems.length > 0) throw new RequestValidationFailure(problems);
     ctx.state.input = { body, query, params };
     await next();
   };
-
-const readBody = async (ctx: Context): Promise<unknown> => {
-  // `null`: there is no body. `false`: there is one, of another type.
-  const type = ctx.request.length === 0 ? null : ctx.request.is('json');
-  if (type === null) throw new RequestValidationFailure([MALFORMED]);
-  if (type === false) throw createHttpError(415);
-  try {
-    await parseJson(ctx, async () => undefined);
-  } catch (error) {
-    throw isHttpError(error) ? error : new RequestValidationFailure([MALFORMED]);
-  }
-  return ctx.request.body;
-};

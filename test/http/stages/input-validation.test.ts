@@ -1,0 +1,318 @@
+import { Agent, request as send } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import * as v from 'valibot';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { route } from '../../../src/adapters/http/define-route.ts';
+import { exchangeRaw, head } from '../../support/raw-http.ts';
+import { probe, stageApp } from '../../support/stage-app.ts';
+
+const Body = v.object({
+  name: v.pipe(v.string(), v.minLength(3, 'must have at least 3 characters'), v.maxLength(5, 'must be short')),
+  tags: v.optional(v.array(v.string())),
+  address: v.optional(v.object({ city: v.string() })),
+});
+const Query = v.object({ page: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'))) });
+const Params = v.object({ id: v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number')) });
+
+const post = route(
+  {
+    name: 'post',
+    method: 'POST',
+    path: '/items/:id',
+    auth: 'public',
+    request: { body: Body, query: Query, params: Params },
+    response: { data: v.unknown() },
+  },
+  ({ body, query, params }) => ({ body, query, params }),
+);
+/** Takes any JSON object, to ask for what the reader of bodies does by itself. */
+const any = route(
+  {
+    name: 'any',
+    method: 'POST',
+    path: '/any',
+    auth: 'public',
+    request: { body: v.looseObject({}) },
+    response: { data: v.unknown() },
+  },
+  ({ body }) => body,
+);
+const bodiless = probe(({ body }) => body ?? null, { name: 'bodiless', method: 'POST', path: '/bodiless' });
+const start = () => stageApp([post, any, bodiless]);
+
+const VALID = { name: 'ada' };
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const MALFORMED = [{ field: 'body', message: 'must be a JSON object', code: 'malformed' }];
+
+describe('what the schemas let through', () => {
+  it('is what the handler gets, and no more', async () => {
+    const { http } = await start();
+    const { body } = await http
+      .post('/items/7?page=2&other=1')
+      .send({ ...VALID, extra: 1, address: { city: 'Turin', extra: 2 } })
+      .expect(200);
+    expect(body.data).toEqual({
+      body: { name: 'ada', address: { city: 'Turin' } },
+      query: { page: '2' },
+      params: { id: '7' },
+    });
+  });
+});
+
+describe('problems', () => {
+  it('of params, query and body are told all at once', async () => {
+    const { http } = await start();
+    const { body } = await http
+      .post('/items/x?page=y')
+      .send({ name: 'ab', tags: ['a', 2, 'c', null], address: {} })
+      .expect(400);
+    expect(body).toMatchObject({ success: false, code: 'CLIENT_PARAMS_VALIDATION_FAILED' });
+    expect(body.details).toHaveLength(6);
+    expect(body.details).toEqual(
+      expect.arrayContaining([
+        { field: 'id', message: 'must be a number', code: 'invalid_format' },
+        { field: 'page', message: 'must be a number', code: 'invalid_format' },
+        { field: 'name', message: 'must have at least 3 characters', code: 'too_short' },
+        { field: 'tags.1', message: 'has the wrong type', code: 'invalid_type' },
+        { field: 'tags.3', message: 'has the wrong type', code: 'invalid_type' },
+        { field: 'address.city', message: 'is required', code: 'required' },
+      ]),
+    );
+  });
+
+  it.each([
+    [{}, 'name', 'required'],
+    [{ name: null }, 'name', 'invalid_type'],
+    [{ name: 123 }, 'name', 'invalid_type'],
+    [{ name: ['ada'] }, 'name', 'invalid_type'],
+    [{ name: 'ab' }, 'name', 'too_short'],
+    [{ name: 'abcdef' }, 'name', 'too_long'],
+    [{ ...VALID, tags: 'a' }, 'tags', 'invalid_type'],
+    [{ ...VALID, address: 'Turin' }, 'address', 'invalid_type'],
+  ])('of %j are told by field and code: %s, %s', async (sent, field, code) => {
+    const { body } = await (await start()).http.post('/items/7').send(sent).expect(400);
+    expect(body.details).toEqual([{ field, message: expect.stringMatching(/./), code }]);
+  });
+
+  it('of a query that names a parameter twice are told', async () => {
+    const { body } = await (await start()).http.post('/items/7?page=1&page=2').send(VALID).expect(400);
+    expect(body.details).toEqual([{ field: 'page', message: 'has the wrong type', code: 'invalid_type' }]);
+  });
+
+  it('of the address are told together with a body that cannot be read', async () => {
+    const { http } = await start();
+    const { body } = await http.post('/items/x?page=y').set(JSON_TYPE).send('{').expect(400);
+    expect(body.details.map(({ field }: { field: string }) => field).sort()).toEqual(['body', 'id', 'page']);
+  });
+
+  it('do not repeat what was sent', async () => {
+    const { http, logs } = await start();
+    const { text } = await http
+      .post('/items/7')
+      .send({ name: { secret: 'hunter22' } })
+      .expect(400);
+    expect(text + JSON.stringify(logs)).not.toMatch(/hunter22|secret/);
+  });
+
+  it('stop the request before its handler, and are logged at info', async () => {
+    const { http, logs } = await start();
+    await http.post('/items/7').send({}).expect(400);
+    expect(logs.find(({ code }) => code === 'CLIENT_PARAMS_VALIDATION_FAILED')).toMatchObject({ level: 'info' });
+    expect(logs.filter(({ level }) => !['info', 'debug'].includes(level))).toEqual([]);
+  });
+});
+
+describe('a body that is no JSON object', () => {
+  it.each([
+    '{',
+    '{"name":"ada"',
+    '{"name":"ada"}}',
+    "{'name':'ada'}",
+    'name=ada',
+    'nul',
+    'null',
+    'true',
+    '1',
+    '"ada"',
+    ' ',
+    '\0',
+    '{"name":"a\u0000"}',
+    '{"__proto__":{"name":"ada"}}',
+    '{"name":"ada","tags":[],"x":{"__proto__":{}}}',
+  ])('is malformed: %j', async (text) => {
+    const { http } = await start();
+    const { body } = await http.post('/items/7').set(JSON_TYPE).send(text).expect(400);
+    expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: MALFORMED });
+  });
+
+  it.each(['[]', '[{"name":"ada"}]'])('is refused: %s', async (text) => {
+    const { body } = await (await start()).http.post('/items/7').set(JSON_TYPE).send(text).expect(400);
+    expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+    expect(body.details.length).toBeGreaterThan(0);
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['no body at all', {}, ''],
+    ['no body at all, and a type', JSON_TYPE, ''],
+    ['Content-Length 0', { 'Content-Length': '0' }, ''],
+    ['Content-Length 0 and a type', { ...JSON_TYPE, 'Content-Length': '0' }, ''],
+    ['chunks that hold nothing', { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
+  ])('is malformed when it is missing: %s', async (_what, headers, text) => {
+    const { url } = await start();
+    for (const path of ['/items/7', '/any']) {
+      const answer = await exchangeRaw(url, head(`POST ${path}`, { ...headers, Connection: 'close' }) + text);
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.body).details).toEqual(MALFORMED);
+    }
+  });
+
+  it('is malformed when it is not what its Content-Encoding says', async () => {
+    const { url } = await start();
+    const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip', 'Content-Length': '14', Connection: 'close' };
+    const answer = await exchangeRaw(url, `${head('POST /items/7', headers)}{"name":"ada"}`);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body).details).toEqual(MALFORMED);
+  });
+
+  it('does not get into the log', async () => {
+    const { http, logs } = await start();
+    await http.post('/items/7').set(JSON_TYPE).send('{"password":"hunter22').expect(400);
+    expect(JSON.stringify(logs)).not.toContain('hunter22');
+  });
+});
+
+describe('the type of a body', () => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'Application/JSON;Charset=UTF-8',
+    'application/json; charset="utf-8"',
+  ])('may be %s', async (type) => {
+    const { http } = await start();
+    const { body } = await http.post('/any').set('Content-Type', type).send('{"name":"äöü 🔑"}').expect(200);
+    expect(body.data).toEqual({ name: 'äöü 🔑' });
+  });
+
+  it.each([
+    'text/plain',
+    'text/json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/octet-stream',
+    'application/xml',
+    'application/jsonp',
+    'application',
+    '*/*',
+  ])('may not be %s: 415', async (type) => {
+    const { http } = await start();
+    const { body } = await http.post('/items/7').set('Content-Type', type).send('{"name":"ada"}').expect(415);
+    expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+  });
+
+  it('may not be left open: 415', async () => {
+    const { url } = await start();
+    const request = head('POST /items/7', { 'Content-Length': '14', Connection: 'close' });
+    expect((await exchangeRaw(url, `${request}{"name":"ada"}`)).status).toBe(415);
+  });
+});
+
+describe('the encoding of a body', () => {
+  it.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['identity', Buffer.from],
+  ] as const)('may be %s', async (encoding, compress) => {
+    const { url } = await start();
+    const bytes = compress(JSON.stringify(VALID));
+    const headers = { ...JSON_TYPE, 'Content-Encoding': encoding, 'Content-Length': `${bytes.length}` };
+    const request = head('POST /any', { ...headers, Connection: 'close' });
+    const answer = await exchangeRaw(url, Buffer.concat([Buffer.from(request), bytes]));
+    expect(answer.status).toBe(200);
+    expect(JSON.parse(answer.body).data).toEqual(VALID);
+  });
+
+  it.each(['zstd', 'gzip, gzip', 'none'])('may not be %s: 415 (RFC 9110 §15.5.16)', async (encoding) => {
+    const { http } = await start();
+    const { body } = await http.post('/any').set('Content-Encoding', encoding).send(VALID).expect(415);
+    expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+  });
+});
+
+const LIMIT = 16 * 1024;
+/** A JSON object of so many bytes. */
+const ofLength = (length: number): string => `{"name":"${'a'.repeat(length - 11)}"}`;
+
+describe('the size of a body', () => {
+  it('may be 16 KiB', async () => {
+    const { http } = await start();
+    expect(Buffer.byteLength(ofLength(LIMIT))).toBe(LIMIT);
+    await http.post('/any').set(JSON_TYPE).send(ofLength(LIMIT)).expect(200);
+  });
+
+  it.each([LIMIT + 1, 1_000_000])('may not be %i bytes: 413', async (length) => {
+    const { http } = await start();
+    const { body } = await http.post('/any').set(JSON_TYPE).send(ofLength(length)).expect(413);
+    expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+  });
+
+  it('is counted where no Content-Length announces it', async () => {
+    const { url } = await start();
+    const chunk = ofLength(LIMIT + 1);
+    const headers = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked', Connection: 'close' };
+    const text = `${(LIMIT + 1).toString(16)}\r\n${chunk}\r\n0\r\n\r\n`;
+    const answer = await exchangeRaw(url, head('POST /any', headers) + text);
+    expect(answer.status).toBe(413);
+  });
+
+  it('is announced: a larger one is refused before it comes', async () => {
+    const { url } = await start();
+    const headers = { ...JSON_TYPE, 'Content-Length': `${LIMIT + 1}`, Connection: 'close' };
+    expect((await exchangeRaw(url, head('POST /any', headers))).status).toBe(413);
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ] as const)('is counted after decompression: %s', async (encoding, compress) => {
+    const { url } = await start();
+    const bomb = compress(ofLength(50_000_000));
+    const headers = { ...JSON_TYPE, 'Content-Encoding': encoding, 'Content-Length': `${bomb.length}` };
+    const request = head('POST /any', { ...headers, Connection: 'close' });
+    const answer = await exchangeRaw(url, Buffer.concat([Buffer.from(request), bomb]));
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body).code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+  });
+
+  it('that is too much leaves the connection usable for what comes after', async () => {
+    const { url } = await start();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const statusOf = (path: string, text: string, headers: Record<string, string> = JSON_TYPE) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        send(url + path, { method: 'POST', agent, headers }, (answer) => {
+          answer.resume().once('end', () => resolve(answer.statusCode));
+        })
+          .once('error', reject)
+          .end(text);
+      });
+    expect(await statusOf('/any', ofLength(1_000_000))).toBe(413);
+    expect(await statusOf('/any', JSON.stringify(VALID))).toBe(200);
+    const chunked = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' };
+    expect(await statusOf('/any', ofLength(1_000_000), chunked)).toBe(413);
+    expect(await statusOf('/any', JSON.stringify(VALID))).toBe(200);
+  });
+});
+
+describe('a route without a schema for the body', () => {
+  it.each([
+    ['JSON', 'application/json', '{"name":"ada"}'],
+    ['broken JSON', 'application/json', '{'],
+    ['a text', 'text/plain', 'a text'],
+    ['much', 'application/octet-stream', 'a'.repeat(1_000_000)],
+  ])('ignores %s', async (_what, type, text) => {
+    const { http } = await start();
+    const { body } = await http.post('/bodiless').set('Content-Type', type).send(text).expect(200);
+    expect(body.data).toBeNull();
+  });
+});

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
@@ -64,7 +65,8 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     ids: ulidGenerator(clock),
     ...overrides,
   };
-  const routes = declareRoutes(config, ports, storage.checks);
+  const checks = redis === null ? storage.checks : [...storage.checks, redisCheck(redis)];
+  const routes = declareRoutes(config, ports, checks);
   const http = createApp(routes, {
     ...config,
     ...ports,
@@ -79,6 +81,9 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   };
   return { http, routes, ports, close };
 };
+
+/** Limits are counted in the process while Redis is away. */
+const redisCheck = (redis: Redis): Check => ({ name: 'redis', ping: () => redis.ping(), required: false });
 
 const declareRoutes = (config: Config, ports: Ports, checks: readonly Check[]): Route[] => {
   const deps = { ...ports, ...config, replayPolicy: config };
@@ -107,7 +112,7 @@ const openStorage = async ({ database, migrateOnStart }: Config): Promise<Storag
   return {
     users: mikroOrmUserRepository(em),
     sessions: mikroOrmSessionRepository(em),
-    checks: [{ name: 'database', ping }],
+    checks: [{ name: 'database', ping, required: true }],
     close,
   };
 };

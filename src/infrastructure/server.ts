@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { HttpHandlers } from '../adapters/http/app.ts';
 
 type ServerOptions = {
@@ -11,27 +11,55 @@ type ServerOptions = {
 
 export type RunningServer = {
   readonly address: AddressInfo;
-  /** Takes no new connections, answers what was accepted, then closes. */
+  /** Takes no new connections, answers every request that was accepted, and closes: soon after the request time-out at the latest. */
   readonly close: () => Promise<void>;
 };
+
+/** Milliseconds. Headers that take longer are an attack; a proxy's own idle time-out, a minute as a rule, should be shorter. */
+const HEADERS_TIMEOUT = 10_000;
+const KEEP_ALIVE_TIMEOUT = 65_000;
+const CHECKING_INTERVAL = 1_000;
+/** Milliseconds that a connection without a request gets when the server closes: one may be on its way. */
+const GRACE = 1_000;
 
 /** Listens. Rejects with a clear error when the address can't be had. */
 export const listen = async (
   { request, clientError }: HttpHandlers,
   options: ServerOptions,
 ): Promise<RunningServer> => {
+  const underWay = new Set<ServerResponse>();
+  let closing = false;
+  const handler: RequestListener = (incoming, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (closing) lastOfItsConnection(response);
+    request(incoming, response);
+  };
   const server = createServer(
-    { requestTimeout: options.requestTimeout, headersTimeout: Math.min(options.requestTimeout, 10_000) },
-    request,
+    {
+      requestTimeout: options.requestTimeout,
+      headersTimeout: Math.min(options.requestTimeout, HEADERS_TIMEOUT),
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+      connectionsCheckingInterval: CHECKING_INTERVAL,
+    },
+    handler,
   );
   server.on('clientError', clientError);
   // An expectation the service does not know is no reason to answer without an envelope.
-  server.on('checkExpectation', request);
+  server.on('checkExpectation', handler);
   await listening(server, options);
   return {
     address: server.address() as AddressInfo,
-    close: () => closed(server),
+    close: () => {
+      closing = true;
+      for (const response of underWay) lastOfItsConnection(response);
+      return closed(server, options.requestTimeout + GRACE);
+    },
   };
+};
+
+const lastOfItsConnection = (response: ServerResponse): void => {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 };
 
 const listening = (server: Server, { host, port }: ServerOptions): Promise<void> =>
@@ -40,8 +68,13 @@ const listening = (server: Server, { host, port }: ServerOptions): Promise<void>
     server.listen(port, host, resolve);
   });
 
-const closed = (server: Server): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.close((error) => (error ? reject(error) : resolve()));
-    server.closeIdleConnections();
-  });
+/** The HTTP server's own `close` would cut idle connections at once, and with them requests that are on their way. */
+const closed = async (server: Server, bound: number): Promise<void> => {
+  const gone = Promise.withResolvers<void>();
+  NetServer.prototype.close.call(server, () => gone.resolve());
+  const idle = setInterval(() => server.closeIdleConnections(), GRACE);
+  const late = setTimeout(() => server.closeAllConnections(), bound);
+  await gone.promise;
+  clearInterval(idle);
+  clearTimeout(late);
+};

@@ -2,8 +2,19 @@ import * as v from 'valibot';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { type Route, route } from '../define-route.ts';
 
-/** A part that the service can't do without. */
-export type Check = { readonly name: string; readonly ping: () => Promise<void> };
+/** A part of the service that may be away. */
+export type Check = {
+  readonly name: string;
+  readonly ping: () => Promise<unknown>;
+  /** Whether the service can do nothing useful without it. */
+  readonly required: boolean;
+};
+
+const Readiness = v.object({
+  /** `degraded`: everything is served, something less well. */
+  status: v.picklist(['ready', 'degraded']),
+  checks: v.record(v.string(), v.picklist(['up', 'down'])),
+});
 
 /** Milliseconds a part may take to say that it is there. */
 const PATIENCE = 2000;
@@ -27,18 +38,21 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
       path: '/health/ready',
       auth: 'public',
       throttle: 'public',
-      response: { data: v.object({ status: v.literal('ready'), checks: v.record(v.string(), v.literal('up')) }) },
+      response: { data: Readiness },
     },
     async () => {
-      const answers = await Promise.all(checks.map(async ({ name, ping }) => ({ name, up: await isUp(ping) })));
-      const down = answers.filter(({ up }) => !up).map(({ name }) => name);
-      if (down.length > 0) throw notReady(down);
-      return { status: 'ready' as const, checks: Object.fromEntries(answers.map(({ name }) => [name, 'up' as const])) };
+      const outcomes = await Promise.all(checks.map(async (check) => ({ ...check, up: await isUp(check.ping) })));
+      const down = outcomes.filter(({ up }) => !up);
+      if (down.some(({ required }) => required)) throw notReady(down.map(({ name }) => name));
+      return {
+        status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
+        checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
+      };
     },
   ),
 ];
 
-const isUp = async (ping: () => Promise<void>): Promise<boolean> => {
+const isUp = async (ping: Check['ping']): Promise<boolean> => {
   const late = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => late.resolve(false), PATIENCE);
   const answered = ping().then(

@@ -47,10 +47,11 @@ const overChecks = async (checks: readonly Check[]) => {
   return server.http;
 };
 
-const up = (name: string): Check => ({ name, ping: async () => undefined });
+const up = (name: string): Check => ({ name, ping: async () => undefined, required: true });
 const down = (name: string): Check => ({
   name,
   ping: () => Promise.reject(new AppError('DB_QUERY_FAILED', { reason: 'postgres://user:secret@host' })),
+  required: true,
 });
 
 const expectNotReady = (response: Response, parts: string): void => {
@@ -115,10 +116,16 @@ describe('GET /health/ready', () => {
     expect(response.text).not.toContain('secret');
   });
 
+  it('is degraded, and ready all the same, without a part that it can do without', async () => {
+    const http = await overChecks([up('database'), { ...down('redis'), required: false }]);
+    const response = await http.get('/health/ready').expect(200);
+    expect(response.body.data).toEqual({ status: 'degraded', checks: { database: 'up', redis: 'down' } });
+  });
+
   it('is ready again when what was down is back', async () => {
     let present = false;
     const ping = () => (present ? up('database') : down('database')).ping();
-    const http = await overChecks([{ name: 'database', ping }]);
+    const http = await overChecks([{ name: 'database', ping, required: true }]);
     expectNotReady(await http.get('/health/ready'), 'database');
     present = true;
     await http.get('/health/ready').expect(200);
@@ -130,7 +137,7 @@ describe('GET /health/ready', () => {
       asked.resolve();
       return new Promise<never>(() => undefined);
     };
-    const http = await overChecks([up('database'), { name: 'redis', ping }]);
+    const http = await overChecks([up('database'), { name: 'redis', ping, required: true }]);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const answer = http.get('/health/ready').then((response) => response);
     await asked.promise;

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { AppError } from '../../src/domain/errors/app-error.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/auth-http.ts';
 import { aPerson, type TestService } from '../support/service.ts';
 
@@ -76,6 +77,8 @@ const walk = async (service: TestService) => {
     );
     await keep(http.post(path).set('Content-Type', 'text/plain').send(IN_BODIES));
     await keep(http.post(path).set(json).set('Content-Encoding', 'gzip').send(`{"password":"${IN_BODIES}"}`));
+    await keep(http.post(path).set('Content-Type', `application/json; charset=${IN_BODIES}`).send(`{"a":"b"}`));
+    await keep(http.post(path).set(json).set('Content-Encoding', IN_BODIES).send(`{"a":"b"}`));
     await keep(post(path, { account: [IN_BODIES], username: IN_BODIES.repeat(2), password: { is: IN_BODIES } }));
     await keep(post(`${path}?password=${IN_BODIES}`, {}));
   }
@@ -157,9 +160,9 @@ describe('an exception that nobody foresaw', () => {
   const SECRETS = [PASSWORD, hash, token, 's'.repeat(86), 'K'.repeat(64)];
 
   /** Logs in against a database that throws such an exception. */
-  const encounter = async (error: Error) => {
+  const encounter = async (exception: unknown) => {
     const service = await start({}, ({ users }) => ({
-      users: { ...users, findByUsername: () => Promise.reject(error) },
+      users: { ...users, findByUsername: () => Promise.reject(exception) },
     }));
     const response = await service.http.post('/auth/login').send({ account: 'ada', password: PASSWORD });
     return { response, logs: service.logs };
@@ -180,9 +183,15 @@ describe('an exception that nobody foresaw', () => {
     for (const secret of SECRETS) expect(JSON.stringify(logs)).not.toContain(secret);
   });
 
-  it('is logged without the secrets in its message', async () => {
-    const { logs } = await encounter(indiscreet({ message: sql, members }));
-    expect(logs.filter(({ level }) => level === 'fatal')).toHaveLength(1);
+  it.each([
+    ['its message', new Error(sql)],
+    ['the message of its cause', new Error('the query failed', { cause: new Error(sql) })],
+    ['the message of the cause of an error of ours', new AppError('DB_QUERY_FAILED', { cause: new Error(sql) })],
+    ['a text, where it is no Error', sql],
+    ['a member, where it is no Error', { failure: sql }],
+  ])('is logged without the secrets in %s', async (_title, exception) => {
+    const { logs } = await encounter(exception);
+    expect(logs.filter(({ code, level }) => code !== undefined && ['error', 'fatal'].includes(level))).toHaveLength(1);
     expect(SECRETS.filter((secret) => JSON.stringify(logs).includes(secret))).toEqual([]);
   });
 });

@@ -49,7 +49,7 @@ describe('the service on its embedded database', () => {
 
   it('shares its directory with no second process', async () => {
     service ??= await runService(env);
-    await expect(runService(env)).rejects.toThrow(/DATA_DIR .* is in use by process \d+/);
+    await expect(runService(env)).rejects.toThrow(/DATA_DIR .* process \d+ is using it/);
     expect((await login(service)).status).toBe(200);
   });
 

@@ -24,7 +24,7 @@ export const openSocket = (url: string): Socket => {
 export const readToEnd = (socket: Socket): Promise<string> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];
-    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
     socket.once('end', () => resolve(Buffer.concat(chunks).toString()));
     socket.once('close', () => resolve(Buffer.concat(chunks).toString()));
   });

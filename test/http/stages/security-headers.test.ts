@@ -39,7 +39,8 @@ describe('security headers', () => {
 
     const answer = await http[method](path).set(headers).expect(status);
     expect(answer.headers).toMatchObject(HEADERS);
-    const [, maxAge] = /^max-age=(\d+); includeSubDomains$/.exec(answer.headers['strict-transport-security']) ?? [];
+    const [, maxAge] =
+      /^max-age=(\d+); includeSubDomains$/.exec(answer.headers['strict-transport-security'] ?? '') ?? [];
     expect(Number(maxAge)).toBeGreaterThanOrEqual(A_YEAR);
     expect(answer.headers).not.toHaveProperty('x-powered-by');
     expect(answer.headers).not.toHaveProperty('server');

@@ -4,6 +4,7 @@ import { contextOf, errorEnvelopeOf } from '../envelope.ts';
 import { toAppError } from '../exception-filters.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../request-log.ts';
+import { withoutWords } from '../without-words.ts';
 
 /** Stage 13: whatever any stage throws becomes the error envelope. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
@@ -30,6 +31,6 @@ const logError = (ctx: Context, error: AppError, { logger }: HttpDeps): void => 
   const { route } = ctx.state;
   // The scope of stage 4 has ended when an exception gets here.
   const line = { requestId: ctx.request.id, route: route?.name, code };
-  logger[error.level]({ ...line, reason, err: cause }, error.message);
+  logger[error.level]({ ...line, reason, err: withoutWords(cause) }, error.message);
   if (route !== undefined && !route.errors.has(code)) logger.error(line, 'undeclared error code');
 };

@@ -1,0 +1,87 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RateLimitExceeded } from '../../../src/adapters/http/exceptions.ts';
+import { sharedCount } from '../../../src/adapters/http/rate-limit/shared-count.ts';
+import { stageDeps } from '../../support/stage-app.ts';
+
+/** A shared count whose Redis does as it is told, at a time that stands still. */
+const setUp = () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const { logger, logs } = stageDeps();
+  const shared = sharedCount(logger);
+  const asked: string[] = [];
+  const redis = { answer: async (): Promise<void> => undefined };
+  const ask = () =>
+    shared.orElse(
+      () => {
+        asked.push('redis');
+        return redis.answer();
+      },
+      async () => {
+        asked.push('process');
+      },
+    );
+  return { shared, logs, asked, redis, ask };
+};
+
+const away = async () => Promise.reject(new Error('Connection is closed.'));
+const A_WHILE = 5_000;
+
+describe('the shared count', () => {
+  it('is asked alone while Redis answers', async () => {
+    const { ask, asked, shared, logs } = setUp();
+    await ask();
+    await ask();
+    expect([asked, shared.degraded(), logs]).toEqual([['redis', 'redis'], false, []]);
+  });
+
+  it('refuses whom Redis refuses, and does not count again in the process', async () => {
+    const { ask, asked, redis, shared } = setUp();
+    redis.answer = async () => Promise.reject(new RateLimitExceeded(7));
+    await expect(ask()).rejects.toMatchObject({ name: 'RateLimitExceeded', retryAfter: 7 });
+    expect([asked, shared.degraded()]).toEqual([['redis'], false]);
+  });
+
+  it('gives way to the process while Redis is away, and asks Redis again only after a pause', async () => {
+    const { ask, asked, redis, shared } = setUp();
+    redis.answer = away;
+    await ask();
+    await ask();
+    expect([asked, shared.degraded()]).toEqual([['redis', 'process', 'process'], true]);
+    vi.advanceTimersByTime(A_WHILE);
+    await ask();
+    expect(asked.slice(3)).toEqual(['redis', 'process']);
+  });
+
+  it.each([
+    ['admits', async () => undefined],
+    ['refuses', async () => Promise.reject(new RateLimitExceeded(1))],
+  ])('is used again when Redis is back and %s', async (_what, answer) => {
+    const { ask, asked, redis, shared } = setUp();
+    redis.answer = away;
+    await ask();
+    redis.answer = answer;
+    vi.advanceTimersByTime(A_WHILE);
+    await ask().catch(() => undefined);
+    expect([asked.at(-1), shared.degraded()]).toEqual(['redis', false]);
+  });
+
+  it('logs each change once', async () => {
+    const { ask, redis, logs } = setUp();
+    const askAgain = async () => {
+      vi.advanceTimersByTime(A_WHILE);
+      await ask();
+    };
+    redis.answer = away;
+    await askAgain();
+    await askAgain();
+    redis.answer = async () => undefined;
+    await askAgain();
+    await askAgain();
+    redis.answer = away;
+    await askAgain();
+    expect(logs.map(({ level }) => level)).toEqual(['warn', 'info', 'warn']);
+  });
+});

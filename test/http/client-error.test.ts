@@ -1,0 +1,138 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createApp } from '../../src/adapters/http/app.ts';
+import { exchangeRaw, head, openSocket, parseAnswer, type RawAnswer, readToEnd } from '../support/raw-http.ts';
+import { probe, stageApp, stageDeps, ULID } from '../support/stage-app.ts';
+
+const routes = [probe(() => 'payload')];
+
+const expectEnvelope = ({ headers, body }: RawAnswer, message: string) => {
+  expect(JSON.parse(body)).toEqual({
+    success: false,
+    code: 'SYS_HTTP_UNEXPECTED_ERROR',
+    message: `The request could not be served: ${message}.`,
+    type: 'https://auth.example.org/errors/SYS_HTTP_UNEXPECTED_ERROR',
+    timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    context: { requestId: expect.stringMatching(ULID), version: '1.2.3' },
+    details: null,
+  });
+  expect(headers['svc-request-id']).toBe(JSON.parse(body).context.requestId);
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  });
+};
+
+describe('what is no HTTP request', () => {
+  it.each([
+    ['garbage', 'GARBAGE\r\n\r\n'],
+    ['bytes of another protocol', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
+    ['another version of HTTP', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
+  ])('gets 400 in the envelope: %s', async (_what, bytes) => {
+    const { url, logs } = await stageApp(routes);
+    const answer = await exchangeRaw(url, Buffer.from(bytes, 'latin1'));
+    expect(answer.status).toBe(400);
+    expectEnvelope(answer, 'Bad Request');
+    expect(logs).toEqual([expect.objectContaining({ level: 'info', msg: 'unreadable request', status: 400 })]);
+  });
+
+  it('does not get into the log', async () => {
+    const { url, logs } = await stageApp(routes);
+    await exchangeRaw(url, 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer hunter22\r\nhunter22\r\n\r\n');
+    expect(logs).toHaveLength(1);
+    expect(JSON.stringify(logs)).not.toContain('hunter22');
+  });
+
+  it('harms no other connection', async () => {
+    const { url, http } = await stageApp(routes);
+    await exchangeRaw(url, 'GARBAGE\r\n\r\n');
+    await http.get('/probe').expect(200);
+  });
+
+  it('gets no answer when nobody is there to read it', async () => {
+    const { url, http, logs } = await stageApp(routes);
+    const socket = openSocket(url);
+    await new Promise<void>((resolve) => socket.write('GET / HTT', () => resolve()));
+    socket.resetAndDestroy();
+    await http.get('/probe').expect(200);
+    expect(logs.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))).toEqual([]);
+  });
+
+  it('keeps no connection open, even if the client does', async () => {
+    const { server, url } = await ownServer();
+    const socket = openSocket(url);
+    const text = readToEnd(socket);
+    socket.write('GARBAGE\r\n\r\n');
+    expect(parseAnswer(await text).status).toBe(400);
+    const connections = () =>
+      new Promise<number>((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      });
+    await expect.poll(connections, { timeout: 10_000 }).toBe(0);
+  });
+
+  it('does not garble the answer to a request before it', async () => {
+    const { url } = await stageApp([
+      probe((_input, ctx) => {
+        ctx.res.write('half an answer');
+        return new Promise(() => undefined);
+      }),
+    ]);
+    const socket = openSocket(url);
+    const text = readToEnd(socket);
+    socket.write(head('GET /probe'));
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.write('GARBAGE\r\n\r\n');
+    const whole = await text;
+    expect(whole).toContain('half an answer');
+    expect(whole.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+});
+
+describe('a request with too many headers', () => {
+  it('gets 431 in the envelope', async () => {
+    const { url } = await stageApp(routes);
+    const answer = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
+    expect(answer.status).toBe(431);
+    expectEnvelope(answer, 'Request Header Fields Too Large');
+  });
+});
+
+/** A server of the pipeline that does not wait long for requests, and looks often; Node itself looks every 30 s. */
+const ownServer = async () => {
+  const { logs, ...deps } = stageDeps();
+  const { request, clientError } = createApp(routes, deps);
+  const server = createServer({ headersTimeout: 200, requestTimeout: 200, connectionsCheckingInterval: 50 }, request);
+  server.on('clientError', clientError);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { server, logs, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+};
+
+describe('a request that does not come whole in time', () => {
+  it.each([
+    ['its headers', 'GET /probe HTTP/1.1\r\nHost: a\r\n'],
+    ['its body', head('POST /probe', { 'Content-Length': '10' })],
+  ])('gets 408 in the envelope: %s', async (_what, bytes) => {
+    const { url } = await ownServer();
+    const answer = await exchangeRaw(url, bytes);
+    if (bytes.startsWith('GET')) {
+      expect(answer.status).toBe(408);
+      expectEnvelope(answer, 'Request Timeout');
+    } else {
+      // The route is not there by POST, and says so without waiting for the body.
+      expect(answer.status).toBe(405);
+    }
+  });
+});

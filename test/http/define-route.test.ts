@@ -1,0 +1,128 @@
+import * as v from 'valibot';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { route } from '../../src/adapters/http/define-route.ts';
+import type { AccessClaims } from '../../src/domain/tokens.ts';
+
+const minimal = { name: 'probe', method: 'GET', path: '/probe', response: { data: v.null() } } as const;
+const ALWAYS = [
+  'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
+  'SYS_HTTP_UNEXPECTED_ERROR',
+  'SYS_SERIALIZATION_ERROR',
+  'SYS_UNEXPECTED_ERROR',
+];
+const TOKEN = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING'];
+const sorted = (codes: Iterable<string>) => [...codes].sort();
+
+describe('a route', () => {
+  it('that says no more is required to authenticate, global, and answers 200', () => {
+    const declared = route(minimal, () => null);
+    expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global', request: {} });
+    expect(declared.response.status).toBe(200);
+  });
+
+  it('keeps what it says', () => {
+    const body = v.object({ a: v.string() });
+    const declared = route(
+      {
+        ...minimal,
+        auth: 'optional',
+        throttle: 'strict',
+        request: { body },
+        response: { status: 201, data: v.null() },
+      },
+      () => null,
+    );
+    expect(declared).toMatchObject({ auth: 'optional', throttle: 'strict', response: { status: 201 } });
+    expect(declared.request.body).toBe(body);
+  });
+});
+
+describe('the codes of a route', () => {
+  it.each(['public', 'optional'] as const)('are, when it is %s, those of every route', (auth) => {
+    expect(sorted(route({ ...minimal, auth }, () => null).errors)).toEqual(sorted(ALWAYS));
+  });
+
+  it('are those of the guard, too, when it is required', () => {
+    expect(sorted(route(minimal, () => null).errors)).toEqual(sorted([...ALWAYS, ...TOKEN]));
+  });
+
+  it.each(['body', 'query', 'params'])('are those of the validation, too, when it has a schema for its %s', (part) => {
+    const request = { [part]: v.object({}) };
+    expect(sorted(route({ ...minimal, auth: 'public', request }, () => null).errors)).toEqual(
+      sorted([...ALWAYS, 'CLIENT_PARAMS_VALIDATION_FAILED']),
+    );
+  });
+
+  it('are those that it declares itself, too, each of them once', () => {
+    const errors = ['AUTH_USER_DUPLICATE', 'SYS_UNEXPECTED_ERROR'] as const;
+    expect(sorted(route({ ...minimal, auth: 'public', errors }, () => null).errors)).toEqual(
+      sorted([...ALWAYS, 'AUTH_USER_DUPLICATE']),
+    );
+  });
+});
+
+const Data = v.object({ name: v.string(), tags: v.array(v.string()) });
+
+describe('the compiler', () => {
+  it('takes a payload that its schema takes', () => {
+    route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada', tags: [] }));
+    route({ ...minimal, response: { data: Data } }, async () => ({ name: 'ada', tags: [] }));
+    const Time = v.pipe(
+      v.number(),
+      v.transform((time) => new Date(time).toISOString()),
+    );
+    route({ ...minimal, response: { data: Time } }, () => 0);
+  });
+
+  it('refuses a payload that misses its schema', () => {
+    // @ts-expect-error: a member is missing
+    route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada' }));
+    // @ts-expect-error: a member is missing, later
+    route({ ...minimal, response: { data: Data } }, async () => ({ name: 'ada' }));
+    // @ts-expect-error: a member has another type
+    route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada', tags: [1] }));
+    // @ts-expect-error: nothing is no payload
+    route({ ...minimal, response: { data: v.null() } }, () => undefined);
+  });
+
+  it('refuses codes, methods, tiers and strategies that do not exist', () => {
+    // @ts-expect-error: no such code
+    route({ ...minimal, errors: ['AUTH_USER_UNKNOWN'] }, () => null);
+    // @ts-expect-error: no such method
+    route({ ...minimal, method: 'FETCH' }, () => null);
+    // @ts-expect-error: no such tier
+    route({ ...minimal, throttle: 'lenient' }, () => null);
+    // @ts-expect-error: no such strategy
+    route({ ...minimal, auth: 'private' }, () => null);
+    // @ts-expect-error: a path begins with a slash
+    route({ ...minimal, path: 'probe' }, () => null);
+  });
+
+  it('knows what the handler is given', () => {
+    route(
+      {
+        ...minimal,
+        request: {
+          body: v.object({ a: v.pipe(v.string(), v.transform(Number)) }),
+          params: v.object({ id: v.string() }),
+        },
+      },
+      ({ body, query, params, claims, signal }) => {
+        expectTypeOf(body).toEqualTypeOf<{ a: number }>();
+        expectTypeOf(query).toEqualTypeOf<undefined>();
+        expectTypeOf(params).toEqualTypeOf<{ id: string }>();
+        expectTypeOf(claims).toEqualTypeOf<AccessClaims>();
+        expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
+        return null;
+      },
+    );
+    route({ ...minimal, auth: 'optional' }, ({ claims }) => {
+      expectTypeOf(claims).toEqualTypeOf<AccessClaims | undefined>();
+      return null;
+    });
+    route({ ...minimal, auth: 'public' }, ({ claims }) => {
+      expectTypeOf(claims).toEqualTypeOf<undefined>();
+      return null;
+    });
+  });
+});

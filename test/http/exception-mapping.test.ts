@@ -1,0 +1,226 @@
+import { gzipSync } from 'node:zlib';
+import createHttpError from 'http-errors';
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../src/adapters/http/define-route.ts';
+import { toAppError } from '../../src/adapters/http/exception-filters.ts';
+import {
+  RateLimitExceeded,
+  RequestValidationFailure,
+  ResponseSerializationFailure,
+} from '../../src/adapters/http/exceptions.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
+import { head, openSocket } from '../support/raw-http.ts';
+import { probe, type StageApp, stageApp, throwing } from '../support/stage-app.ts';
+
+/** An error that somebody else's copy of `http-errors` made. */
+const foreignHttpError = (status: number, more: object = {}) =>
+  Object.assign(new Error('made elsewhere'), { status, statusCode: status, expose: status < 500, ...more });
+
+class OwnError extends AppError {}
+
+const PROBLEM = { field: 'a', message: 'is required', code: 'required' };
+const anIssue = v.safeParse(v.string(), 1).issues ?? [];
+
+/** What is thrown, and what becomes of it: SPEC "Exception mapping". */
+const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number, code: ErrorCode, level: string])[] = [
+  ['an application exception', new AppError('AUTH_USER_DUPLICATE'), 409, 'AUTH_USER_DUPLICATE', 'info'],
+  ['another one', new AppError('DB_QUERY_FAILED'), 500, 'DB_QUERY_FAILED', 'error'],
+  [
+    'an application exception of a level of its own',
+    new AppError('AUTH_FAILED', { level: 'warn' }),
+    401,
+    'AUTH_FAILED',
+    'warn',
+  ],
+  [
+    'a subclass of status and level of its own',
+    new OwnError('SYS_HTTP_UNEXPECTED_ERROR', { status: 418, level: 'fatal' }),
+    418,
+    'SYS_HTTP_UNEXPECTED_ERROR',
+    'fatal',
+  ],
+  ['a request off its schema', new RequestValidationFailure([PROBLEM]), 400, 'CLIENT_PARAMS_VALIDATION_FAILED', 'info'],
+  ['a payload off its schema', new ResponseSerializationFailure(anIssue), 500, 'SYS_SERIALIZATION_ERROR', 'error'],
+  ['an exceeded limit', new RateLimitExceeded(7), 429, 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 'warn'],
+  ['an HTTP error of the client', createHttpError(422), 422, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
+  ['an HTTP error of the server', createHttpError(500), 500, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
+  ['a bad gateway', createHttpError(502), 502, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
+  ['a busy server', createHttpError(503), 503, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
+  ['an HTTP error of a stranger', foreignHttpError(413), 413, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
+  ['an error', new Error('a bug'), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['an error of the language', new TypeError('x is not a function'), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['an error of the system', Object.assign(new Error(), { code: 'ENOENT' }), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['a text', 'x', 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['null', null, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['undefined', undefined, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['a number', 404, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['an object that looks like an HTTP error', { status: 404, expose: true }, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+];
+
+/** Of a request: the lines about an exception, which all carry a code. */
+const exceptionLines = ({ logs }: StageApp) =>
+  logs.filter(({ code, msg }) => code !== undefined && msg !== 'undeclared error code');
+
+describe('an exception', () => {
+  it.each(MAPPING)('that is %s is mapped', async (_what, thrown, status, code, level) => {
+    const app = await stageApp([throwing(thrown)]);
+    const { body } = await app.http.get('/probe').expect(status);
+    expect(body).toMatchObject({
+      success: false,
+      code,
+      message: expect.stringMatching(/./),
+      type: `https://auth.example.org/errors/${code}`,
+    });
+    expect(exceptionLines(app)).toEqual([expect.objectContaining({ code, level, requestId: body.context.requestId })]);
+  });
+
+  it.each([
+    ['at once', throwing(new Error('a bug'))],
+    ['later', probe(() => Promise.reject(new Error('a bug')))],
+  ])('is mapped when it is thrown %s', async (_when, failing) => {
+    const { http } = await stageApp([failing]);
+    expect((await http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
+  });
+
+  it.each([
+    ['the clock', { clock: { now: () => Number.NaN } }],
+    ['the generator of ids', { ids: { next: () => JSON.parse('{') } }],
+  ])('of a stage itself does not stop the service: %s', async (_part, given) => {
+    const { http } = await stageApp([probe(() => null)], given);
+    const answers = [await http.get('/probe'), await http.get('/probe')];
+    expect(answers.map(({ status }) => status)).toEqual([500, 500]);
+  });
+
+  it('tells nothing of itself to the client', async () => {
+    const { http } = await stageApp([throwing(new Error('password of the database: hunter22'))]);
+    const { text } = await http.get('/probe').expect(500);
+    expect(text).not.toMatch(/hunter22|stack|\.ts/);
+  });
+
+  it('that is unexpected is told to the log with its stack', async () => {
+    const app = await stageApp([throwing(new TypeError('x is not a function'))]);
+    await app.http.get('/probe').expect(500);
+    expect(exceptionLines(app)).toEqual([
+      expect.objectContaining({
+        err: expect.objectContaining({
+          type: 'TypeError',
+          message: 'x is not a function',
+          stack: expect.stringContaining('exception-mapping.test.ts'),
+        }),
+      }),
+    ]);
+  });
+});
+
+describe('an HTTP error', () => {
+  it('keeps its headers', async () => {
+    const { http } = await stageApp([throwing(createHttpError(503, { headers: { 'Retry-After': '30' } }))]);
+    await http.get('/probe').expect(503).expect('Retry-After', '30');
+  });
+
+  it('keeps its message to itself: the reader of bodies may quote what it read', async () => {
+    const app = await stageApp([
+      throwing(foreignHttpError(400, { message: 'hunter22', body: 'hunter22', type: 'x.y' })),
+    ]);
+    const { text, body } = await app.http.get('/probe').expect(400);
+    expect(body.message).toContain('Bad Request');
+    expect(text + JSON.stringify(app.logs)).not.toContain('hunter22');
+    expect(exceptionLines(app)).toEqual([expect.objectContaining({ reason: 'x.y' })]);
+  });
+
+  it.each([
+    ['a status that is no error', foreignHttpError(200)],
+    ['a status that does not exist', foreignHttpError(999)],
+    ['a status that is a text', foreignHttpError(404, { status: '404' })],
+    ['no word on whether it may be shown', Object.assign(new Error(), { status: 404 })],
+  ])('is none with %s', async (_what, thrown) => {
+    const { http } = await stageApp([throwing(thrown)]);
+    expect((await http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
+  });
+});
+
+describe('the filters', () => {
+  const HTTP = { status: 418, expose: true };
+
+  it('take the rate limit first, whatever else its exception looks like', () => {
+    expect(toAppError(Object.assign(new RateLimitExceeded(7), HTTP))).toMatchObject({
+      code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
+      status: 429,
+      headers: { 'Retry-After': '7' },
+    });
+  });
+
+  it('take validation and serialization next', () => {
+    expect(toAppError(Object.assign(new RequestValidationFailure([PROBLEM]), HTTP))).toMatchObject({
+      code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+      details: [PROBLEM],
+    });
+    expect(toAppError(Object.assign(new ResponseSerializationFailure(anIssue), HTTP))).toMatchObject({
+      code: 'SYS_SERIALIZATION_ERROR',
+      details: null,
+    });
+  });
+
+  it('take an application exception as it is, and everything that is left last', () => {
+    const error = Object.assign(new OwnError('DB_RECORD_NOT_FOUND'), { expose: true });
+    expect(toAppError(error)).toBe(error);
+    const bug = new Error('a bug');
+    expect(toAppError(bug)).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', cause: bug });
+  });
+});
+
+describe('a client that hangs up', () => {
+  const upload = route(
+    {
+      name: 'upload',
+      method: 'POST',
+      path: '/upload',
+      auth: 'public',
+      request: { body: v.looseObject({}) },
+      response: { data: v.null() },
+    },
+    () => null,
+  );
+  const answered = (app: StageApp) => app.logs.filter(({ msg }) => msg === 'request answered');
+  const LOUD = ['warn', 'error', 'fatal'];
+
+  it.each([
+    ['plain', 'identity', Buffer.from('{"name":')],
+    ['compressed', 'gzip', gzipSync('{"name":"ada"}').subarray(0, 12)],
+  ])('amid its %s body is no fault of the service', async (_what, encoding, part) => {
+    const app = await stageApp([upload]);
+    const socket = openSocket(app.url);
+    const headers = { 'Content-Type': 'application/json', 'Content-Encoding': encoding, Expect: '100-continue' };
+    socket.write(head('POST /upload', { ...headers, 'Content-Length': '40' }));
+    // The server has begun with the request when it asks for the rest.
+    await new Promise((resolve) => socket.once('data', resolve));
+    socket.write(part, () => socket.destroy());
+
+    await expect.poll(() => answered(app), { timeout: 10_000 }).toHaveLength(1);
+    expect(answered(app)[0]).toMatchObject({ status: 400, route: 'upload' });
+    expect(app.logs.filter(({ level }) => LOUD.includes(level))).toEqual([]);
+  });
+
+  it('before its answer is no fault of the service', async () => {
+    const entered = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    const slow = probe(async (_input, ctx) => {
+      ctx.req.once('close', gone.resolve);
+      entered.resolve();
+      await gone.promise;
+      return 'a'.repeat(100_000);
+    });
+    const app = await stageApp([slow]);
+    const socket = openSocket(app.url);
+    socket.write(head('GET /probe'));
+    await entered.promise;
+    socket.destroy();
+    await expect.poll(() => answered(app), { timeout: 10_000 }).toHaveLength(1);
+    await app.http.get('/nowhere').expect(404);
+    expect(app.logs.filter(({ level, status }) => LOUD.includes(level) && status !== 404)).toEqual([
+      expect.objectContaining({ code: 'SYS_HTTP_UNEXPECTED_ERROR', route: 'fallback' }),
+    ]);
+  });
+});

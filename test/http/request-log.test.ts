@@ -1,0 +1,144 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../src/adapters/http/define-route.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
+import { aPerson, startService } from '../support/service.ts';
+import { probe, type StageApp, stageApp, throwing } from '../support/stage-app.ts';
+
+const answered = ({ logs }: Pick<StageApp, 'logs'>) => logs.filter(({ msg }) => msg === 'request answered');
+
+/** A handler that began so many milliseconds ago, as far as stage 9 is concerned. */
+const took = (milliseconds: number) =>
+  probe((_input, ctx) => {
+    ctx.state.startedAt = performance.now() - milliseconds;
+    if (ctx.query.fail !== undefined) throw new Error('a bug');
+    return null;
+  });
+
+describe('the level of a request', () => {
+  const { slowRequest } = parseConfig({});
+
+  it.each([
+    [0, '', 'debug'],
+    [500, '', 'debug'],
+    [1_000, '', 'warn'],
+    [2_000, '', 'warn'],
+    [3_000, '', 'error'],
+    [60_000, '', 'error'],
+    [500, '?fail', 'info'],
+    [1_000, '?fail', 'warn'],
+    [3_000, '?fail', 'error'],
+  ])('of %i ms is, by the default thresholds and with "%s", %s', async (milliseconds, query, level) => {
+    const app = await stageApp([took(milliseconds)], { slowRequest });
+    await app.http.get(`/probe${query}`);
+    expect(answered(app)).toEqual([expect.objectContaining({ level })]);
+  });
+
+  it.each([
+    ['warn', { warn: 0, error: 600_000 }],
+    ['error', { warn: 0, error: 0 }],
+    ['debug', { warn: 600_000, error: 600_000 }],
+  ])('is %s at or above its threshold, however quick the request was: %j', async (level, thresholds) => {
+    const app = await stageApp([probe(() => null)], { slowRequest: thresholds });
+    await app.http.get('/probe').expect(200);
+    expect(answered(app)).toEqual([expect.objectContaining({ level })]);
+  });
+
+  it.each([
+    [200, 'debug', '/ok'],
+    [204, 'debug', null],
+    [400, 'info', '/validated'],
+    [401, 'info', '/guarded'],
+    [404, 'info', '/nowhere'],
+    [500, 'info', '/bug'],
+  ])('of %i is %s below the thresholds', async (status, level, path) => {
+    const validated = route(
+      {
+        name: 'validated',
+        method: 'GET',
+        path: '/validated',
+        auth: 'public',
+        request: { query: v.object({ a: v.string() }) },
+        response: { data: v.null() },
+      },
+      () => null,
+    );
+    const routes = [
+      probe(() => null, { name: 'ok', path: '/ok' }),
+      probe(() => null, { name: 'guarded', path: '/guarded', auth: 'required' }),
+      probe(() => Promise.reject(new Error('a bug')), { name: 'bug', path: '/bug' }),
+      validated,
+    ];
+    const app = await stageApp(routes, { slowRequest: { warn: 600_000, error: 600_000 } });
+    await (path === null ? app.http.options('/ok') : app.http.get(path)).expect(status);
+    expect(answered(app)).toEqual([expect.objectContaining({ level, status })]);
+  });
+
+  it('goes by SLOW_REQUEST_THRESHOLDS', async () => {
+    const service = await startService({ SLOW_REQUEST_THRESHOLDS: '{"warn":0,"error":600000}' });
+    await service.http.get('/health/live').expect(200);
+    await service.close();
+    expect(answered(service)).toEqual([expect.objectContaining({ level: 'warn', route: 'live' })]);
+  });
+});
+
+describe('the line of a request', () => {
+  it('names request, method, route, status and duration', async () => {
+    const app = await stageApp([took(1_234)]);
+    await app.http.get('/probe?secret=1').set('svc-request-id', 'mine').expect(200);
+    const [line] = answered(app);
+    expect(line).toMatchObject({ requestId: 'mine', method: 'GET', route: 'probe', status: 200 });
+    expect(line?.duration).toSatisfy((duration) => Number.isInteger(duration) && Number(duration) >= 1_234);
+  });
+
+  it.each([
+    ['a success', 200, 'get', '/ok', {}, 'ok'],
+    ['a HEAD', 200, 'head', '/ok', {}, 'ok'],
+    ['a preflight', 204, 'options', '/ok', {}, undefined],
+    ['a forbidden origin', 403, 'get', '/ok', { Origin: 'https://elsewhere.example' }, undefined],
+    ['a missing token', 401, 'get', '/guarded', {}, 'guarded'],
+    ['an unknown path', 404, 'get', '/nowhere', {}, 'fallback'],
+    ['another method', 405, 'put', '/ok', {}, 'fallback'],
+    ['a bug', 500, 'get', '/probe', {}, 'probe'],
+    ['a handler that never ends', 503, 'get', '/hanging', {}, 'hanging'],
+  ] as const)('is there once for %s', async (_what, status, method, path, headers, name) => {
+    const routes = [
+      probe(() => null, { name: 'ok', path: '/ok' }),
+      probe(() => null, { name: 'guarded', path: '/guarded', auth: 'required' }),
+      probe(() => new Promise(() => undefined), { name: 'hanging', path: '/hanging' }),
+      throwing(new Error('a bug')),
+    ];
+    const app = await stageApp(routes, { requestTimeout: 200 });
+    const answer = await app.http[method](path).set(headers).expect(status);
+    const [line, ...more] = answered(app);
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ method: method.toUpperCase(), status, duration: expect.any(Number) });
+    expect(line?.requestId).toBe(answer.headers['svc-request-id']);
+    expect(line?.route).toBe(name);
+  });
+
+  it('is there once for a request beyond the limit', async () => {
+    const rateLimits = { global: { requests: 1, window: 60_000 }, strict: null, public: null };
+    const app = await stageApp([probe(() => null)], { rateLimits });
+    await app.http.get('/probe').expect(200);
+    await app.http.get('/probe').expect(429);
+    expect(answered(app).map(({ status }) => status)).toEqual([200, 429]);
+  });
+
+  it('holds nothing of query, body, cookies or tokens', async () => {
+    const service = await startService();
+    await service.http
+      .post('/auth/login?token=hunter22')
+      .set('Cookie', 'refresh_token=hunter22')
+      .set('Authorization', 'Bearer hunter22')
+      .send({ account: 'hunter22', password: 'hunter22' })
+      .expect(401);
+    await service.http
+      .post('/auth/register')
+      .send({ ...aPerson(), password: 'hunter22-longer' })
+      .expect(201);
+    await service.close();
+    expect(answered(service)).toHaveLength(2);
+    expect(JSON.stringify(service.logs)).not.toContain('hunter22');
+  });
+});

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { probe, stageApp, throwing } from '../../support/stage-app.ts';
+
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
+const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
+const token = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
+
+describe('the error envelope', () => {
+  it('has the members of the specification, and no others', async () => {
+    const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))], { clock });
+    const answer = await http.get('/probe').set('svc-request-id', 'mine').expect(404);
+    expect(answer.body).toEqual({
+      success: false,
+      code: 'DB_RECORD_NOT_FOUND',
+      message: 'There is no such record.',
+      type: 'https://auth.example.org/errors/DB_RECORD_NOT_FOUND',
+      timestamp: '2026-01-01T12:30:15.007Z',
+      context: { requestId: 'mine', version: '1.2.3' },
+      details: null,
+    });
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+
+  it('has details where the parameters are at fault', async () => {
+    const details = [{ field: 'a.b', message: 'is required', code: 'required' }];
+    const { http } = await stageApp([throwing(new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details }))]);
+    expect((await http.get('/probe').expect(400)).body.details).toEqual(details);
+  });
+
+  it('names the user of an authenticated request', async () => {
+    const bug = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
+    const { http } = await stageApp([bug], { authenticate: async () => ({ ok: true, token }) });
+    const { body } = await http.get('/probe').set('Authorization', 'Bearer a').expect(500);
+    expect(body.context.user).toEqual({ id: 'u1', username: 'Ada' });
+  });
+
+  it('goes out with the headers of its error', async () => {
+    const error = new AppError('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    const { http } = await stageApp([throwing(error)]);
+    await http.get('/probe').expect(401).expect('WWW-Authenticate', 'Bearer');
+  });
+
+  it('replaces what a handler has begun to answer', async () => {
+    const halfway = probe((_input, ctx) => {
+      ctx.type = 'text/html';
+      ctx.body = '<p>half an answer</p>';
+      ctx.status = 202;
+      throw new AppError('DB_QUERY_FAILED');
+    });
+    const { http } = await stageApp([halfway]);
+    const { body } = await http.get('/probe').expect(500).expect('Content-Type', 'application/json; charset=utf-8');
+    expect(body.code).toBe('DB_QUERY_FAILED');
+  });
+
+  it('keeps to itself why the error came about; the log is told the reason, and of the cause its kind and place', async () => {
+    const cause = new Error('connection to 10.0.0.1 refused');
+    const { http, logs } = await stageApp([
+      throwing(new AppError('DB_QUERY_FAILED', { cause, reason: 'no database' })),
+    ]);
+    const { text } = await http.get('/probe').expect(500);
+    expect(text).not.toMatch(/10\.0\.0\.1|no database|stack/);
+    expect(logs.find(({ code }) => code === 'DB_QUERY_FAILED')).toMatchObject({
+      level: 'error',
+      reason: 'no database',
+      route: 'probe',
+      err: { type: 'Error', stack: expect.stringContaining('error-envelope.test.ts') },
+    });
+    expect(JSON.stringify(logs)).not.toContain('10.0.0.1');
+  });
+
+  it('is logged with the id of its request', async () => {
+    const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
+    await http.get('/probe').set('svc-request-id', 'mine').expect(500);
+    expect(logs.filter(({ requestId }) => requestId === 'mine').map(({ msg }) => msg)).toEqual([
+      'The database did not answer as it should.',
+      'undeclared error code',
+      'request answered',
+    ]);
+  });
+
+  it('has no body for HEAD, and the same headers', async () => {
+    const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))]);
+    const get = await http.get('/probe').expect(404);
+    const answer = await http.head('/probe').expect(404);
+    expect(answer.text).toBeUndefined();
+    expect(answer.headers['content-type']).toBe(get.headers['content-type']);
+  });
+});
+
+describe('a code that its route does not declare', () => {
+  it('is reported, since the documents of the route would be wrong', async () => {
+    const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
+    await http.get('/probe').expect(500);
+    const report = { level: 'error', route: 'probe', code: 'DB_QUERY_FAILED' };
+    expect(logs.filter(({ msg }) => msg === 'undeclared error code')).toEqual([expect.objectContaining(report)]);
+  });
+
+  it('is not reported when every route may answer with it', async () => {
+    const { http, logs } = await stageApp([throwing(new Error('a bug'))]);
+    await http.get('/probe').expect(500);
+    expect(logs.filter(({ msg }) => msg === 'undeclared error code')).toEqual([]);
+  });
+});

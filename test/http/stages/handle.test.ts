@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { type HandlerInput, route } from '../../../src/adapters/http/define-route.ts';
+import { probe, stageApp } from '../../support/stage-app.ts';
+
+const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
+const token = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
+
+describe('a handler', () => {
+  it('is given what the stages before it made of the request', async () => {
+    const inputs: HandlerInput[] = [];
+    const all = route(
+      {
+        name: 'all',
+        method: 'POST',
+        path: '/all/:id',
+        request: {
+          body: v.object({ a: v.number() }),
+          query: v.object({ b: v.string() }),
+          params: v.object({ id: v.string() }),
+        },
+        response: { data: v.null() },
+      },
+      (input) => {
+        inputs.push(input);
+        return null;
+      },
+    );
+    const { http } = await stageApp([all], { authenticate: async () => ({ ok: true, token }) });
+    await http.post('/all/7?b=2').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
+    expect(inputs).toEqual([
+      { body: { a: 1 }, query: { b: '2' }, params: { id: '7' }, claims: token, signal: expect.any(AbortSignal) },
+    ]);
+  });
+
+  it('is given nothing that its route did not ask for', async () => {
+    const inputs: HandlerInput[] = [];
+    const { http } = await stageApp([probe((input) => inputs.push(input), { method: 'POST' })]);
+    await http.post('/probe?b=2').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
+    expect(inputs).toEqual([
+      { body: undefined, query: undefined, params: undefined, claims: undefined, signal: expect.any(AbortSignal) },
+    ]);
+  });
+
+  it.each([
+    ['at once', () => 'payload'],
+    ['later', async () => 'payload'],
+  ])('may return its payload %s', async (_when, handler) => {
+    const { http } = await stageApp([probe(handler)]);
+    expect((await http.get('/probe').expect(200)).body.data).toBe('payload');
+  });
+
+  it('may set headers of the answer', async () => {
+    const { http } = await stageApp([probe((_input, ctx) => ctx.set('X-Own', 'yes'))]);
+    await http.get('/probe').expect(200).expect('X-Own', 'yes');
+  });
+});

@@ -1,0 +1,142 @@
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { HandlerInput } from '../../../src/adapters/http/define-route.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { aPerson, startService } from '../../support/service.ts';
+import { probe, stageApp } from '../../support/stage-app.ts';
+
+/** Short enough to wait for, and long enough for whatever is not late. */
+const SHORT = { requestTimeout: 100 };
+
+/** A handler that ends when the test says so, and what it was given. */
+const controlled = () => {
+  const given = Promise.withResolvers<HandlerInput>();
+  const outcome = Promise.withResolvers<unknown>();
+  const handler = (input: HandlerInput) => {
+    given.resolve(input);
+    return outcome.promise;
+  };
+  return { handler, given: given.promise, ...outcome };
+};
+
+/** What nobody handled until the test is over. */
+const unhandledRejections = (): readonly unknown[] => {
+  const seen: unknown[] = [];
+  const see = (reason: unknown) => seen.push(reason);
+  process.on('unhandledRejection', see);
+  onTestFinished(() => {
+    process.off('unhandledRejection', see);
+  });
+  return seen;
+};
+
+describe('a handler that takes too long', () => {
+  it('is answered for with 503 and Retry-After in whole seconds', async () => {
+    const { http, logs } = await stageApp([probe(controlled().handler)], SHORT);
+    const { body, headers } = await http.get('/probe').expect(503);
+    expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(logs.find(({ code }) => code === 'SYS_HTTP_UNEXPECTED_ERROR')).toMatchObject({ level: 'error' });
+  });
+
+  it('is told to stop', async () => {
+    const { handler, given } = controlled();
+    const { http } = await stageApp([probe(handler)], SHORT);
+    const answered = http.get('/probe').expect(503);
+    answered.then(() => undefined);
+    const { signal } = await given;
+    const early = signal.aborted;
+    await answered;
+    expect([early, signal.aborted]).toEqual([false, true]);
+    expect(() => signal.throwIfAborted()).toThrow(expect.objectContaining({ status: 503 }));
+  });
+
+  it('returns in vain afterwards', async () => {
+    const unhandled = unhandledRejections();
+    const { handler, resolve } = controlled();
+    const { http, logs } = await stageApp([probe(handler)], SHORT);
+    const { body } = await http.get('/probe').expect(503);
+    resolve('too late');
+    await setImmediate();
+    expect(body.success).toBe(false);
+    expect(logs.filter(({ msg }) => msg === 'request answered')).toEqual([expect.objectContaining({ status: 503 })]);
+    expect(unhandled).toEqual([]);
+  });
+
+  it.each([
+    ['for being stopped', ({ signal }: HandlerInput) => signal.throwIfAborted()],
+    ['by itself', () => Promise.reject(new Error('too late, and broken'))],
+  ])('fails in vain afterwards, %s', async (_why, fail) => {
+    const unhandled = unhandledRejections();
+    const { handler, given, resolve } = controlled();
+    const failing = probe(async (input) => {
+      await handler(input);
+      await fail(input);
+    });
+    const { http, logs } = await stageApp([failing], SHORT);
+    await http.get('/probe').expect(503);
+    await given;
+    const before = logs.length;
+    resolve(undefined);
+    for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+    expect(unhandled).toEqual([]);
+    expect(logs.slice(before)).toEqual([]);
+  });
+
+  it('can no longer change the answer', async () => {
+    const { handler, resolve } = controlled();
+    const finished = Promise.withResolvers<void>();
+    const meddling = probe(async (input, ctx) => {
+      await handler(input);
+      ctx.status = 200;
+      ctx.set('Set-Cookie', 'late=1');
+      ctx.body = 'too late';
+      finished.resolve();
+    });
+    const { http } = await stageApp([meddling], SHORT);
+    const answer = await http.get('/probe').expect(503);
+    resolve(undefined);
+    await finished.promise;
+    expect(answer.headers).not.toHaveProperty('set-cookie');
+    await http.get('/nowhere').expect(404);
+  });
+});
+
+describe('a handler that is in time', () => {
+  it('is not told to stop, neither then nor later', async () => {
+    const { handler, given, resolve } = controlled();
+    resolve('in time');
+    const { http } = await stageApp([probe(handler)]);
+    expect((await http.get('/probe').expect(200)).body.data).toBe('in time');
+    expect((await given).signal.aborted).toBe(false);
+  });
+
+  it('leaves no timer behind', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const { http } = await stageApp([probe(() => null)], { requestTimeout: 2_000_000 });
+    await http.get('/probe').expect(200);
+    const before = timers();
+    for (let sent = 0; sent < 10; sent += 1) await http.get('/probe').expect(200);
+    expect(timers()).toBeLessThan(before + 10);
+  });
+});
+
+describe('REQUEST_TIMEOUT_MS', () => {
+  it('is 30 s by default', () => {
+    expect(parseConfig({}).requestTimeout).toBe(30_000);
+  });
+
+  it('is what the service goes by, and what is stopped leaves no trace', async () => {
+    const hashed = Promise.withResolvers<string>();
+    const hasher = { hash: () => hashed.promise, verify: async () => false };
+    const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { hasher });
+    const person = aPerson();
+    const { body, headers } = await service.http.post('/auth/register').send(person).expect(503);
+    expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+    expect(headers).not.toHaveProperty('set-cookie');
+    hashed.resolve('a hash');
+    for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+    expect(await service.ports.users.findByUsername(person.username)).toBeNull();
+    await service.close();
+  });
+});

@@ -1,0 +1,73 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../../src/adapters/http/define-route.ts';
+import { stageApp } from '../../support/stage-app.ts';
+
+const Data = v.object({
+  name: v.string(),
+  address: v.optional(v.object({ city: v.string() })),
+  tags: v.optional(v.array(v.object({ label: v.string() }))),
+});
+
+/** A route that returns what its schema may not expect. */
+const returning = (payload: unknown, data: v.GenericSchema = Data) =>
+  stageApp([
+    route({ name: 'probe', method: 'GET', path: '/probe', auth: 'public', response: { data } }, () => payload),
+  ]);
+
+describe('a payload', () => {
+  it('leaves without what its schema does not name, at any depth', async () => {
+    const { http } = await returning({
+      name: 'ada',
+      passwordHash: 'secret',
+      address: { city: 'Turin', code: 'secret' },
+      tags: [{ label: 'a', hidden: 'secret' }],
+    });
+    const { body, text } = await http.get('/probe').expect(200);
+    expect(body.data).toEqual({ name: 'ada', address: { city: 'Turin' }, tags: [{ label: 'a' }] });
+    expect(text).not.toContain('secret');
+  });
+
+  it('leaves as its schema transforms it', async () => {
+    const { http } = await returning(
+      0,
+      v.pipe(
+        v.number(),
+        v.transform((time) => new Date(time).toISOString()),
+      ),
+    );
+    expect((await http.get('/probe').expect(200)).body.data).toBe('1970-01-01T00:00:00.000Z');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a member of another type', { name: { secret: 'hunter22' } }, 'name: string'],
+    ['a member that is missing', { nickname: 'hunter22' }, 'name: "name"'],
+    [
+      'another type deep within',
+      { name: 'ada', tags: [{ label: 'a' }, { label: ['hunter22'] }] },
+      'tags.1.label: string',
+    ],
+    ['nothing', undefined, 'data: Object'],
+    ['null', null, 'data: Object'],
+    ['a text', 'hunter22', 'data: Object'],
+  ])('that disagrees with its schema is a fault of the service: %s', async (_what, payload, place) => {
+    const { http, logs } = await returning(payload);
+    const { body, text } = await http.get('/probe').expect(500);
+    expect(body).toMatchObject({ success: false, code: 'SYS_SERIALIZATION_ERROR', details: null });
+    expect(body).not.toHaveProperty('data');
+    const [line, ...more] = logs.filter(({ code }) => code === 'SYS_SERIALIZATION_ERROR');
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({ level: 'error', reason: expect.stringContaining(place) });
+    expect(text + JSON.stringify(logs)).not.toMatch(/hunter22|secret/);
+  });
+
+  it('that disagrees fails with 500, whatever status the route declares', async () => {
+    const created = route(
+      { name: 'made', method: 'POST', path: '/x', auth: 'public', response: { status: 201, data: v.unknown() } },
+      () => null,
+    );
+    const broken = { ...created, response: { status: 201, data: v.string() } };
+    const { http } = await stageApp([broken]);
+    await http.post('/x').expect(500);
+  });
+});

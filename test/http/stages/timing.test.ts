@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { describe, expect, it } from 'vitest';
+import { route } from '../../../src/adapters/http/define-route.ts';
+import { head, openSocket, parseAnswer, readToEnd } from '../../support/raw-http.ts';
+import { probe, stageApp } from '../../support/stage-app.ts';
+
+describe('the start time', () => {
+  it('is a reading of the monotonic clock, between the arrival of the request and its handler', async () => {
+    const started: (number | undefined)[] = [];
+    const before = performance.now();
+    const { http } = await stageApp([probe((_input, ctx) => started.push(ctx.state.startedAt, performance.now()))]);
+    await http.get('/probe').expect(200);
+    expect(started[0]).toBeGreaterThan(before);
+    expect(started[0]).toBeLessThanOrEqual(started[1] ?? Number.NaN);
+  });
+
+  it('is taken once the body is there: what a slow client sends takes nobody’s time but its own', async () => {
+    const times: number[] = [];
+    const upload = route(
+      {
+        name: 'upload',
+        method: 'POST',
+        path: '/upload',
+        auth: 'public',
+        request: { body: v.object({}) },
+        response: { data: v.null() },
+      },
+      (_input, ctx) => {
+        times.push(ctx.state.startedAt ?? Number.NaN);
+        return null;
+      },
+    );
+    const { url } = await stageApp([upload]);
+    const socket = openSocket(url);
+    const answered = readToEnd(socket);
+    const headers = { 'Content-Type': 'application/json', Expect: '100-continue', 'Content-Length': '2' };
+    socket.write(head('POST /upload', { ...headers, Connection: 'close' }));
+    // The server has read the head when it asks for the rest.
+    await new Promise((resolve) => socket.once('data', resolve));
+    times.push(performance.now());
+    socket.write('{}');
+    expect(parseAnswer((await answered).replace('HTTP/1.1 100 Continue\r\n\r\n', '')).status).toBe(200);
+    expect(times).toEqual(times.toSorted((a, b) => a - b));
+    expect(times).toHaveLength(2);
+  });
+});

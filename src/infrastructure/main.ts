@@ -1,36 +1,6 @@
-import { currentRequest } from '../adapters/http/request-scope.ts';
-import { compose } from './compose.ts';
 import { type Config, parseConfig } from './config.ts';
-import { createLogger } from './logger.ts';
-import { purgeSessions } from './purge-sessions.ts';
-import { listen } from './server.ts';
-import { VERSION } from './version.ts';
-
-const start = async (config: Config): Promise<void> => {
-  const logger = createLogger(
-    { level: config.logLevel, environment: config.environment, version: VERSION, pretty: process.stdout.isTTY },
-    () => ({ requestId: currentRequest()?.requestId }),
-  );
-  for (const warning of config.warnings) logger.warn(warning);
-  const service = await compose(config, logger);
-  const server = await listen(service.http, config);
-  const background = new AbortController();
-  const purging = purgeSessions(service.ports, logger, background.signal);
-  logger.info({ address: server.address, url: config.baseUrl }, 'Tandem listens');
-
-  const stop = async (signal: NodeJS.Signals) => {
-    logger.info({ signal }, 'Tandem stops');
-    background.abort();
-    await Promise.all([server.close(), purging]);
-    await service.close();
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      process.once(signal, () => process.exit(1));
-      stop(signal).catch(fail);
-    });
-  }
-};
+import { openDatabase } from './database.ts';
+import { serve } from './serve.ts';
 
 /** Whoever starts the service reads this on the standard error; nothing else does. */
 const fail = (error: unknown): never => {
@@ -38,8 +8,32 @@ const fail = (error: unknown): never => {
   process.exit(1);
 };
 
+/** Until the first signal; a second one ends the process at once. */
+const serveUntilSignalled = async (config: Config): Promise<void> => {
+  const stop = await serve(config);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      for (const again of ['SIGTERM', 'SIGINT'] as const)
+        process.removeAllListeners(again).once(again, () => process.exit(1));
+      stop(signal).catch(fail);
+    });
+  }
+};
+
+/** Brings the database's schema up to date and nothing else, for deployments that set MIGRATE_ON_START=false. */
+const migrate = async ({ database }: Config): Promise<void> => {
+  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory has no schema to migrate');
+  await (await openDatabase(database, { migrate: true })).close();
+};
+
+const COMMANDS: Readonly<Record<string, (config: Config) => Promise<void>>> = { serve: serveUntilSignalled, migrate };
+
+const [, , name = 'serve'] = process.argv;
 try {
-  await start(parseConfig(process.env));
+  const command = COMMANDS[name];
+  if (command === undefined)
+    throw new Error(`There is no command ${name}; there are: ${Object.keys(COMMANDS).join(', ')}.`);
+  await command(parseConfig(process.env));
 } catch (error) {
   fail(error);
 }

@@ -33,5 +33,6 @@ export const clientError =
       `${REQUEST_ID_HEADER}: ${requestId}`,
       'Connection: close',
     ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    // Ended alone, the connection would stay open for as long as the client likes.
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
   };

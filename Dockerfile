@@ -1,0 +1,21 @@
+# syntax=docker/dockerfile:1
+
+FROM node:26-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev
+
+FROM node:26-slim
+WORKDIR /app
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json ./
+COPY src src
+# The embedded database's directory, for whoever runs without DATABASE_URL; the rest of the file system can be read-only.
+RUN install -d -o node -g node -m 700 /data
+ENV NODE_ENV=production DATA_DIR=/data PORT=3000
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/infrastructure/main.ts"]

@@ -12,6 +12,8 @@ import { sharedCount } from './rate-limit/shared-count.ts';
 export type HttpHandlers = {
   readonly request: RequestListener;
   readonly clientError: ReturnType<typeof clientError>;
+  /** Whether limits are counted in this process although Redis should count them. */
+  readonly limitsDegraded: () => boolean;
 };
 
 /** The Koa application: the pipeline over the routes. `trustProxy` is how many proxies stand before it. */
@@ -19,6 +21,7 @@ export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly 
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   // What reaches Koa's own handler happened after the answer was under way: most often the client has gone.
   app.on('error', (error: unknown) => deps.logger.debug({ err: error }, 'the answer could not be sent'));
-  app.use(pipeline(routes, rateLimiter(deps, sharedCount(deps.logger)), deps));
-  return { request: app.callback(), clientError: clientError(deps) };
+  const shared = sharedCount(deps.logger);
+  app.use(pipeline(routes, rateLimiter(deps, shared), deps));
+  return { request: app.callback(), clientError: clientError(deps), limitsDegraded: shared.degraded };
 };

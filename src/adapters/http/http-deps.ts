@@ -26,4 +26,6 @@ export type HttpDeps = {
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */
   readonly slowRequest: { readonly warn: number; readonly error: number };
+  /** Told of each answered request: the name of its route, the status, and the duration in milliseconds. */
+  readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
 };

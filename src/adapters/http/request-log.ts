@@ -12,12 +12,19 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
  * Logs a request that is answered, once: stage 12 does for what succeeded, stage 13 for what ended before.
  * @param since when the request's time began, in monotonic milliseconds.
  */
-export const logRequest = (ctx: Context, since: number, { logger, slowRequest }: HttpDeps): void => {
+export const logRequest = (ctx: Context, since: number, { logger, slowRequest, onRequest }: HttpDeps): void => {
   if (ctx.state.logged) return;
   ctx.state.logged = true;
-  const duration = Math.round(performance.now() - since);
+  const duration = performance.now() - since;
+  onRequest?.(ctx.state.route?.name ?? 'none', ctx.status, duration);
   logger[levelOf(duration, ctx.status, slowRequest)](
-    { requestId: ctx.request.id, method: ctx.method, route: ctx.state.route?.name, status: ctx.status, duration },
+    {
+      requestId: ctx.request.id,
+      method: ctx.method,
+      route: ctx.state.route?.name,
+      status: ctx.status,
+      duration: Math.round(duration),
+    },
     'request answered',
   );
 };

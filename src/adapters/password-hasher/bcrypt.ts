@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable } from '../../domain/password.ts';
-import { lane } from './lane.ts';
+import { type LaneLoad, lane } from './lane.ts';
 
 export type BcryptOptions = {
   /** The logarithm of the rounds. SPEC "Password handling": 10. */
@@ -24,7 +24,7 @@ export const bcryptPasswordHasher = ({
   cost = 10,
   width = availableParallelism(),
   waiting = 100 * width,
-}: BcryptOptions = {}): PasswordHasher => {
+}: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
   const inTurn = lane({ width, waiting });
   return {
     hash: async (password) => {
@@ -35,5 +35,6 @@ export const bcryptPasswordHasher = ({
       const matches = await inTurn(() => bcrypt.compare(password, hash ?? hashOfNobody(cost)));
       return matches && hash !== null && isHashable(password);
     },
+    load: inTurn.load,
   };
 };

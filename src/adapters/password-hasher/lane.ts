@@ -2,7 +2,13 @@ import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
 
 /** Runs a task when its turn comes. */
-export type Lane = <T>(task: () => Promise<T>) => Promise<T>;
+export type Lane = {
+  <T>(task: () => Promise<T>): Promise<T>;
+  readonly load: () => LaneLoad;
+};
+
+/** How many tasks there are at the moment. */
+export type LaneLoad = { readonly running: number; readonly waiting: number };
 
 const RETRY_AFTER_SECONDS = '1';
 
@@ -12,7 +18,7 @@ const RETRY_AFTER_SECONDS = '1';
  */
 export const lane = ({ width, waiting }: { readonly width: number; readonly waiting: number }): Lane => {
   const limit = pLimit(width);
-  return async (task) => {
+  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
     if (limit.activeCount >= width && limit.pendingCount >= waiting) {
       throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
         status: 503,
@@ -22,4 +28,5 @@ export const lane = ({ width, waiting }: { readonly width: number; readonly wait
     }
     return limit(task);
   };
+  return Object.assign(inTurn, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
 };

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type ReplayPolicy, tokenStanding } from '../../domain/session.ts';
+import { type ReplayPolicy, type TokenStanding, tokenStanding } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { firstGenuine } from '../first-genuine.ts';
@@ -16,6 +16,8 @@ export type RefreshDeps = IssueTokenPairDeps & {
   /** Milliseconds. */
   readonly refreshLifetime: number;
   readonly replayPolicy: ReplayPolicy;
+  /** Told of each genuine token what became of it. */
+  readonly onRefresh?: (outcome: 'rotated' | TokenStanding) => void;
 };
 
 const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
@@ -52,7 +54,9 @@ export const refresh = (deps: RefreshDeps) => {
       at: now,
       expiresAt: successor.expiresAt,
     });
-    return won ? pair : answerLoser(user, token);
+    if (!won) return answerLoser(user, token);
+    deps.onRefresh?.('rotated');
+    return pair;
   };
 };
 
@@ -64,6 +68,7 @@ const loser = (deps: RefreshDeps) => {
     const session = await sessions.find(sessionId);
     const now = clock.now();
     const standing = tokenStanding(session, claims.jti, now, replayPolicy);
+    deps.onRefresh?.(standing);
     if (standing === 'replayable' && session !== null) return issue(user, session, now);
     if (standing !== 'reused') throw failed(`the session is not refreshed: ${standing}`);
     await sessions.end(sessionId);

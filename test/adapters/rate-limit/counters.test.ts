@@ -44,8 +44,8 @@ describe('counters', () => {
   });
 
   it('take a key that begins a new window for the newest', () => {
-    const counters = new Counters(3);
-    for (const key of ['a', 'b', 'c', 'a', 'd']) counters.set(key, LIVE);
-    expect([...counters.keys()]).toEqual(['c', 'a', 'd']);
+    const counters = new Counters(4);
+    for (const key of ['a', 'b', 'c', 'a']) counters.set(key, LIVE);
+    expect([...counters.keys()]).toEqual(['b', 'c', 'a']);
   });
 });

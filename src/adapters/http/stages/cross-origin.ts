@@ -17,7 +17,6 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   const allowed = new Set(allowedOrigins);
   const setOrigin = cors({
     origin: (ctx) => ctx.get('Origin'),
-    credentials: true,
     allowMethods: HEADERS['Access-Control-Allow-Methods'],
     allowHeaders: HEADERS['Access-Control-Allow-Headers'],
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After'],

@@ -1,0 +1,44 @@
+import { spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningService, runService } from '../support/process.ts';
+import { readText } from '../support/repository.ts';
+import { temporaryDirectory } from '../support/storage.ts';
+
+/** The shell blocks below a heading of the README, as they stand there. */
+const shellBlocks = (heading: string): string[] => {
+  const [, section = ''] = readText('README.md').split(`## ${heading}\n`);
+  return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+};
+
+describe('the walk with curl of the README', () => {
+  const directory = temporaryDirectory();
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await runService({ DATA_DIR: directory.path });
+  });
+  afterAll(async () => {
+    await service.stop();
+    directory.remove();
+  });
+
+  it('registers, logs in, reads a protected route, refreshes, reads the catalog and clears the cookie', () => {
+    const script = shellBlocks('A walk with curl').join('\necho\n').replaceAll('http://localhost:3000', service.url);
+    const { stdout, status } = spawnSync('sh', ['-ec', script], { cwd: directory.path, encoding: 'utf8' });
+    expect(status).toBe(0);
+    // The answers end without a line break, and so two of one block stand on one line.
+    const answers = stdout
+      .replaceAll('}{', '}\n{')
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const ada = { username: 'ada', email: 'ada@example.org' };
+    expect(answers).toMatchObject([
+      { success: true, data: { user: ada, accessToken: expect.any(String) } },
+      { success: true, data: ada, context: { user: { username: 'ada' } } },
+      { success: true, data: { accessToken: expect.any(String) } },
+      { success: true, data: expect.arrayContaining([expect.objectContaining({ code: 'AUTH_USER_DUPLICATE' })]) },
+      { success: true, data: { code: 'AUTH_USER_DUPLICATE' } },
+      { success: true, data: null },
+    ]);
+  });
+});

@@ -1,11 +1,12 @@
+import { parseConfig } from './src/infrastructure/config.ts';
 import { lockDataDir } from './src/infrastructure/data-dir-lock.ts';
 import { ormOptions } from './src/infrastructure/orm-options.ts';
 
-const { DATABASE_URL: url, DATA_DIR: dataDir = '.data' } = process.env;
-
 /** For MikroORM's command line alone, such as `mikro-orm migration:list`; the service opens its database itself. */
 export default async () => {
-  if (url !== undefined && url !== '') return ormOptions({ kind: 'postgresql', url });
-  process.once('exit', lockDataDir(dataDir));
-  return ormOptions({ kind: 'embedded', dataDir });
+  const { DATABASE_URL, DATA_DIR } = process.env;
+  const { database } = parseConfig({ DATABASE_URL, DATA_DIR });
+  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory has no schema');
+  if (database.kind === 'embedded') process.once('exit', lockDataDir(database.dataDir));
+  return ormOptions(database);
 };

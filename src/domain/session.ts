@@ -74,6 +74,13 @@ export const rotated = (session: Session, { from, to, at, expiresAt }: Rotation)
     ? { ...session, currentTokenId: to, previousTokenId: from, rotatedAt: at, expiresAt }
     : null;
 
+/**
+ * The session before the step, or `null` when that step is not its last one. The predecessor of `from` is not known any more,
+ * and what the step moved in time stays moved: no token but `from` can be used for it.
+ */
+export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
+  session.currentTokenId === to ? { ...session, currentTokenId: from, previousTokenId: null } : null;
+
 export const tokenStanding = (
   session: Session | null,
   tokenId: string,

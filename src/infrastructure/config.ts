@@ -7,6 +7,14 @@ import { mapVariables, shownDefault, VARIABLES, type VariableName, withDefaults 
 
 type Tier = 'global' | 'strict' | 'public';
 
+/** Times in milliseconds. */
+export type DatabasePool = {
+  readonly poolSize: number;
+  readonly connectionTimeout: number;
+  readonly statementTimeout: number;
+  readonly idleTimeout: number;
+};
+
 export type Config = {
   readonly environment: Environment;
   readonly host: string;
@@ -26,7 +34,7 @@ export type Config = {
   readonly rateLimits: Readonly<Record<Tier, { readonly requests: number; readonly window: number } | null>>;
   readonly database: /** `dataDir` is the database's own directory, within the service's. */
     | { readonly kind: 'embedded'; readonly dataDir: string }
-    | { readonly kind: 'postgresql'; readonly url: string }
+    | ({ readonly kind: 'postgresql'; readonly url: string } & DatabasePool)
     | { readonly kind: 'memory' };
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
@@ -50,6 +58,8 @@ export type Config = {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   /** What is allowed and worth a line in the log. */
   readonly warnings: readonly string[];
+  /** Where the metrics are listened for; `null` is nowhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
 };
 
 /** Every problem of the configuration: a line each, with the variable's name and never its value. */
@@ -77,9 +87,21 @@ const unfit = (issues: readonly v.BaseIssue<unknown>[] | undefined): string[] =>
   return [...names].map((name) => `${name}: expected ${VARIABLES[name].expected}`);
 };
 
-const databaseOf = ({ DATABASE_URL: url, DATA_DIR }: Values): Config['database'] => {
-  if (url === undefined) return { kind: 'embedded', dataDir: DATA_DIR };
-  return url === 'memory:' ? { kind: 'memory' } : { kind: 'postgresql', url };
+const databaseOf = (values: Values): Config['database'] => {
+  const { DATABASE_URL: url, DATA_DIR: dataDir } = values;
+  if (url === undefined) return { kind: 'embedded', dataDir };
+  return url === 'memory:' ? { kind: 'memory' } : { kind: 'postgresql', url, ...poolOf(values) };
+};
+
+/** A fault of the database has to show before the request is out of time. */
+const poolOf = (values: Values): DatabasePool => {
+  const half = Math.max(1, Math.floor(values.REQUEST_TIMEOUT_MS / 2));
+  return {
+    poolSize: values.DATABASE_POOL_SIZE,
+    connectionTimeout: values.DATABASE_CONNECTION_TIMEOUT ?? Math.min(3_000, half),
+    statementTimeout: values.DATABASE_STATEMENT_TIMEOUT ?? Math.min(5_000, half),
+    idleTimeout: values.DATABASE_IDLE_TIMEOUT ?? Math.min(10_000, half),
+  };
 };
 
 const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);
@@ -147,5 +169,6 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     },
     logLevel: values.LOG_LEVEL,
     warnings: warningsOf(values),
+    metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };

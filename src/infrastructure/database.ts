@@ -42,7 +42,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
   };
   try {
     await select1();
-    if (migrate) await applyMigrations(orm, options.kind);
+    if (migrate) await applyMigrations(orm, options);
   } catch (error) {
     await close().catch(() => undefined);
     throw new Error(whyNot(options, error));
@@ -50,7 +50,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
   return {
     em: orm.em,
     ping: async () => void (await translated(() => select1(AbortSignal.timeout(PING_TIMEOUT)))),
-    migrate: () => translated(() => applyMigrations(orm, options.kind)),
+    migrate: () => translated(() => applyMigrations(orm, options)),
     close,
   };
 };

@@ -3,19 +3,15 @@ import { Migrator } from '@mikro-orm/migrations';
 import type { Options } from '@mikro-orm/sql';
 import { SessionEntity, UserEntity } from '../adapters/mikro-orm/entities.ts';
 import { MIGRATIONS } from '../adapters/mikro-orm/migrations/migrations-list.ts';
+import type { Config } from './config.ts';
+import { dropSilentConnections } from './drop-silent-connections.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
-export type DatabaseOptions =
-  | { readonly kind: 'embedded'; readonly dataDir: string }
-  | { readonly kind: 'postgresql'; readonly url: string };
+export type DatabaseOptions = Exclude<Config['database'], { kind: 'memory' }>;
+type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
-/** Connections that one process keeps at most. */
-const POOL_SIZE = 10;
-/** Milliseconds. A statement must fail before its request does (SPEC "Time and size constants", request time-out). */
-const CONNECT_TIMEOUT = 5_000;
-const STATEMENT_TIMEOUT = 10_000;
-const IDLE_TIMEOUT = 30_000;
-const IDLE_IN_TRANSACTION_TIMEOUT = 60_000;
+/** Milliseconds that PostgreSQL gets to report a statement's time-out before this side takes it for gone. */
+const REPORT = 500;
 
 const SHARED: Partial<Options> = {
   entities: [UserEntity, SessionEntity],
@@ -27,7 +23,7 @@ const SHARED: Partial<Options> = {
 
 /** What MikroORM is opened with, by the service and by its command line. Only the driver that is asked for is loaded. */
 export const ormOptions = (options: DatabaseOptions): Promise<Partial<Options>> =>
-  options.kind === 'embedded' ? embedded(options.dataDir) : postgresql(options.url);
+  options.kind === 'embedded' ? embedded(options.dataDir) : postgresql(options);
 
 const embedded = async (dataDir: string): Promise<Partial<Options>> => {
   const { PgliteDriver } = await import('@mikro-orm/pglite');
@@ -35,19 +31,21 @@ const embedded = async (dataDir: string): Promise<Partial<Options>> => {
 };
 
 /** The driver reads the URL itself: MikroORM would drop its parameters, and `sslmode` is one. */
-const postgresql = async (url: string): Promise<Partial<Options>> => {
+const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
   return {
     ...SHARED,
     driver: PostgreSqlDriver,
     dbName: databaseName(url),
     driverOptions: {
+      onPoolCreated: dropSilentConnections,
       application_name: 'tandem',
-      max: POOL_SIZE,
-      connectionTimeoutMillis: CONNECT_TIMEOUT,
-      idleTimeoutMillis: IDLE_TIMEOUT,
-      statement_timeout: STATEMENT_TIMEOUT,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
+      max: pool.poolSize,
+      connectionTimeoutMillis: pool.connectionTimeout,
+      idleTimeoutMillis: pool.idleTimeout,
+      statement_timeout: pool.statementTimeout,
+      idle_in_transaction_session_timeout: pool.statementTimeout,
+      query_timeout: pool.statementTimeout + REPORT,
       keepAlive: true,
       connectionString: url,
     },

@@ -7,10 +7,14 @@ type Made = {
   readonly repository: SessionRepository;
   /** Id of a user that exists, where sessions can only be an existing user's. */
   readonly owner?: string;
+  /** Whether sessions that are over go by themselves, so that there is nothing to purge. */
+  readonly expires?: boolean;
   readonly close?: () => Promise<void>;
 };
 
 const RACERS = 50;
+/** Over by every clock. */
+const LONG_AGO = Date.UTC(2020, 0, 1);
 
 /** @param make an empty repository. */
 export const describeSessionRepository = (name: string, make: () => Promise<Made>) => {
@@ -104,6 +108,46 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       });
     });
 
+    it('takes back a rotation, so that the token it used up is current again', async () => {
+      const [session, other] = [await stored({ previousTokenId: anId() }), await stored()];
+      const rotation = aRotation(session);
+      await sessions.rotate(rotation);
+      await sessions.revert(rotation);
+      await sessions.revert(rotation);
+      expect(await sessions.find(session.id)).toMatchObject({
+        currentTokenId: session.currentTokenId,
+        previousTokenId: null,
+      });
+      expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toBe(false);
+      expect(await sessions.rotate(aRotation(session))).toBe(true);
+      expect(await sessions.find(other.id)).toStrictEqual(other);
+    });
+
+    it('takes back nothing once the session was rotated on', async () => {
+      const session = await stored();
+      const first = aRotation(session);
+      await sessions.rotate(first);
+      await sessions.rotate(aRotation(session, { from: first.to }));
+      const now = await sessions.find(session.id);
+      await sessions.revert(first);
+      expect(await sessions.find(session.id)).toStrictEqual(now);
+    });
+
+    it('takes back nothing of a session that was ended or never rotated', async () => {
+      const [ended, fresh, lost] = [await stored(), await stored(), await stored({ previousTokenId: anId() })];
+      const rotation = aRotation(ended);
+      await sessions.rotate(rotation);
+      await sessions.end(ended.id);
+      await sessions.revert(rotation);
+      expect(await sessions.find(ended.id)).toBeNull();
+
+      await sessions.revert(aRotation(fresh));
+      expect(await sessions.find(fresh.id)).toStrictEqual(fresh);
+
+      await sessions.revert(aRotation(lost, { from: anId() }));
+      expect(await sessions.find(lost.id)).toStrictEqual(lost);
+    });
+
     it('ends a session, and ends it again without complaint', async () => {
       const [session, other] = [await stored(), await stored()];
       await sessions.end(session.id);
@@ -118,13 +162,19 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       for (const age of [0, 1, 2]) over.push(await stored({ expiresAt: NOW + 1_000 - age }));
       const live = await stored({ expiresAt: NOW + 1_001 });
 
-      expect(await sessions.purge(NOW + 1_000, 2)).toBe(2);
+      const purged = [];
+      for (let round = 0; round < 3; round += 1) purged.push(await sessions.purge(NOW + 1_000, 2));
+      expect(purged).toEqual(made.expires ? [0, 0, 0] : [2, 1, 0]);
       const left = await Promise.all(over.map(({ id }) => sessions.find(id)));
-      expect(left.filter((session) => session !== null)).toHaveLength(1);
-      expect(await sessions.purge(NOW + 1_000, 2)).toBe(1);
-      expect(await sessions.purge(NOW + 1_000, 2)).toBe(0);
-      for (const { id } of over) expect(await sessions.find(id)).toBeNull();
+      expect(left.filter((session) => session !== null)).toHaveLength(made.expires ? 3 : 0);
       expect(await sessions.find(live.id)).toStrictEqual(live);
+    });
+
+    it('finds a session no more that was over long ago and was purged', async () => {
+      const session = await stored({ expiresAt: LONG_AGO });
+      await sessions.purge(LONG_AGO, 10);
+      expect(await sessions.find(session.id)).toBeNull();
+      expect(await sessions.rotate(aRotation(session))).toBe(false);
     });
 
     it('stores nothing that is done to a session it was given or gave back', async () => {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
+import { onPostgresql } from '../support/databases.ts';
 
 type Env = Record<string, string | undefined>;
 
@@ -38,6 +39,33 @@ const problemsOf = (env: Env): readonly string[] => {
 };
 const blamed = (env: Env): string[] => problemsOf(env).map((problem) => problem.slice(0, problem.indexOf(':')));
 
+describe('a PostgreSQL', () => {
+  const DATABASE_URL = 'postgresql://db/tandem';
+
+  it('is used as the variables say', () => {
+    const { database } = parseConfig({
+      DATABASE_URL,
+      DATABASE_POOL_SIZE: '3',
+      DATABASE_CONNECTION_TIMEOUT: '1s',
+      DATABASE_STATEMENT_TIMEOUT: '2s',
+      DATABASE_IDLE_TIMEOUT: '4s',
+    });
+    expect(database).toEqual({
+      kind: 'postgresql',
+      url: DATABASE_URL,
+      poolSize: 3,
+      connectionTimeout: 1_000,
+      statementTimeout: 2_000,
+      idleTimeout: 4_000,
+    });
+  });
+
+  it('is given up before the request is, however short that is', () => {
+    const { database } = parseConfig({ DATABASE_URL, REQUEST_TIMEOUT_MS: '1000' });
+    expect(database).toMatchObject({ connectionTimeout: 500, statementTimeout: 500, idleTimeout: 500 });
+  });
+});
+
 describe('without any variable', () => {
   it('development gets its defaults', () => {
     expect(parseConfig({})).toEqual({
@@ -67,6 +95,7 @@ describe('without any variable', () => {
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },
       logLevel: 'debug',
       warnings: [],
+      metrics: null,
     });
   });
 
@@ -187,6 +216,22 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: { '7/30': { rateLimits: { public: { requests: 7, window: 30_000 } } } },
     unfit: NO_LIMITS,
   },
+  METRICS: {
+    fits: {
+      off: { metrics: null },
+      '9464': { metrics: { host: '127.0.0.1', port: 9464 } },
+      '0.0.0.0:9464': { metrics: { host: '0.0.0.0', port: 9464 } },
+      '[::1]:9464': { metrics: { host: '::1', port: 9464 } },
+    },
+    unfit: ['on', '0', '65536', 'localhost', 'db.example:9464', ':9464', '3000'],
+  },
+  DATABASE_POOL_SIZE: {
+    fits: { '3': {} },
+    unfit: ['0', '1001', 'many'],
+  },
+  DATABASE_CONNECTION_TIMEOUT: { fits: { '1s': {} }, unfit: [...NO_DURATIONS, '0', '30s'] },
+  DATABASE_STATEMENT_TIMEOUT: { fits: { '2s': {} }, unfit: [...NO_DURATIONS, '0', '30s'] },
+  DATABASE_IDLE_TIMEOUT: { fits: { '3s': {} }, unfit: [...NO_DURATIONS, '0', '30s'] },
   DATA_DIR: {
     fits: { '/var/lib/tandem': { dataDir: '/var/lib/tandem', database: { dataDir: '/var/lib/tandem' } } },
     unfit: ['a\0b'],
@@ -194,9 +239,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   DATABASE_URL: {
     fits: {
       'postgres://u:p%40@db:5432/tandem': {
-        database: { kind: 'postgresql', url: 'postgres://u:p%40@db:5432/tandem' },
+        database: onPostgresql('postgres://u:p%40@db:5432/tandem'),
       },
-      'postgresql://db/tandem': { database: { kind: 'postgresql', url: 'postgresql://db/tandem' } },
+      'postgresql://db/tandem': { database: onPostgresql('postgresql://db/tandem') },
       'memory:': { database: { kind: 'memory' } },
     },
     unfit: ['mysql://db/x', 'db', 'memory', 'memory:x', 'postgres://db:port/x', 'postgresql'],

@@ -7,7 +7,7 @@ import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro
 import { openDatabase } from '../../src/infrastructure/database.ts';
 import { type DatabaseOptions, ormOptions } from '../../src/infrastructure/orm-options.ts';
 import { aUser } from '../support/builders.ts';
-import { createDatabase, TEST_DATABASE_URL } from '../support/databases.ts';
+import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
 import { startHelper } from '../support/processes.ts';
 import { temporaryDirectory } from '../support/storage.ts';
 
@@ -162,14 +162,14 @@ describe('openDatabase of an embedded database', () => {
 describe('openDatabase of a PostgreSQL', () => {
   it('says that nobody answers, and nothing of the URL', async () => {
     const url = 'postgresql://user:secret@127.0.0.1:1/tandem';
-    await expect(openDatabase({ kind: 'postgresql', url }, { migrate: true })).rejects.toThrow(
+    await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
       /^The database of DATABASE_URL cannot be opened: DriverException ECONNREFUSED$/,
     );
   });
 
   it('says that a URL names no database', async () => {
     for (const url of ['postgresql://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/?a=/b', 'db']) {
-      await expect(openDatabase({ kind: 'postgresql', url }, { migrate: true })).rejects.toThrow(
+      await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
         /^DATABASE_URL names no database$/,
       );
     }
@@ -188,7 +188,7 @@ describe('openDatabase of a PostgreSQL', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     const url = `postgresql://user:secret@127.0.0.1:${port}/tandem?sslmode=verify-full`;
-    await expect(openDatabase({ kind: 'postgresql', url }, { migrate: false })).rejects.toThrow('DATABASE_URL');
+    await expect(openDatabase(onPostgresql(url), { migrate: false })).rejects.toThrow('DATABASE_URL');
     await new Promise((resolve) => server.close(resolve));
     // SSLRequest: a length of 8 and the code 80877103 (PostgreSQL's frontend/backend protocol, "Message Formats").
     expect(Buffer.concat(received).toString('hex')).toBe('0000000804d2162f');
@@ -206,14 +206,14 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
 
   describeMigrations('PostgreSQL', async () => {
     const { url, drop } = await create();
-    return { options: { kind: 'postgresql', url }, drop };
+    return { options: onPostgresql(url), drop };
   });
 
   it('migrates once when many instances start at the same time', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
     const instances = await Promise.all(
-      Array.from({ length: 6 }, () => openDatabase({ kind: 'postgresql', url }, { migrate: true })),
+      Array.from({ length: 6 }, () => openDatabase(onPostgresql(url), { migrate: true })),
     );
     const [first] = instances;
     const applied = await first?.em.execute('select name from mikro_orm_migrations');
@@ -224,8 +224,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
   it('bounds every statement, and says who is asking', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
-    const { em, close } = await openDatabase({ kind: 'postgresql', url }, { migrate: true });
-    expect(await em.execute('show statement_timeout')).toEqual([{ statement_timeout: '10s' }]);
+    const { em, close } = await openDatabase(onPostgresql(url), { migrate: true });
+    expect(await em.execute('show statement_timeout')).toEqual([{ statement_timeout: '5s' }]);
     expect(await em.execute('show application_name')).toEqual([{ application_name: 'tandem' }]);
     await close();
   });
@@ -233,8 +233,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
   it('outlives the loss of its connections', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
-    const { em, ping, close } = await openDatabase({ kind: 'postgresql', url }, { migrate: true });
-    const killer = await openDatabase({ kind: 'postgresql', url }, { migrate: false });
+    const { em, ping, close } = await openDatabase(onPostgresql(url), { migrate: true });
+    const killer = await openDatabase(onPostgresql(url), { migrate: false });
     await killer.em.execute(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );

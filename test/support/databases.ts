@@ -5,6 +5,16 @@ import { temporaryDirectory } from './storage.ts';
 /** A PostgreSQL that tests may make databases in, or `undefined` where there is none. */
 export const TEST_DATABASE_URL: string | undefined = process.env.TEST_DATABASE_URL;
 
+/** A PostgreSQL by its URL, used as by default. */
+export const onPostgresql = (url: string) => ({
+  kind: 'postgresql' as const,
+  url,
+  poolSize: 10,
+  connectionTimeout: 3_000,
+  statementTimeout: 5_000,
+  idleTimeout: 10_000,
+});
+
 /** An embedded database of the test's own. */
 export const openEmbedded = async (): Promise<Database> => {
   const { path, remove } = temporaryDirectory();
@@ -16,7 +26,7 @@ export const openEmbedded = async (): Promise<Database> => {
 export const createDatabase = async (server: string): Promise<{ url: string; drop: () => Promise<void> }> => {
   const name = `tandem_test_${randomUUID().replaceAll('-', '')}`;
   const admin = async (sql: string) => {
-    const { em, close } = await openDatabase({ kind: 'postgresql', url: server }, { migrate: false });
+    const { em, close } = await openDatabase(onPostgresql(server), { migrate: false });
     await em.execute(sql).finally(close);
   };
   await admin(`create database ${name}`);
@@ -28,6 +38,6 @@ export const createDatabase = async (server: string): Promise<{ url: string; dro
 /** A migrated database of the test's own on a PostgreSQL. */
 export const openOnPostgresql = async (server: string): Promise<Database> => {
   const { url, drop } = await createDatabase(server);
-  const database = await openDatabase({ kind: 'postgresql', url }, { migrate: true });
+  const database = await openDatabase(onPostgresql(url), { migrate: true });
   return { ...database, close: () => database.close().finally(drop) };
 };

@@ -7,7 +7,6 @@ const WORDS: Readonly<Record<string, string>> = {
   min_length: 'too_short',
   max_length: 'too_long',
   regex: 'invalid_format',
-  picklist: 'invalid_value',
 };
 
 /** @param place where a problem lies that has no path: `body`, `query` or `params`. */
@@ -19,9 +18,9 @@ export const fieldProblems = (
 /** Messages of schemas that name a type hold the value that came instead: they are not for the answer. */
 const problemOf = (issue: BaseIssue<unknown>): Omit<FieldProblem, 'field'> => {
   if (issue.kind === 'schema') {
-    return issue.received === 'undefined'
-      ? { message: 'is required', code: 'required' }
-      : { message: 'has the wrong type', code: 'invalid_type' };
+    if (issue.received === 'undefined') return { message: 'is required', code: 'required' };
+    if (issue.type === 'picklist') return { message: `must be one of ${issue.expected}`, code: 'invalid_value' };
+    return { message: 'has the wrong type', code: 'invalid_type' };
   }
   // A rule of the domain says its own word where valibot says what it received.
   const code = issue.type === 'raw_check' ? issue.received : (WORDS[issue.type] ?? 'invalid');

@@ -1,6 +1,6 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { isLive, rotated, type Session } from '../../domain/session.ts';
+import { isLive, reverted, rotated, type Session } from '../../domain/session.ts';
 
 /** Forgets everything with the process. For tests and development. */
 export const memorySessionRepository = (): SessionRepository => {
@@ -20,6 +20,11 @@ export const memorySessionRepository = (): SessionRepository => {
       const next = session === undefined ? null : rotated(session, rotation);
       if (next !== null) sessions.set(next.id, next);
       return next !== null;
+    },
+    async revert(rotation) {
+      const session = sessions.get(rotation.sessionId);
+      const before = session === undefined ? null : reverted(session, rotation);
+      if (before !== null) sessions.set(before.id, before);
     },
     async end(id) {
       sessions.delete(id);

@@ -1,8 +1,10 @@
-import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { QueryResult, SqlEntityManager } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Session } from '../../domain/session.ts';
+import type { Rotation, Session } from '../../domain/session.ts';
 import type { SessionRow, Tables } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
+import { serverTime } from '../server-time.ts';
+import { tooLate } from './too-late.ts';
 
 const toSession = (row: SessionRow): Session => ({
   id: row.id,
@@ -24,9 +26,32 @@ const toRow = (session: Session): SessionRow => ({
   expires_at: session.expiresAt,
 });
 
-/** In table `sessions`. One thin query per call, outside the unit of work. */
-export const mikroOrmSessionRepository = (em: SqlEntityManager): SessionRepository => {
+/** Epoch milliseconds by the database's clock, read when a row is judged and not when the statement began. */
+const NOW = 'extract(epoch from clock_timestamp()) * 1000';
+const ROTATE = `update "sessions"
+  set "current_token_id" = ?, "previous_token_id" = ?, "rotated_at" = ?, "expires_at" = ?
+  where "id" = ? and "current_token_id" = ? and "expires_at" > ? and ${NOW} < ?`;
+
+/**
+ * In table `sessions`. One thin query per call, outside the unit of work.
+ * @param budget milliseconds from its call on within which a rotation happens or never will. ADR 0022.
+ */
+export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000 } = {}): SessionRepository => {
   const tables = () => em.getKysely<Tables>();
+  const readTime = async (): Promise<number> => {
+    const [row] = await translated(() => em.execute<{ now: string }[]>(`select ${NOW} as now`));
+    return Number(row?.now);
+  };
+  const time = serverTime(readTime);
+
+  const rotate = async ({ sessionId, from, to, at, expiresAt }: Rotation): Promise<boolean> => {
+    const deadline = await time.after(budget);
+    const values = [to, from, at, expiresAt, sessionId, from, at, deadline];
+    const { affectedRows } = await translated(() => em.execute<QueryResult>(ROTATE, values, 'run'));
+    if (affectedRows === 1) return true;
+    if ((await readTime()) >= deadline) throw tooLate();
+    return false;
+  };
 
   return {
     async add(session) {
@@ -38,17 +63,32 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager): SessionReposito
       );
       return row === undefined ? null : toSession(row);
     },
-    async rotate({ sessionId, from, to, at, expiresAt }) {
-      const result = await translated(() =>
+    async rotate(rotation) {
+      try {
+        return await rotate(rotation);
+      } catch (error) {
+        time.forget();
+        throw error;
+      }
+    },
+    /** Matches the row before the rotation too: so it waits for one that is under way, and none can slip in behind it. */
+    async revert({ sessionId, from, to }) {
+      await translated(() =>
         tables()
           .updateTable('sessions')
-          .set({ current_token_id: to, previous_token_id: from, rotated_at: at, expires_at: expiresAt })
+          .set((eb) => ({
+            current_token_id: from,
+            previous_token_id: eb
+              .case()
+              .when('current_token_id', '=', to)
+              .then(null)
+              .else(eb.ref('previous_token_id'))
+              .end(),
+          }))
           .where('id', '=', sessionId)
-          .where('current_token_id', '=', from)
-          .where('expires_at', '>', at)
-          .executeTakeFirst(),
+          .where('current_token_id', 'in', [from, to])
+          .execute(),
       );
-      return result.numUpdatedRows === 1n;
     },
     async end(id) {
       await translated(() => tables().deleteFrom('sessions').where('id', '=', id).execute());

@@ -24,7 +24,7 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). The pair is signed before the token is used up, so
- * that a failure on the way leaves it usable.
+ * that a failure on the way leaves it usable; a caller who was told meanwhile that it took too long keeps it too (ADR 0022).
  * @throws AppError AUTH_FAILED
  */
 export const refresh = (deps: RefreshDeps) => {
@@ -47,14 +47,20 @@ export const refresh = (deps: RefreshDeps) => {
     };
     const pair = await issue(user, successor, now);
     cancellation.throwIfAborted();
-    const won = await sessions.rotate({
+    const rotation = {
       sessionId: token.sessionId,
       from: token.claims.jti,
       to: successor.currentTokenId,
       at: now,
       expiresAt: successor.expiresAt,
-    });
-    if (!won) return answerLoser(user, token);
+    };
+    if (!(await sessions.rotate(rotation))) return answerLoser(user, token);
+    try {
+      cancellation.throwIfAborted();
+    } catch (error) {
+      await sessions.revert(rotation);
+      throw error;
+    }
     deps.onRefresh?.('rotated');
     return pair;
   };

@@ -1,4 +1,7 @@
+import { parseDuration } from '../duration.ts';
 import type { Texts } from './variables.ts';
+
+const TIMEOUTS = ['DATABASE_CONNECTION_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT', 'DATABASE_IDLE_TIMEOUT'] as const;
 
 /** What no variable shows by itself, a line each. SPEC "Refresh cookie"; RFC 6265bis §5.7 for SameSite=None. */
 export const contradictions = (texts: Texts): string[] => {
@@ -16,5 +19,11 @@ export const contradictions = (texts: Texts): string[] => {
       'REDIS_URL: required when SESSION_STORE is redis',
     ],
   ];
+  const patience = Number(texts.REQUEST_TIMEOUT_MS);
+  for (const name of TIMEOUTS) {
+    const timeout = parseDuration(texts[name] ?? '');
+    rules.push([timeout !== null && timeout >= patience, `${name}: must be below REQUEST_TIMEOUT_MS`]);
+  }
+  rules.push([texts.METRICS?.split(':').at(-1) === texts.PORT, 'METRICS: must not be the port of the service']);
   return rules.filter(([broken]) => broken).map(([, problem]) => problem);
 };

@@ -35,6 +35,13 @@ export const host = v.pipe(
   v.check((text) => isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text)),
 );
 
+/** `off`, `port` or `address:port`; an IPv6 address in brackets. */
+export const metrics = parsed<{ host: string; port: number } | 'off'>((text) => {
+  if (text === 'off') return 'off';
+  const [, host = '127.0.0.1', port] = /^(?:(?:\[?)([0-9A-Fa-f.:]+?)\]?:)?([1-9]\d{0,4})$/.exec(text) ?? [];
+  return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : null;
+});
+
 /** Without a NUL, which no path can hold. */
 export const path = v.pipe(
   v.string(),

@@ -87,6 +87,12 @@ export const SERVICE_VARIABLES = {
     default: { development: 'debug', production: 'info', test: 'info' },
     meaning: 'The least level that is logged: trace, debug, info, warn, error, fatal or silent.',
   },
+  METRICS: {
+    schema: form.metrics,
+    expected: 'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
+    default: 'off',
+    meaning: 'Where Prometheus finds GET /metrics: a port of 127.0.0.1, or address:port; never that of the service.',
+  },
   DATA_DIR: {
     schema: form.path,
     expected: 'the path of a directory',

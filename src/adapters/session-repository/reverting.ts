@@ -1,0 +1,87 @@
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Rotation } from '../../domain/session.ts';
+import { doubtsUpTo } from './doubts.ts';
+
+type RevertingOptions = {
+  /** Milliseconds after which a call is given up; a rotation that has not happened by then never will. */
+  readonly patience: number;
+  /** Milliseconds between two attempts to take back what is in doubt. */
+  readonly pause?: number;
+  /** How many rotations may be in doubt at once; of more, the oldest stay as they are. */
+  readonly capacity?: number;
+};
+
+const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
+
+/** @throws AppError DB_QUERY_FAILED when `work` takes longer. */
+const within = async <Result>(patience: number, work: Promise<Result>): Promise<Result> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(failed('the session store does not answer')), patience);
+  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
+};
+
+/**
+ * Takes back every rotation that failed without saying whether it happened, again and again until the store has answered:
+ * a refresh that was answered with an error has not used its token up (ADR 0022). Until then the session's rotations fail at
+ * once with DB_QUERY_FAILED in this process. What is in doubt is forgotten with the process.
+ */
+export const revertingSessionRepository = (
+  sessions: SessionRepository,
+  { patience, pause = 250, capacity = 5_000 }: RevertingOptions,
+): SessionRepository & { close(): void } => {
+  const doubts = doubtsUpTo(capacity);
+  let timer: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  const schedule = (): void => {
+    if (closed || timer !== null || doubts.isEmpty()) return;
+    timer = setTimeout(() => void settle(), pause).unref();
+  };
+  const doubt = (rotation: Rotation, settledAt: number): void => {
+    doubts.add({ rotation, settledAt });
+    schedule();
+  };
+  const settle = async (): Promise<void> => {
+    for (const settled of doubts.settled(performance.now())) {
+      try {
+        await within(patience, sessions.revert(settled.rotation));
+        doubts.remove(settled);
+      } catch {
+        doubts.putOff(settled);
+        break;
+      }
+    }
+    timer = null;
+    schedule();
+  };
+
+  return {
+    add: (session) => sessions.add(session),
+    find: (id) => sessions.find(id),
+    end: (id) => sessions.end(id),
+    purge: (now, limit) => sessions.purge(now, limit),
+    async rotate(rotation) {
+      if (doubts.concern(rotation.sessionId)) throw failed('an earlier rotation of the session is in doubt');
+      const settledAt = performance.now() + patience;
+      try {
+        return await within(patience, sessions.rotate(rotation));
+      } catch (error) {
+        doubt(rotation, settledAt);
+        throw error;
+      }
+    },
+    async revert(rotation) {
+      try {
+        await within(patience, sessions.revert(rotation));
+      } catch (error) {
+        doubt(rotation, performance.now());
+        throw error;
+      }
+    },
+    close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+};

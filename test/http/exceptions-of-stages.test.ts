@@ -1,0 +1,61 @@
+import Koa, { type Middleware } from 'koa';
+import koaCompose from 'koa-compose';
+import request from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { pipeline } from '../../src/adapters/http/pipeline.ts';
+import { probe, stageDeps, ULID } from '../support/stage-app.ts';
+
+/** The stages once the request has its id, each of which may have a fault; stage 13 converts them. */
+const STAGES = [
+  'requestScope',
+  'crossOrigin',
+  'dispatch',
+  'rateLimit',
+  'authenticationGuard',
+  'inputValidation',
+  'timing',
+  'successEnvelope',
+  'responseSerialization',
+  'handlerTimeout',
+  'handle',
+];
+
+const broken = async () => {
+  throw new TypeError('a bug');
+};
+
+/** Where a stage breaks: before the stages behind it, or when they are done. */
+const FAULTS: Readonly<Record<string, (stage: Middleware) => Middleware>> = {
+  'on the way in': () => broken,
+  'on the way out': (stage) => (ctx, next) => Promise.resolve(stage(ctx, next)).then(broken),
+};
+
+/** The pipeline, of which the one stage is broken. */
+const brokenAt = (name: string, fault: (stage: Middleware) => Middleware) => {
+  const deps = stageDeps();
+  const compose = (stages: Middleware[]) =>
+    koaCompose(stages.map((stage) => (stage.name === name ? fault(stage) : stage)));
+  const admission = () => async () => undefined;
+  const app = new Koa().use(pipeline([probe(() => null)], admission, deps, compose));
+  return { http: request(app.callback()), logs: deps.logs };
+};
+
+describe.each(STAGES)('an exception of the stage %s', (stage) => {
+  it.each(Object.entries(FAULTS))('%s becomes the error envelope', async (_way, fault) => {
+    const { http, logs } = brokenAt(stage, fault);
+    const { body, headers } = await http.get('/probe').expect(500);
+    expect(body).toEqual({
+      success: false,
+      code: 'SYS_UNEXPECTED_ERROR',
+      message: expect.stringMatching(/\S/),
+      type: 'https://auth.example.org/errors/SYS_UNEXPECTED_ERROR',
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      context: { requestId: expect.stringMatching(ULID), version: '1.2.3' },
+      details: null,
+    });
+    expect(headers['svc-request-id']).toBe(body.context.requestId);
+    expect(logs.filter(({ level }) => level === 'fatal')).toEqual([
+      expect.objectContaining({ code: 'SYS_UNEXPECTED_ERROR', requestId: body.context.requestId }),
+    ]);
+  });
+});

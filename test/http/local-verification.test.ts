@@ -1,0 +1,70 @@
+import { verify } from 'node:crypto';
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { compose, type Service } from '../../src/infrastructure/compose.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
+import { createLogger } from '../../src/infrastructure/logger.ts';
+import { listen } from '../../src/infrastructure/server.ts';
+import { heldFrom, tampered, tokenIn } from '../support/auth-http.ts';
+import { PRODUCTION } from '../support/environments.ts';
+import { aPerson } from '../support/service.ts';
+
+/** SPEC "Key configuration": the four keys come from the environment, as PEM. */
+const ENV = { ...PRODUCTION, NODE_ENV: 'test', DATABASE_URL: 'memory:', PORT: '0' };
+const { JWT_ACCESS_PUBLIC_KEY: ACCESS = '', JWT_REFRESH_PUBLIC_KEY: REFRESH = '' } = ENV as Record<string, string>;
+
+/** What a third party does that has a public key, and nothing of the service: RFC 7515 §5.2, RFC 7518 §3.4. */
+const isSignedWith = (publicKey: string, token: string): boolean => {
+  const [header = '', payload = '', signature = ''] = token.split('.');
+  const { alg } = JSON.parse(Buffer.from(header, 'base64url').toString());
+  const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
+  return (
+    alg === 'ES256' && verify('sha256', Buffer.from(`${header}.${payload}`), key, Buffer.from(signature, 'base64url'))
+  );
+};
+
+describe('the public keys of the environment', () => {
+  let service: Service;
+  let server: Awaited<ReturnType<typeof listen>>;
+  let pairs: { readonly access: string; readonly refresh: string }[];
+  beforeAll(async () => {
+    const config = parseConfig(ENV);
+    const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+    service = await compose(config, logger, { hasher: bcryptPasswordHasher({ cost: 4 }) });
+    server = await listen(service.http, config);
+
+    const http = request(`http://127.0.0.1:${server.address.port}`);
+    const person = aPerson();
+    const registered = await http.post('/auth/register').send(person).expect(201);
+    const loggedIn = await http
+      .post('/auth/login')
+      .send({ account: person.email, password: person.password })
+      .expect(200);
+    const refreshed = await http.post('/auth/refresh-token').set('Cookie', heldFrom(loggedIn).cookie).expect(200);
+    pairs = [registered, loggedIn, refreshed]
+      .map(heldFrom)
+      .map(({ accessToken, cookie }) => ({ access: accessToken, refresh: tokenIn(cookie) }));
+  });
+  afterAll(async () => {
+    await server.close();
+    await service.close();
+  });
+
+  it('verify by themselves the tokens that register, log-in and refresh gave out, each of the two its own kind', () => {
+    for (const { access, refresh } of pairs) {
+      expect([isSignedWith(ACCESS, access), isSignedWith(REFRESH, refresh)]).toEqual([true, true]);
+      expect([isSignedWith(REFRESH, access), isSignedWith(ACCESS, refresh)]).toEqual([false, false]);
+    }
+    expect(pairs).toHaveLength(3);
+  });
+
+  it('verify nothing that was changed', () => {
+    for (const { access, refresh } of pairs) {
+      expect([isSignedWith(ACCESS, tampered(access)), isSignedWith(REFRESH, tampered(refresh))]).toEqual([
+        false,
+        false,
+      ]);
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { request as send } from 'node:http';
+import type { Response } from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Route } from '../../src/adapters/http/define-route.ts';
+import { VERSION } from '../../src/infrastructure/version.ts';
+import { samplePath } from '../support/samples.ts';
+import { declaredRoutes, startService, type TestService } from '../support/service.ts';
+
+const routes = await declaredRoutes();
+const titled = routes.map((route) => [`${route.method} ${route.path}`, route] as const);
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.close());
+
+const ask = ({ method, ...route }: Route, prefix = '') =>
+  service.http[method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](
+    prefix + samplePath({ method, ...route }),
+  );
+
+/** Status and code: what an answer comes to. */
+const outcomeOf = ({ status, body }: Response) => [status, body.code];
+
+describe.each(titled)('%s', (_title, route) => {
+  it('is no stream of events', async () => {
+    const answer = await ask(route).set('Accept', 'text/event-stream');
+    expect(answer.headers['content-type']).not.toMatch(/event-stream/);
+    expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
+  });
+
+  it('is no socket: an upgrade is not taken up', async () => {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
+      send(`${service.url}${samplePath(route)}`, { method: route.method, headers })
+        .once('upgrade', (_answer, socket) => {
+          socket.destroy();
+          resolve(101);
+        })
+        .once('response', (answer) => resolve(answer.resume().statusCode))
+        .once('error', reject)
+        .end();
+    });
+    expect(status).toBe((await ask(route)).status);
+  });
+
+  it('has no version in its path', async () => {
+    expect(route.path).not.toMatch(/\/v\d/);
+    for (const prefix of ['/v1', `/v${VERSION}`, '/api/v1']) {
+      expect(outcomeOf(await ask(route, prefix))).toEqual([404, 'SYS_HTTP_UNEXPECTED_ERROR']);
+    }
+  });
+
+  it('answers alike whatever version a header asks for', async () => {
+    const plain = outcomeOf(await ask(route));
+    for (const headers of [
+      { 'Accept-Version': '99' },
+      { 'X-API-Version': '99' },
+      { Accept: 'application/vnd.tandem.v99+json' },
+    ]) {
+      expect(outcomeOf(await ask(route).set(headers))).toEqual(plain);
+    }
+  });
+});

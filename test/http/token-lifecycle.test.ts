@@ -1,0 +1,91 @@
+import type { Response } from 'supertest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { DAY, MINUTE, SECOND } from '../support/application.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tampered } from '../support/auth-http.ts';
+import type { TestService } from '../support/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+let ada: Awaited<ReturnType<typeof signUp>>;
+beforeAll(async () => {
+  service = await start({}, () => ({ clock }));
+});
+beforeEach(async () => {
+  ada = await signUp(service);
+});
+
+const logIn = async () => {
+  const { email: account, password } = ada.person;
+  return heldFrom(await service.http.post('/auth/login').send({ account, password }).expect(200));
+};
+const refresh = async (cookie: string) => heldFrom(await refreshWith(service, cookie).expect(200));
+
+const outcomeOf = ({ status, body }: Response): string => (body.success ? `${status}` : `${status} ${body.code}`);
+/** What becomes of an access token that is used. */
+const used = async (token: string) =>
+  outcomeOf(await service.http.get('/users/me').set('Authorization', `Bearer ${token}`));
+/** What becomes of a refresh token that is used. */
+const refreshed = async (cookie: string) => outcomeOf(await refreshWith(service, cookie));
+
+describe('an access token', () => {
+  it('is valid from register, log-in and refresh on', async () => {
+    const { accessToken, cookie } = await logIn();
+    const tokens = [ada.accessToken, accessToken, (await refresh(cookie)).accessToken];
+    for (const token of tokens) expect(await used(token)).toBe('200');
+    expect(new Set(tokens).size).toBe(3);
+  });
+
+  it('is valid again after each use, until it expires, and stays expired', async () => {
+    for (let minute = 0; minute < 15; minute += 1) {
+      expect(await used(ada.accessToken)).toBe('200');
+      clock.advance(MINUTE);
+    }
+    for (let times = 0; times < 2; times += 1) {
+      expect(await used(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
+      clock.advance(DAY);
+    }
+  });
+
+  it('that fails verification fails it again, and does the true one no harm', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      expect(await used(tampered(ada.accessToken))).toBe('401 AUTH_TOKEN_INVALID');
+    }
+    expect(await used(ada.accessToken)).toBe('200');
+  });
+
+  it('that expired is replaced by a refresh or by a log-in', async () => {
+    clock.advance(15 * MINUTE);
+    expect(await used(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
+    expect(await used((await refresh(ada.cookie)).accessToken)).toBe('200');
+    expect(await used((await logIn()).accessToken)).toBe('200');
+  });
+});
+
+describe('a refresh token', () => {
+  it('is valid from register, log-in and refresh on', async () => {
+    const { cookie } = await logIn();
+    const next = await refresh(cookie);
+    for (const held of [ada.cookie, next.cookie]) expect(await refreshed(held)).toBe('200');
+  });
+
+  it('that fails verification fails it again, and does the true one no harm', async () => {
+    for (let times = 0; times < 2; times += 1) expect(await refreshed(tampered(ada.cookie))).toBe('401 AUTH_FAILED');
+    expect(await refreshed(ada.cookie)).toBe('200');
+  });
+
+  it('that was rotated stays refused, however often and however late it comes back', async () => {
+    await refresh(ada.cookie);
+    for (const pause of [0, 0, SECOND, MINUTE, DAY, 7 * DAY]) {
+      clock.advance(pause);
+      expect(await refreshed(ada.cookie)).toBe('401 AUTH_FAILED');
+    }
+  });
+
+  it('that expired stays refused, and is replaced by a log-in', async () => {
+    clock.advance(7 * DAY);
+    for (let times = 0; times < 2; times += 1) expect(await refreshed(ada.cookie)).toBe('401 AUTH_FAILED');
+    expect(await refreshed((await logIn()).cookie)).toBe('200');
+  });
+});

@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/**
+ * Waits until its input ends, then ends the server whose process id the directory's file `pid` has, if any, and removes the
+ * directory. SIGINT asks PostgreSQL and Redis alike to end soon; a process that is stopped hears nothing, so it is continued.
+ */
+const SCRIPT = `
+trap '' HUP INT TERM
+cat > /dev/null
+if pid=$(cat "$1/pid" 2> /dev/null); then
+  all="$pid $(cat "/proc/$pid/task/$pid/children" 2> /dev/null || pgrep -P "$pid")"
+  kill -CONT $all
+  kill -INT "$pid"
+  n=50
+  while kill -0 "$pid" && [ "$n" -gt 0 ]; do sleep 0.1; n=$((n - 1)); done
+  [ "$n" -gt 0 ] || kill -KILL $all
+fi 2> /dev/null
+rm -rf "$1"
+`;
+
+/**
+ * Has a directory, and the server that runs in it, taken away when this process is gone: whether it ended by itself, by ^C or
+ * by SIGKILL.
+ * @returns takes them away now, and waits for that.
+ */
+export const keep = (directory: string): (() => Promise<void>) => {
+  const keeper = spawn('/bin/sh', ['-c', SCRIPT, 'keeper', directory], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const gone = once(keeper, 'exit');
+  return async () => {
+    keeper.stdin.end();
+    await gone;
+  };
+};

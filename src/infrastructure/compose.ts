@@ -9,6 +9,12 @@ import { errorRoutes } from '../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../adapters/http/routes/health.ts';
 import { userRoutes } from '../adapters/http/routes/users.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
+import {
+  type PrometheusMetrics,
+  prometheusMetrics,
+  type RateLimitMode,
+  type Readings,
+} from '../adapters/metrics/prometheus.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { memorySessionRepository } from '../adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../adapters/session-repository/mikro-orm.ts';
@@ -25,7 +31,7 @@ import { authenticate } from '../application/use-cases/authenticate.ts';
 import { endSession } from '../application/use-cases/end-session.ts';
 import { getCurrentUser } from '../application/use-cases/get-current-user.ts';
 import { login } from '../application/use-cases/login.ts';
-import { refresh } from '../application/use-cases/refresh.ts';
+import { type RefreshDeps, refresh } from '../application/use-cases/refresh.ts';
 import { register } from '../application/use-cases/register.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
@@ -47,6 +53,8 @@ export type Service = {
   readonly http: HttpHandlers;
   readonly routes: readonly Route[];
   readonly ports: Ports;
+  /** What Prometheus is told, where METRICS asks for it. */
+  readonly metrics: PrometheusMetrics | null;
   /** Lets go of the database and of Redis. */
   readonly close: () => Promise<void>;
 };
@@ -55,18 +63,20 @@ export type Service = {
 export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
   const storage = await openStorage(config);
   const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, logger);
+  const metrics = config.metrics === null ? null : prometheusMetrics();
+  const hasher = bcryptPasswordHasher();
   const clock = overrides.clock ?? systemClock;
   const ports: Ports = {
     users: storage.users,
     sessions: storage.sessions,
     tokens: overrides.tokens ?? (await joseTokenSigner(config.keys ?? (await loadOrCreateKeys(config.dataDir)))),
-    hasher: bcryptPasswordHasher(),
+    hasher,
     clock,
     ids: ulidGenerator(clock),
     ...overrides,
   };
   const checks = redis === null ? storage.checks : [...storage.checks, redisCheck(redis)];
-  const routes = declareRoutes(config, ports, checks);
+  const routes = declareRoutes(config, { ...ports, onRefresh: metrics?.observeRefresh }, checks);
   const http = createApp(routes, {
     ...config,
     ...ports,
@@ -74,18 +84,33 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     redis,
     authenticate: authenticate(ports),
     version: VERSION,
+    onRequest: metrics?.observeRequest,
+  });
+  metrics?.watch({
+    passwordHashes: hasher.load,
+    databaseConnections: storage.connections,
+    rateLimits: () => rateLimitMode(redis, http),
   });
   const close = async () => {
     redis?.disconnect();
     await storage.close();
   };
-  return { http, routes, ports, close };
+  return { http, routes, ports, metrics, close };
+};
+
+const rateLimitMode = (redis: Redis | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
+  if (redis === null) return 'process';
+  return limitsDegraded() ? 'degraded' : 'shared';
 };
 
 /** Limits are counted in the process while Redis is away. */
 const redisCheck = (redis: Redis): Check => ({ name: 'redis', ping: () => redis.ping(), required: false });
 
-const declareRoutes = (config: Config, ports: Ports, checks: readonly Check[]): Route[] => {
+const declareRoutes = (
+  config: Config,
+  ports: Ports & Pick<RefreshDeps, 'onRefresh'>,
+  checks: readonly Check[],
+): Route[] => {
   const deps = { ...ports, ...config, replayPolicy: config };
   return [
     ...authRoutes(
@@ -100,19 +125,26 @@ const declareRoutes = (config: Config, ports: Ports, checks: readonly Check[]): 
 
 type Storage = Pick<Ports, 'users' | 'sessions'> & {
   readonly checks: readonly Check[];
+  readonly connections: Readings['databaseConnections'];
   readonly close: () => Promise<void>;
 };
 
 const openStorage = async ({ database, migrateOnStart }: Config): Promise<Storage> => {
   if (database.kind === 'memory') {
-    const nothing = async () => undefined;
-    return { users: memoryUserRepository(), sessions: memorySessionRepository(), checks: [], close: nothing };
+    return {
+      users: memoryUserRepository(),
+      sessions: memorySessionRepository(),
+      checks: [],
+      connections: () => null,
+      close: async () => undefined,
+    };
   }
-  const { em, ping, close } = await openDatabase(database, { migrate: migrateOnStart });
+  const { em, ping, connections, close } = await openDatabase(database, { migrate: migrateOnStart });
   return {
     users: mikroOrmUserRepository(em),
     sessions: mikroOrmSessionRepository(em),
     checks: [{ name: 'database', ping, required: true }],
+    connections,
     close,
   };
 };

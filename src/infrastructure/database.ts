@@ -17,6 +17,8 @@ export type Database = {
    * @throws AppError DB_QUERY_FAILED
    */
   migrate(): Promise<void>;
+  /** The pool at this moment; `null` for the embedded database, which has one connection. */
+  connections(): { readonly used: number; readonly idle: number; readonly waiting: number } | null;
   /** Whatever is asked of `em` afterwards fails. */
   close(): Promise<void>;
 };
@@ -50,9 +52,20 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
   return {
     em: orm.em,
     ping: async () => void (await translated(() => select1(AbortSignal.timeout(PING_TIMEOUT)))),
+    connections: await poolGauge(orm, options),
     migrate: () => translated(() => applyMigrations(orm, options)),
     close,
   };
+};
+
+/** What is needed here of the driver's pool. */
+type Pool = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
+
+const poolGauge = async (orm: MikroORM, { kind }: DatabaseOptions): Promise<Database['connections']> => {
+  if (kind === 'embedded') return () => null;
+  const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> };
+  const pool = await connection.getNativeClient();
+  return () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount });
 };
 
 const whyNot = (options: DatabaseOptions, error: unknown): string =>

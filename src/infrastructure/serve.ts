@@ -2,6 +2,7 @@ import { currentRequest } from '../adapters/http/request-scope.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { createLogger } from './logger.ts';
+import { listenForMetrics } from './metrics-server.ts';
 import { purgeSessions } from './purge-sessions.ts';
 import { listen } from './server.ts';
 import { VERSION } from './version.ts';
@@ -15,6 +16,7 @@ export const serve = async (config: Config): Promise<(why: string) => Promise<vo
   for (const warning of config.warnings) logger.warn(warning);
   const service = await compose(config, logger);
   const server = await listen(service.http, config);
+  const metrics = config.metrics && service.metrics && (await listenForMetrics(service.metrics, config.metrics));
   const background = new AbortController();
   const purging = purgeSessions(service.ports, logger, background.signal);
   logger.info({ address: server.address, url: config.baseUrl }, 'Tandem listens');
@@ -23,5 +25,6 @@ export const serve = async (config: Config): Promise<(why: string) => Promise<vo
     background.abort();
     await Promise.all([server.close(), purging]);
     await service.close();
+    await metrics?.close();
   };
 };

@@ -12,6 +12,9 @@ export type Readings = {
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
+/** Counted from 0 on, so that the first theft is an increase. */
+const OUTCOMES = ['rotated', 'replayable', 'raced', 'reused', 'over'] as const;
+
 /** Seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 
@@ -33,6 +36,7 @@ export const prometheusMetrics = () => {
     labelNames: ['outcome'],
     registers,
   });
+  for (const outcome of OUTCOMES) refreshes.inc({ outcome }, 0);
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>

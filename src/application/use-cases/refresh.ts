@@ -17,7 +17,7 @@ export type RefreshDeps = IssueTokenPairDeps & {
   readonly refreshLifetime: number;
   readonly replayPolicy: ReplayPolicy;
   /** Told of each genuine token what became of it. */
-  readonly onRefresh?: (outcome: 'rotated' | TokenStanding) => void;
+  readonly onRefresh?: ((outcome: 'rotated' | TokenStanding) => void) | undefined;
 };
 
 const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });

@@ -64,14 +64,14 @@ export const launch = async (options: Launch): Promise<TestServer> => {
 const run = async (options: Launch): Promise<Pick<TestServer, 'kill' | 'freeze' | 'thaw'>> => {
   const { command, args, directory, env, user, input = '' } = options;
   const child = spawn(command, args, { cwd: directory, env, ...user, detached: true, stdio: 'pipe' });
+  await once(child, 'spawn');
+  const pid = child.pid as number;
   const pidFile = join(directory, 'pid');
+  writeFileSync(pidFile, String(pid));
   const gone = once(child, 'exit').finally(() => rmSync(pidFile, { force: true }));
-  if (child.pid === undefined) throw await gone.then(() => undefined, (error: unknown) => error);
-  writeFileSync(pidFile, String(child.pid));
-  child.stdin.end(input);
+  child.stdin.on('error', () => undefined).end(input);
   await readiness(child, gone);
 
-  const pid = child.pid;
   let frozen: readonly number[] = [];
   const isUp = () => child.exitCode === null && child.signalCode === null;
   const freeze = () => {

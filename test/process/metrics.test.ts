@@ -1,0 +1,74 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import request from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningService, runService, spawnService } from '../support/process.ts';
+import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
+import { temporaryDirectory } from '../support/storage.ts';
+
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+};
+
+/** The value of a sample of the exposition format, by its name and labels. */
+const sample = (text: string, series: string): number | undefined => {
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `));
+  return line === undefined ? undefined : Number(line.slice(series.length + 1));
+};
+
+describe('the metrics', () => {
+  const directory = temporaryDirectory();
+  let service: RunningService;
+  let port: number;
+  beforeAll(async () => {
+    port = await freePort();
+    service = await runService({ DATABASE_URL: 'memory:', DATA_DIR: directory.path, METRICS: String(port) });
+  });
+  afterAll(async () => {
+    await service.stop();
+    directory.remove();
+  });
+  const scrape = async () => (await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200)).text;
+
+  it('count requests by route and status, and refreshes by what became of them', async () => {
+    const http = request(service.url);
+    const cookie = cookiePair(refreshCookieOf(await http.post('/auth/register').send(aPerson()).expect(201)));
+    await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
+    await http.post('/auth/refresh-token').set('Cookie', cookie).expect(401);
+    await http.get('/nowhere/to/be/found').expect(404);
+    const text = await scrape();
+    const requests = 'tandem_http_request_duration_seconds_count';
+    expect(sample(text, `${requests}{route="register",status="201"}`)).toBe(1);
+    expect(sample(text, `${requests}{route="refresh",status="200"}`)).toBe(1);
+    expect(sample(text, `${requests}{route="refresh",status="401"}`)).toBe(1);
+    expect(sample(text, `${requests}{route="fallback",status="404"}`)).toBe(1);
+    expect(sample(text, 'tandem_refreshes_total{outcome="rotated"}')).toBe(1);
+    expect(sample(text, 'tandem_refreshes_total{outcome="raced"}')).toBe(1);
+    expect(sample(text, 'tandem_refreshes_total{outcome="reused"}')).toBe(0);
+    expect(text).not.toContain('/nowhere');
+  });
+
+  it('tell the hashing queue and who counts for the rate limits', async () => {
+    const text = await scrape();
+    expect(sample(text, 'tandem_password_hashes{state="running"}')).toBe(0);
+    expect(sample(text, 'tandem_password_hashes{state="waiting"}')).toBe(0);
+    expect(sample(text, 'tandem_rate_limit_mode{mode="process"}')).toBe(1);
+    expect(sample(text, 'tandem_rate_limit_mode{mode="degraded"}')).toBe(0);
+  });
+
+  it('are not on the port of the service', async () => {
+    await request(service.url).get('/metrics').expect(404);
+  });
+
+  it('keep the service from starting where they cannot be listened for', async () => {
+    const env = { DATABASE_URL: 'memory:', DATA_DIR: directory.path, METRICS: String(port) };
+    const { outcome, stderr } = spawnService(env);
+    expect(await outcome).toEqual({ code: 1, signal: null });
+    expect(stderr).toEqual([expect.stringMatching(/^METRICS .*EADDRINUSE/)]);
+  });
+});

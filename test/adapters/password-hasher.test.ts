@@ -61,20 +61,4 @@ describe('bcryptPasswordHasher', () => {
     expect(answers).toHaveLength(10);
     expect(most).toBe(2);
   });
-
-  it('turns away whoever comes when all places are taken, and serves the others', async () => {
-    const hasher = bcryptPasswordHasher({ cost: COST, width: 1, waiting: 2 });
-    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => hasher.hash('a password')));
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'fulfilled',
-      'fulfilled',
-      'rejected',
-      'rejected',
-    ]);
-    expect(outcomes[4]).toMatchObject({
-      reason: { code: 'SYS_HTTP_UNEXPECTED_ERROR', status: 503, headers: { 'Retry-After': '1' } },
-    });
-    expect(await hasher.verify('a password', await hasher.hash('a password'))).toBe(true);
-  });
 });

@@ -1,15 +1,27 @@
+import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
+import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
+import { revertingSessionRepository } from '../../src/adapters/session-repository/reverting.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database.ts';
 import { describeSessionRepository } from '../contracts/session-repository.contract.ts';
-import { aSession, aUser, NOW } from '../support/builders.ts';
+import { aRotation, aSession, aUser, NOW } from '../support/builders.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
+import { openOnRedis, TEST_REDIS_URL } from '../support/redis.ts';
+
+const TOO_LATE = { code: 'DB_QUERY_FAILED', reason: 'the rotation came too late' };
 
 describeSessionRepository('memorySessionRepository', async () => ({ repository: memorySessionRepository() }));
 
-const onDatabase = (name: string, open: () => Promise<Database>) =>
+describeSessionRepository('revertingSessionRepository', async () => {
+  const repository = revertingSessionRepository(memorySessionRepository(), { patience: 5_000 });
+  return { repository, close: async () => repository.close() };
+});
+
+/** @param concurrent whether it serves several connections at once. */
+const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boolean) =>
   describe(name, () => {
     let database: Database;
     beforeAll(async () => {
@@ -44,8 +56,97 @@ const onDatabase = (name: string, open: () => Promise<Database>) =>
       expect(Math.max(...purged)).toBeLessThanOrEqual(10);
       expect(purged.reduce((sum, count) => sum + count, rest)).toBe(40);
     });
+
+    it('rotates nothing when the database comes to it too late, and says so', async () => {
+      const { repository, owner } = await empty();
+      const session = aSession({ userId: owner });
+      await repository.add(session);
+      const late = mikroOrmSessionRepository(database.em, { budget: 0 });
+      await expect(late.rotate(aRotation(session))).rejects.toMatchObject(TOO_LATE);
+      expect(await repository.find(session.id)).toStrictEqual(session);
+    });
+
+    it('takes back a rotation that was still under way when it was asked to', async () => {
+      const { repository, owner } = await empty();
+      const session = aSession({ userId: owner });
+      await repository.add(session);
+      const rotation = aRotation(session);
+      let reverted = false;
+      let reverting = Promise.resolve();
+      await database.em.fork().transactional(async (em) => {
+        await mikroOrmSessionRepository(em).rotate(rotation);
+        reverting = repository.revert(rotation).finally(() => {
+          reverted = true;
+        });
+        const isWaiting = async () => (await em.execute('select from pg_locks where not granted')).length > 0;
+        // PGlite has one connection, which is this transaction's.
+        while (concurrent && !reverted && !(await isWaiting()));
+      });
+      await reverting;
+      expect(await repository.find(session.id)).toMatchObject({ currentTokenId: session.currentTokenId });
+    });
   });
 
-onDatabase('on PGlite', openEmbedded);
+onDatabase('on PGlite', openEmbedded, false);
 const server = TEST_DATABASE_URL;
-if (server !== undefined) onDatabase('on PostgreSQL', () => openOnPostgresql(server));
+if (server !== undefined) onDatabase('on PostgreSQL', () => openOnPostgresql(server), true);
+
+const redisServer = TEST_REDIS_URL;
+if (redisServer !== undefined) {
+  describe('on Redis', () => {
+    describeSessionRepository('redisSessionRepository', async () => {
+      const { redis, close } = openOnRedis(redisServer);
+      return { repository: redisSessionRepository(redis), expires: true, close };
+    });
+
+    const withRedis = async (test: (redis: Redis) => Promise<void>) => {
+      const { redis, close } = openOnRedis(redisServer);
+      await test(redis).finally(close);
+    };
+
+    it('rotates nothing when Redis comes to it too late, and says so', () =>
+      withRedis(async (redis) => {
+        const [repository, session] = [redisSessionRepository(redis), aSession()];
+        await repository.add(session);
+        const late = redisSessionRepository(redis, { budget: 0 });
+        await expect(late.rotate(aRotation(session))).rejects.toMatchObject(TOO_LATE);
+        expect(await repository.find(session.id)).toStrictEqual(session);
+      }));
+
+    it('has each session go when it is over, also after it was rotated', () =>
+      withRedis(async (redis) => {
+        const [repository, session] = [redisSessionRepository(redis), aSession()];
+        const key = `tandem:session:{${session.id}}`;
+        await repository.add(session);
+        expect(await redis.pexpiretime(key)).toBe(session.expiresAt);
+        const rotation = aRotation(session);
+        await repository.rotate(rotation);
+        expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
+        await repository.revert(rotation);
+        expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
+      }));
+
+    it('goes on when Redis has forgotten the scripts', () =>
+      withRedis(async (redis) => {
+        const [repository, session] = [redisSessionRepository(redis), aSession()];
+        await repository.add(session);
+        await redis.script('FLUSH');
+        expect(await repository.rotate(aRotation(session))).toBe(true);
+      }));
+
+    it('tells of a failure its names alone', () =>
+      withRedis(async (redis) => {
+        const [repository, session] = [redisSessionRepository(redis), aSession()];
+        await redis.set(`tandem:session:{${session.id}}`, 'a secret');
+        await expect(repository.find(session.id)).rejects.toMatchObject({
+          code: 'DB_QUERY_FAILED',
+          reason: 'ReplyError WRONGTYPE',
+          cause: undefined,
+        });
+        redis.disconnect();
+        const failure = { code: 'DB_QUERY_FAILED', reason: 'Error (Connection is closed.)', cause: undefined };
+        await expect(repository.rotate(aRotation(session))).rejects.toMatchObject(failure);
+        await redis.connect();
+      }));
+  });
+}

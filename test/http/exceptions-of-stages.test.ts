@@ -59,3 +59,11 @@ describe.each(STAGES)('an exception of the stage %s', (stage) => {
     ]);
   });
 });
+
+describe.each(['securityHeaders', 'cookieParsing', 'requestPreprocessing'])('an exception of the stage %s', (stage) => {
+  it('becomes the error envelope before the request has an id, too', async () => {
+    const { http } = brokenAt(stage, () => broken);
+    const { body } = await http.get('/probe').expect(500);
+    expect(body).toMatchObject({ success: false, code: 'SYS_UNEXPECTED_ERROR', details: null });
+  });
+});

@@ -9,8 +9,8 @@ export type BcryptOptions = {
   readonly cost?: number;
   /** How many hashes are computed at once. */
   readonly width?: number;
-  /** How many hashes may wait for their turn; by default as many as take some seconds. */
-  readonly waiting?: number;
+  /** Milliseconds a hash may wait for its turn. */
+  readonly maxWait?: number;
 };
 
 /** The well-formed hash of no known password: 22 characters of salt and 31 of digest, all zero. */
@@ -23,9 +23,9 @@ const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '
 export const bcryptPasswordHasher = ({
   cost = 10,
   width = availableParallelism(),
-  waiting = 100 * width,
+  maxWait = 2_000,
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
-  const inTurn = lane({ width, waiting });
+  const inTurn = lane({ width, maxWait });
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');

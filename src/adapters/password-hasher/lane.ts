@@ -10,23 +10,45 @@ export type Lane = {
 /** How many tasks there are at the moment. */
 export type LaneLoad = { readonly running: number; readonly waiting: number };
 
-const RETRY_AFTER_SECONDS = '1';
+type LaneOptions = {
+  /** How many tasks run at once. */
+  readonly width: number;
+  /** Milliseconds a task may have to wait for its turn, as far as can be told from how long the last ones took. */
+  readonly maxWait: number;
+  readonly now?: () => number;
+};
+
+/** Milliseconds that the first task is expected to take; how much each one since changes the expectation. */
+const FIRST_GUESS = 50;
+const WEIGHT = 1 / 8;
 
 /**
- * Runs at most `width` tasks at once, in the order they came, and lets at most `waiting` more wait for their turn. Whoever
- * comes when all places are taken is turned away at once: AppError SYS_HTTP_UNEXPECTED_ERROR with status 503.
+ * Runs at most `width` tasks at once, in the order they came. Whoever would have to wait longer than `maxWait` is turned away
+ * at once: AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 and Retry-After.
  */
-export const lane = ({ width, waiting }: { readonly width: number; readonly waiting: number }): Lane => {
+export const lane = ({ width, maxWait, now = () => performance.now() }: LaneOptions): Lane => {
   const limit = pLimit(width);
-  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
-    if (limit.activeCount >= width && limit.pendingCount >= waiting) {
-      throw new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
-        status: 503,
-        reason: `${waiting} passwords wait to be hashed already`,
-        headers: { 'Retry-After': RETRY_AFTER_SECONDS },
-      });
+  let usual = FIRST_GUESS;
+  const timed = async <T>(task: () => Promise<T>): Promise<T> => {
+    const startedAt = now();
+    try {
+      return await task();
+    } finally {
+      usual += (now() - startedAt - usual) * WEIGHT;
     }
-    return limit(task);
+  };
+  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
+    const ahead = limit.activeCount + limit.pendingCount;
+    const wait = (Math.max(0, ahead - width + 1) * usual) / width;
+    if (wait > maxWait) throw busy(wait);
+    return limit(() => timed(task));
   };
   return Object.assign(inTurn, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
 };
+
+const busy = (wait: number): AppError =>
+  new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
+    status: 503,
+    reason: `a password would wait ${Math.round(wait)} ms to be hashed`,
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(wait / 1000))) },
+  });

@@ -1,0 +1,198 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { revertingSessionRepository } from '../../src/adapters/session-repository/reverting.ts';
+import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { aRotation, aSession } from '../support/builders.ts';
+
+const PATIENCE = 5_000;
+const PAUSE = 250;
+const IN_DOUBT = { code: 'DB_QUERY_FAILED', reason: 'an earlier rotation of the session is in doubt' };
+
+/** What becomes of a call: its answer arrives, is lost on the way back, or never comes; or it never arrives itself. */
+type Line = 'up' | 'answers lost' | 'silent' | 'down';
+
+/** A store behind a line that the test switches. */
+const overLine = (store: SessionRepository) => {
+  let line: Line = 'up';
+  const carried =
+    <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      const lost = new AppError('DB_QUERY_FAILED', { reason: 'the answer was lost' });
+      if (line === 'down') throw lost;
+      const answer = await call(...given);
+      if (line === 'answers lost') throw lost;
+      return line === 'silent' ? new Promise<never>(() => undefined) : answer;
+    };
+  const revert = vi.fn(carried(store.revert));
+  return {
+    sessions: { ...store, rotate: carried(store.rotate), revert },
+    reverts: () => revert.mock.calls.length,
+    set: (next: Line) => {
+      line = next;
+    },
+  };
+};
+
+/** A session in a store behind such a line, and what stands before it. */
+const setUp = async (options: { capacity?: number } = {}) => {
+  const store = memorySessionRepository();
+  const { sessions, ...line } = overLine(store);
+  const reverting = revertingSessionRepository(sessions, { patience: PATIENCE, pause: PAUSE, ...options });
+  const opened = async () => {
+    const session = aSession();
+    await reverting.add(session);
+    return session;
+  };
+  return { store, line, reverting, opened, session: await opened() };
+};
+
+describe('revertingSessionRepository', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  /** Until what is in doubt now can't happen any more, and has been tried to take back. */
+  const settle = () => vi.advanceTimersByTimeAsync(PATIENCE + PAUSE);
+
+  it('makes the old token usable again, and the new one not, when the answer to its rotation was lost', async () => {
+    const { store, line, reverting, session } = await setUp();
+    const rotation = aRotation(session);
+    line.set('answers lost');
+    await expect(reverting.rotate(rotation)).rejects.toMatchObject({ reason: 'the answer was lost' });
+    expect(await store.find(session.id)).toMatchObject({ currentTokenId: rotation.to });
+
+    line.set('up');
+    await settle();
+    expect(await reverting.rotate(aRotation(session, { from: rotation.to }))).toBe(false);
+    expect(await reverting.rotate(aRotation(session))).toBe(true);
+  });
+
+  it('gives up a rotation that is not answered, and takes it back', async () => {
+    const { line, reverting, session } = await setUp();
+    line.set('silent');
+    const failure = expect(reverting.rotate(aRotation(session))).rejects.toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: 'the session store does not answer',
+    });
+    await vi.advanceTimersByTimeAsync(PATIENCE);
+    await failure;
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(PAUSE);
+    expect(await reverting.rotate(aRotation(session))).toBe(true);
+  });
+
+  it('takes nothing back while the rotation could still happen', async () => {
+    const { line, reverting, session } = await setUp();
+    line.set('answers lost');
+    await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(PATIENCE - 1);
+    expect(line.reverts()).toBe(0);
+    await vi.advanceTimersByTimeAsync(PAUSE);
+    expect(line.reverts()).toBe(1);
+  });
+
+  it('tells whoever comes back early to try again, and does not ask the store', async () => {
+    const { store, line, reverting, session, opened } = await setUp();
+    const other = await opened();
+    line.set('answers lost');
+    await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    const before = await store.find(session.id);
+    await expect(reverting.rotate(aRotation(session))).rejects.toMatchObject(IN_DOUBT);
+    expect(await store.find(session.id)).toStrictEqual(before);
+    expect(await reverting.rotate(aRotation(other))).toBe(true);
+  });
+
+  it.each(['down', 'silent'] as const)('tries until the store answers when it is %s', async (broken) => {
+    const { line, reverting, session } = await setUp();
+    line.set('answers lost');
+    await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    line.set(broken);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await expect(reverting.rotate(aRotation(session))).rejects.toMatchObject(IN_DOUBT);
+    expect(line.reverts()).toBeGreaterThan(5);
+
+    line.set('up');
+    await settle();
+    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    const reverts = line.reverts();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(line.reverts()).toBe(reverts);
+  });
+
+  it('takes back whichever of several rotations it was that won', async () => {
+    const { line, reverting, session } = await setUp();
+    line.set('answers lost');
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => reverting.rotate(aRotation(session))));
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+    line.set('up');
+    await settle();
+    expect(await reverting.rotate(aRotation(session))).toBe(true);
+  });
+
+  it('leaves alone what another instance has made of the session meanwhile', async () => {
+    const { store, line, reverting, session } = await setUp();
+    line.set('down');
+    await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    await store.rotate(aRotation(session));
+    const now = await store.find(session.id);
+    line.set('up');
+    await settle();
+    expect(await store.find(session.id)).toStrictEqual(now);
+  });
+
+  it('is not held up by a session that cannot be taken back', async () => {
+    const store = memorySessionRepository();
+    const { sessions, set } = overLine(store);
+    const [stuck, session] = [aSession(), aSession()];
+    const revert: SessionRepository['revert'] = async (rotation) => {
+      if (rotation.sessionId === stuck.id) throw new AppError('DB_QUERY_FAILED');
+      await store.revert(rotation);
+    };
+    const reverting = revertingSessionRepository({ ...sessions, revert }, { patience: PATIENCE, pause: PAUSE });
+    for (const one of [stuck, session]) await reverting.add(one);
+    set('answers lost');
+    for (const one of [stuck, session]) await expect(reverting.rotate(aRotation(one))).rejects.toThrow();
+    set('up');
+    await vi.advanceTimersByTimeAsync(PATIENCE + 3 * PAUSE);
+    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    await expect(reverting.rotate(aRotation(stuck))).rejects.toMatchObject(IN_DOUBT);
+  });
+
+  it('repeats a revert that it was asked for and that failed', async () => {
+    const { line, reverting, session } = await setUp();
+    const rotation = aRotation(session);
+    await reverting.rotate(rotation);
+    line.set('down');
+    await expect(reverting.revert(rotation)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(PAUSE);
+    expect(await reverting.rotate(aRotation(session))).toBe(true);
+  });
+
+  it('keeps so many doubts at most, and gives up the oldest', async () => {
+    const { line, reverting, opened, session: oldest } = await setUp({ capacity: 2 });
+    const sessions = [oldest, await opened(), await opened()];
+    line.set('answers lost');
+    for (const session of sessions) await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    await settle();
+    const won = await Promise.all(sessions.map((session) => reverting.rotate(aRotation(session))));
+    expect(won).toEqual([false, true, true]);
+  });
+
+  it('does nothing more once it is closed', async () => {
+    const { line, reverting, session } = await setUp();
+    line.set('answers lost');
+    await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    reverting.close();
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(line.reverts()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -59,12 +59,15 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
+/** The part of a request's time that a password may wait to be hashed. */
+const HASHING_WAIT = 1 / 3;
+
 /** Puts the service together: the same in production and in tests, which may replace ports. */
 export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
   const storage = await openStorage(config);
   const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, logger);
   const metrics = config.metrics === null ? null : prometheusMetrics();
-  const hasher = bcryptPasswordHasher();
+  const hasher = bcryptPasswordHasher({ maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
   const ports: Ports = {
     users: storage.users,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '../../src/infrastructure/database.ts';
-import { temporaryDirectory } from './storage.ts';
+import { postgresOfTheTests } from './servers/of-the-tests.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 /** A PostgreSQL that tests may make databases in, or `undefined` where there is none. */
-export const TEST_DATABASE_URL: string | undefined = process.env.TEST_DATABASE_URL;
+export const TEST_DATABASE_URL: string | undefined = postgresOfTheTests();
 
 /** A PostgreSQL by its URL, used as by default. */
 export const onPostgresql = (url: string) => ({

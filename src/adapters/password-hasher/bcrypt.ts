@@ -23,7 +23,7 @@ const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '
 export const bcryptPasswordHasher = ({
   cost = 10,
   width = availableParallelism(),
-  maxWait = 2_000,
+  maxWait = 10_000,
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
   const inTurn = lane({ width, maxWait });
   return {

@@ -15,13 +15,12 @@ export const canStartServers = (): boolean =>
   [inject('postgresql'), inject('redis')].every((part) => (part?.programs ?? null) !== null);
 
 /** A PostgreSQL of the test's own, which it may kill or freeze, and stops when it is done. */
-export const startPostgres = (): Promise<TestServer> => launchPostgres(programsOf('postgresql'));
+export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(inject('postgresql')?.programs));
 
 /** A Redis of the test's own, which it may kill or freeze, and stops when it is done. */
-export const startRedis = (): Promise<TestServer> => launchRedis(programsOf('redis'));
+export const startRedis = (): Promise<TestServer> => launchRedis(needed(inject('redis')?.programs));
 
-const programsOf = <Part extends 'postgresql' | 'redis'>(part: Part) => {
-  const programs = inject(part)?.programs ?? null;
-  if (programs === null) throw new Error(`${part} cannot be started here`);
+const needed = <Programs>(programs: Programs | null | undefined): Programs => {
+  if (programs === null || programs === undefined) throw new Error('servers cannot be started here: see canStartServers');
   return programs;
 };

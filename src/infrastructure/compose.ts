@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
@@ -36,7 +35,8 @@ import { register } from '../application/use-cases/register.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
 import { loadOrCreateKeys } from './keys.ts';
-import { connectRedis } from './redis.ts';
+import { connectRedis, type RedisClient } from './redis.ts';
+import { openSessionStore } from './session-store.ts';
 import { VERSION } from './version.ts';
 
 /** Everything the application asks of the outside. */
@@ -64,8 +64,8 @@ const HASHING_WAIT = 1 / 3;
 
 /** Puts the service together: the same in production and in tests, which may replace ports. */
 export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
-  const storage = await openStorage(config);
-  const redis = config.redisUrl === null ? null : connectRedis(config.redisUrl, logger);
+  const storage = await openStorage(config, logger);
+  const redis = config.redisUrls.length === 0 ? null : connectRedis(config.redisUrls, logger);
   const metrics = config.metrics === null ? null : prometheusMetrics();
   const hasher = bcryptPasswordHasher({ maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
@@ -101,13 +101,13 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   return { http, routes, ports, metrics, close };
 };
 
-const rateLimitMode = (redis: Redis | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
+const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
   if (redis === null) return 'process';
   return limitsDegraded() ? 'degraded' : 'shared';
 };
 
 /** Limits are counted in the process while Redis is away. */
-const redisCheck = (redis: Redis): Check => ({ name: 'redis', ping: () => redis.ping(), required: false });
+const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => redis.ping(), required: false });
 
 const declareRoutes = (
   config: Config,
@@ -132,11 +132,33 @@ type Storage = Pick<Ports, 'users' | 'sessions'> & {
   readonly close: () => Promise<void>;
 };
 
-const openStorage = async ({ database, migrateOnStart }: Config): Promise<Storage> => {
+const openStorage = async (config: Config, logger: Logger): Promise<Storage> => {
+  const { users, sessionsWithin, checks, connections, close } = await openRepositories(config);
+  try {
+    const store = await openSessionStore(config, sessionsWithin, logger);
+    return {
+      users,
+      sessions: store.sessions,
+      checks: [...checks, ...store.checks],
+      connections,
+      close: async () => {
+        store.close();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+type Repositories = Omit<Storage, 'sessions'> & { readonly sessionsWithin: Parameters<typeof openSessionStore>[1] };
+
+const openRepositories = async ({ database, migrateOnStart }: Config): Promise<Repositories> => {
   if (database.kind === 'memory') {
     return {
       users: memoryUserRepository(),
-      sessions: memorySessionRepository(),
+      sessionsWithin: () => memorySessionRepository(),
       checks: [],
       connections: () => null,
       close: async () => undefined,
@@ -145,7 +167,7 @@ const openStorage = async ({ database, migrateOnStart }: Config): Promise<Storag
   const { em, ping, connections, close } = await openDatabase(database, { migrate: migrateOnStart });
   return {
     users: mikroOrmUserRepository(em),
-    sessions: mikroOrmSessionRepository(em),
+    sessionsWithin: (options) => mikroOrmSessionRepository(em, options),
     checks: [{ name: 'database', ping, required: true }],
     connections,
     close,

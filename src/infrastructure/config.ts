@@ -38,8 +38,9 @@ export type Config = {
     | { readonly kind: 'memory' };
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
-  readonly redisUrl: string | null;
-  /** `redis` only with a `redisUrl`. */
+  /** One is a server, several are nodes of one cluster, none is no Redis. */
+  readonly redisUrls: readonly string[];
+  /** `redis` only with `redisUrls`. */
   readonly sessionStore: 'database' | 'redis';
   /** `null`, never in production: the service keeps its own in `dataDir`. */
   readonly keys: TokenKeys | null;
@@ -154,7 +155,7 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     database: databaseOf(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
-    redisUrl: values.REDIS_URL ?? null,
+    redisUrls: values.REDIS_URL ?? [],
     sessionStore: values.SESSION_STORE,
     keys,
     accessLifetime: values.JWT_ACCESS_EXPIRES_IN,

@@ -1,17 +1,79 @@
-import { Redis } from 'ioredis';
+import { once } from 'node:events';
+import { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 
-/** Milliseconds a command may take; without Redis a request goes on without it. */
-const COMMAND_TIMEOUT = 250;
+/** Milliseconds a command may take. Limits are counted without Redis when it is late; sessions are not found without it. */
+const LIMITS_TIMEOUT = 250;
+const SESSIONS_TIMEOUT = 2_000;
+/** Milliseconds within which a Redis has to be there that the service does not start without. */
+const START_TIMEOUT = 5_000;
+/** Milliseconds after which a cluster's nodes are asked anew which of them holds what. */
+const SLOTS_INTERVAL = 2_000;
 
-/** A connection that fails soon rather than wait, and comes back by itself. */
-export const connectRedis = (url: string, logger: Logger): Redis => {
-  const redis = new Redis(url, {
-    commandTimeout: COMMAND_TIMEOUT,
-    maxRetriesPerRequest: 0,
-    enableOfflineQueue: false,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 1000),
-  });
+export type RedisClient = Redis | Cluster;
+
+const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
+
+/**
+ * A connection that fails soon rather than wait, comes back by itself, and never sends a command twice.
+ * @param urls one server, or several nodes of one cluster whose URLs differ in nothing but their hosts.
+ */
+export const connectRedis = (
+  urls: readonly string[],
+  logger: Logger,
+  { commandTimeout = LIMITS_TIMEOUT } = {},
+): RedisClient => {
+  const options = { commandTimeout, maxRetriesPerRequest: 0 };
+  const [url = ''] = urls;
+  const redis =
+    urls.length === 1
+      ? new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy })
+      : new Cluster(urls.map(nodeOf), {
+          redisOptions: { ...options, ...accessOf(url) },
+          enableOfflineQueue: false,
+          clusterRetryStrategy: retryStrategy,
+          clusterNodeRetryStrategy: retryStrategy,
+          // A command whose connection broke may have been carried out.
+          retryDelayOnFailover: 0,
+          slotsRefreshInterval: SLOTS_INTERVAL,
+          // A certificate is made out to a name.
+          dnsLookup: (address, callback) => callback(null, address),
+        });
   redis.on('error', (error) => logger.debug({ err: error }, 'Redis connection'));
   return redis;
+};
+
+/**
+ * The same for the sessions, once it is there.
+ * @throws Error that names REDIS_URL, and the reason.
+ */
+export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
+  const redis = connectRedis(urls, logger, { commandTimeout: SESSIONS_TIMEOUT });
+  try {
+    await once(redis, 'ready', { signal: AbortSignal.timeout(START_TIMEOUT) });
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(error)}`);
+  }
+};
+
+const reasonOf = (error: unknown): string => {
+  const code: unknown = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : undefined;
+  return typeof code === 'string' ? code : 'no answer';
+};
+
+const nodeOf = (url: string): { host: string; port: number } => {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
+};
+
+/** What every node of a cluster asks of its clients. */
+const accessOf = (url: string) => {
+  const { protocol, username, password } = new URL(url);
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  };
 };

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
@@ -9,7 +9,8 @@ import type { Database } from '../../src/infrastructure/database.ts';
 import { describeSessionRepository } from '../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../support/builders.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
-import { openOnRedis, TEST_REDIS_URL } from '../support/redis.ts';
+import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
 
 const TOO_LATE = { code: 'DB_QUERY_FAILED', reason: 'the rotation came too late' };
 
@@ -91,16 +92,26 @@ onDatabase('on PGlite', openEmbedded, false);
 const server = TEST_DATABASE_URL;
 if (server !== undefined) onDatabase('on PostgreSQL', () => openOnPostgresql(server), true);
 
-const redisServer = TEST_REDIS_URL;
+const redisServer = redisOfTheTests();
 if (redisServer !== undefined) {
   describe('on Redis', () => {
+    const open = async () => {
+      const { url, empty } = await takeRedisDatabase(redisServer);
+      const redis = new Redis(url);
+      const close = async () => {
+        redis.disconnect();
+        await empty();
+      };
+      return { redis, close };
+    };
+
     describeSessionRepository('redisSessionRepository', async () => {
-      const { redis, close } = openOnRedis(redisServer);
+      const { redis, close } = await open();
       return { repository: redisSessionRepository(redis), expires: true, close };
     });
 
     const withRedis = async (test: (redis: Redis) => Promise<void>) => {
-      const { redis, close } = openOnRedis(redisServer);
+      const { redis, close } = await open();
       await test(redis).finally(close);
     };
 
@@ -146,7 +157,6 @@ if (redisServer !== undefined) {
         redis.disconnect();
         const failure = { code: 'DB_QUERY_FAILED', reason: 'Error (Connection is closed.)', cause: undefined };
         await expect(repository.rotate(aRotation(session))).rejects.toMatchObject(failure);
-        await redis.connect();
       }));
   });
 }

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A house of its own with the rules of this one, for files that break them. */
 const house = temporaryDirectory();

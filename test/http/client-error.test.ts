@@ -36,6 +36,9 @@ const expectEnvelope = ({ headers, body }: RawAnswer, message: string) => {
     'content-length': String(Buffer.byteLength(body)),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
+    'content-security-policy': expect.stringContaining("default-src 'none'"),
+    'strict-transport-security': expect.stringContaining('max-age='),
+    'x-frame-options': 'DENY',
     connection: 'close',
   });
 };

@@ -5,8 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
 import { probe, stageDeps, ULID } from '../support/stage-app.ts';
 
-/** The stages once the request has its id, each of which may have a fault; stage 13 converts them. */
+/** The stages that may have a fault; stage 13 converts them. */
 const STAGES = [
+  'securityHeaders',
+  'cookieParsing',
+  'requestPreprocessing',
   'requestScope',
   'crossOrigin',
   'dispatch',
@@ -57,13 +60,5 @@ describe.each(STAGES)('an exception of the stage %s', (stage) => {
     expect(logs.filter(({ level }) => level === 'fatal')).toEqual([
       expect.objectContaining({ code: 'SYS_UNEXPECTED_ERROR', requestId: body.context.requestId }),
     ]);
-  });
-});
-
-describe.each(['securityHeaders', 'cookieParsing', 'requestPreprocessing'])('an exception of the stage %s', (stage) => {
-  it('becomes the error envelope before the request has an id, too', async () => {
-    const { http } = brokenAt(stage, () => broken);
-    const { body } = await http.get('/probe').expect(500);
-    expect(body).toMatchObject({ success: false, code: 'SYS_UNEXPECTED_ERROR', details: null });
   });
 });

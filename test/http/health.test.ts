@@ -11,7 +11,7 @@ import { createLogger } from '../../src/infrastructure/logger.ts';
 import { listen } from '../../src/infrastructure/server.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
 const configOf = (env: Readonly<Record<string, string>>) => ({

@@ -1,6 +1,7 @@
+import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
 import { aUser } from '../support/builders.ts';
-import { startService } from '../support/service.ts';
+import { aPerson, startService } from '../support/service.ts';
 
 /** Passwords and their hashes at cost 10 as published with jBCrypt: made by another implementation of bcrypt. */
 const FOREIGN = [
@@ -24,5 +25,18 @@ describe('a stored hash that another bcrypt made', () => {
       expect(await logIn(wrong)).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
     }
     await service.close();
+  });
+});
+
+describe('the hash that registering stores', () => {
+  it('is one of bcrypt at cost 10 for that password alone', async () => {
+    const service = await startService();
+    const person = aPerson();
+    await service.http.post('/auth/register').send(person).expect(201);
+    const hash = (await service.ports.users.findByUsername(person.username))?.passwordHash ?? '';
+    await service.close();
+    expect(bcrypt.getRounds(hash)).toBe(10);
+    expect(await bcrypt.compare(person.password, hash)).toBe(true);
+    expect(await bcrypt.compare(person.password.toUpperCase(), hash)).toBe(false);
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lockDataDir } from '../../src/infrastructure/data-dir-lock.ts';
 import { type Helper, startHelper } from '../support/processes.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 describe('lockDataDir', () => {
   let directory: ReturnType<typeof temporaryDirectory>;

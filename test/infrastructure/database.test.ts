@@ -9,7 +9,7 @@ import { type DatabaseOptions, ormOptions } from '../../src/infrastructure/orm-o
 import { aUser } from '../support/builders.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
 import { startHelper } from '../support/processes.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const describeMigrations = (name: string, make: () => Promise<{ options: DatabaseOptions; drop: () => unknown }>) =>
   describe(`the migrations on ${name}`, () => {

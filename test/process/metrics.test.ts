@@ -4,7 +4,7 @@ import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, runService, spawnService } from '../support/process.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');

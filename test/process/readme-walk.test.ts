@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, runService } from '../support/process.ts';
 import { readText } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The shell blocks below a heading of the README, as they stand there. */
 const shellBlocks = (heading: string): string[] => {

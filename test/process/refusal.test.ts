@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { spawnService } from '../support/process.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The outcome of a start that fails: what it said, and with which status it ended. */
 const refusalOf = async (env: Readonly<Record<string, string>>, wrap?: readonly string[]) => {

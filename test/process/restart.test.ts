@@ -2,7 +2,7 @@ import request from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type RunningService, runService } from '../support/process.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
-import { temporaryDirectory } from '../support/storage.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 describe('the service on its embedded database', () => {
   const directory = temporaryDirectory();

@@ -6,6 +6,7 @@ import { type Config, parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logger.ts';
 import { listen } from '../../src/infrastructure/server.ts';
 import { testKeys } from './keys.ts';
+import { partsOfService } from './parts.ts';
 
 const KEYS = testKeys();
 
@@ -26,22 +27,26 @@ export type TestService = Pick<Service, 'routes' | 'ports'> & {
 
 /**
  * The service as `main.ts` composes it, listening on a free port, in an environment of the test's.
- * @param env variables of the environment; limits are off and storage is in memory unless they or `overrides` say otherwise.
+ * @param env variables of the environment; limits are off, and storage is in memory or what the project's tests run on, unless
+ *   they or `overrides` say otherwise.
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
   overrides: Partial<Ports> = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
+  const storesItself =
+    env.DATABASE_URL === undefined && (overrides.users === undefined || overrides.sessions === undefined);
+  const parts = await partsOfService(storesItself);
   const config = {
     ...parseConfig({
       NODE_ENV: 'test',
-      DATABASE_URL: 'memory:',
       PORT: '0',
       BASE_URL: 'https://auth.example.org',
       RATE_LIMIT_GLOBAL: 'off',
       RATE_LIMIT_STRICT: 'off',
       RATE_LIMIT_PUBLIC: 'off',
+      ...parts.env,
       ...env,
     }),
     keys: KEYS,
@@ -68,6 +73,7 @@ export const startService = async (
     close: async () => {
       await server.close();
       await service.close();
+      await parts.remove();
       const undeclared = logs.filter(({ msg }) => msg === 'undeclared error code');
       if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
     },

@@ -1,11 +1,9 @@
-import { inject } from 'vitest';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
-import { openEmbedded, openOnPostgresql, neededPostgresql } from './databases.ts';
-
-export { temporaryDirectory } from './temporary-directory.ts';
+import { openEmbedded, openOnPostgresql } from './databases.ts';
+import { realParts } from './parts.ts';
 
 export type TestStorage = {
   readonly users: UserRepository;
@@ -15,6 +13,7 @@ export type TestStorage = {
 
 /** The repositories of a fresh database, for a whole file of tests: of an embedded one, or of the project's real one. */
 export const openTestStorage = async (): Promise<TestStorage> => {
-  const { em, close } = await (inject('parts') === 'real' ? openOnPostgresql(neededPostgresql()) : openEmbedded());
+  const real = realParts();
+  const { em, close } = await (real === null ? openEmbedded() : openOnPostgresql(real.postgresql));
   return { users: mikroOrmUserRepository(em), sessions: mikroOrmSessionRepository(em), close };
 };

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
@@ -21,7 +21,7 @@ export type HttpDeps = {
   readonly allowedOrigins: readonly string[];
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
   /** Counts for all instances when there is one. */
-  readonly redis: Redis | null;
+  readonly redis: Redis | Cluster | null;
   /** Milliseconds. */
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */

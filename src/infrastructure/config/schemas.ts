@@ -98,10 +98,15 @@ export const databaseUrl = v.pipe(
   v.check((text) => text === 'memory:' || isUrlOf(text, ['postgres:', 'postgresql:'])),
 );
 
-export const redisUrl = v.pipe(
-  v.string(),
-  v.check((text) => isUrlOf(text, ['redis:', 'rediss:'])),
-);
+/** One server, or several nodes of a cluster: alike but for their hosts, and without a number of a database. */
+export const redisUrls = parsed<readonly string[]>((text) => {
+  const urls = text.split(',').map((url) => url.trim());
+  if (!urls.every((url) => isUrlOf(url, ['redis:', 'rediss:']))) return null;
+  if (urls.length === 1) return urls;
+  const parts = urls.map((url) => new URL(url));
+  const ways = new Set(parts.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
+  return ways.size === 1 && parts.every(({ pathname }) => /^\/?$/.test(pathname)) ? urls : null;
+});
 
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */
 export const cookiePath = v.pipe(v.string(), v.regex(/^\/[!-+\--:<-~]*$/));

@@ -112,10 +112,12 @@ export const SERVICE_VARIABLES = {
     meaning: "Whether the database's schema is brought up to date at start.",
   },
   REDIS_URL: {
-    schema: v.optional(form.redisUrl),
-    expected: 'a redis:// or rediss:// URL',
+    schema: v.optional(form.redisUrls),
+    expected:
+      'a redis:// or rediss:// URL, or one for each of several nodes of a cluster, separated by commas, alike but for their hosts',
     unset: 'limits are counted in the process',
-    meaning: 'The Redis that counts rate limits for all instances together.',
+    meaning:
+      'The Redis that counts rate limits for all instances together; several URLs, separated by commas, are one cluster.',
   },
   SESSION_STORE: {
     schema: v.picklist(['database', 'redis']),

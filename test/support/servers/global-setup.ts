@@ -50,7 +50,8 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   project.provide('redis', redis ?? { programs: null, url: TEST_REDIS_URL ?? null });
   return async () => {
     await cleanUp();
-    if (missing.length > 0) process.stdout.write(`\nSKIPPED: tests that need what is missing here: ${missing.join(', ')}\n`);
+    if (missing.length > 0)
+      process.stdout.write(`\nSKIPPED: tests that need what is missing here: ${missing.join(', ')}\n`);
   };
 };
 

@@ -28,7 +28,8 @@ const unpackInto = async (root: string): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(join(CACHE, 'redis-'));
   try {
-    for (const directory of ['lists/partial', 'archives/partial']) mkdirSync(join(work, directory), { recursive: true });
+    for (const directory of ['lists/partial', 'archives/partial'])
+      mkdirSync(join(work, directory), { recursive: true });
     await aptGet(work, 'update');
     await aptGet(work, 'install', '--yes', '--no-install-recommends', '--download-only', 'redis-server');
     const archives = readdirSync(join(work, 'archives')).filter((name) => name.endsWith('.deb'));
@@ -55,5 +56,7 @@ const aptGet = (work: string, ...command: string[]) =>
 
 const subdirectories = (path: string): string[] =>
   existsSync(path)
-    ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [join(path, entry.name)] : []))
+    ? readdirSync(path, { withFileTypes: true }).flatMap((entry) =>
+        entry.isDirectory() ? [join(path, entry.name)] : [],
+      )
     : [];

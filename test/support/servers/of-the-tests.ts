@@ -21,6 +21,7 @@ export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(in
 export const startRedis = (): Promise<TestServer> => launchRedis(needed(inject('redis')?.programs));
 
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {
-  if (programs === null || programs === undefined) throw new Error('servers cannot be started here: see canStartServers');
+  if (programs === null || programs === undefined)
+    throw new Error('servers cannot be started here: see canStartServers');
   return programs;
 };

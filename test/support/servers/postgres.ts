@@ -63,7 +63,13 @@ export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<
     url: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`,
     directory,
     command: join(bin, 'postgres'),
-    args: ['-D', data, '-p', String(port), ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      data,
+      '-p',
+      String(port),
+      ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     env: ENVIRONMENT,
     user: owner,
   });

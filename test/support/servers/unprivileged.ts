@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { Owner } from './server.ts';
 
 /** Whom servers run as: ourselves, but nobody instead of root, as whom PostgreSQL refuses to run. */
-export const unprivileged = (): Owner => (process.getuid?.() === 0 ? { uid: idOfNobody('-u'), gid: idOfNobody('-g') } : {});
+export const unprivileged = (): Owner =>
+  process.getuid?.() === 0 ? { uid: idOfNobody('-u'), gid: idOfNobody('-g') } : {};
 
 const idOfNobody = (flag: '-u' | '-g'): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
 

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import type { Route } from '../define-route.ts';
@@ -31,7 +32,8 @@ export const rateLimiter = (
     };
     const inProcess = admitBy(ratelimit({ ...common, driver: 'memory', db: counters[throttle] }));
     if (redis === null) return inProcess;
-    const inRedis = admitBy(ratelimit({ ...common, driver: 'redis', db: redis }));
+    // A cluster will do: the driver sends one script, of one key.
+    const inRedis = admitBy(ratelimit({ ...common, driver: 'redis', db: redis as Redis }));
     return (ctx) =>
       shared.orElse(
         () => inRedis(ctx),

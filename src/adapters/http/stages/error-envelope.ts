@@ -5,6 +5,7 @@ import { toAppError } from '../exception-filters.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../request-log.ts';
 import { withoutWords } from '../without-words.ts';
+import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 
 /** Stage 13: whatever any stage throws becomes the error envelope. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
@@ -13,12 +14,20 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     try {
       await next();
     } catch (exception) {
+      identify(ctx, deps);
       const error = toAppError(exception);
       logError(ctx, error, deps);
       answer(ctx, error, deps);
     }
     logRequest(ctx, ctx.state.startedAt ?? arrivedAt, deps);
   };
+
+/** An exception of stage 1 or 2 comes before stage 3 has given the request its id. */
+const identify = (ctx: Context, { ids, version }: HttpDeps): void => {
+  ctx.request.id ??= ids.next();
+  ctx.request.version = version;
+  ctx.set(REQUEST_ID_HEADER, ctx.request.id);
+};
 
 const answer = (ctx: Context, error: AppError, deps: HttpDeps): void => {
   ctx.status = error.status;

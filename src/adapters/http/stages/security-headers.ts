@@ -1,16 +1,28 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** Stage 1. An API's answers are never a page: nothing may load from them or frame them. */
-export const securityHeaders = (): Middleware => {
-  const setHeaders = helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
-    },
-    frameguard: { action: 'deny' },
-  });
-  return async function securityHeaders(ctx, next) {
+/** An API's answers are never a page: nothing may load from them or frame them. */
+const setHeaders = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  frameguard: { action: 'deny' },
+});
+
+/** Stage 1. */
+export const securityHeaders = (): Middleware =>
+  async function securityHeaders(ctx, next) {
     await setHeaders(ctx, next);
   };
+
+/** The same as lines, for an answer that no stage writes. */
+export const securityHeaderLines = async (): Promise<readonly string[]> => {
+  const lines: string[] = [];
+  const res = {
+    setHeader: (name: string, value: string) => lines.push(`${name}: ${value}`),
+    removeHeader: () => undefined,
+  };
+  await setHeaders({ req: {}, res } as unknown as Context, async () => undefined);
+  return lines;
 };

@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ROOT, readText } from '../support/repository.ts';
+
+/** The headings of SPEC that promise something or leave something open, in its order. */
+const SECTIONS = [
+  'What the service does',
+  'User',
+  'Access token (JWT, ES256) claims',
+  'Refresh token (JWT, ES256) claims',
+  'Success envelope',
+  'Error envelope',
+  'Error catalog entry',
+  'States and transitions',
+  'Endpoints',
+  'Refresh procedure (`POST /auth/refresh-token`)',
+  'Gaps in the endpoint definitions',
+  'Request processing shared by all endpoints',
+  'Token scheme',
+  'Refresh cookie',
+  'Key configuration',
+  'Password handling',
+  'Route guard',
+  'Events',
+  'Errors',
+  'Catalog',
+  'Exception mapping',
+  'Rate limiting',
+  'Time and size constants',
+  'Slow-request logging (thresholds from config `SLOW_REQUEST_THRESHOLDS`)',
+  'Versioning',
+];
+
+const PAGE = readText('docs/spec-coverage.md');
+const HEAD = '| Promise of the specification | Test |\n|---|---|';
+const NAMED_TEST = /`([^`]+)`/g;
+const NAMED_RECORD = /\]\((adr\/[^)]+)\)/g;
+/** How a promise says that SPEC leaves it open. */
+const OPEN = /not shown|not said/;
+
+type Row = { readonly section: string; readonly promise: string; readonly tests: readonly string[] };
+
+/** The rows of every table of a page, each with the heading above it. */
+const rowsOf = (page: string): Row[] => {
+  let section = '';
+  return page
+    .replaceAll(HEAD, '')
+    .split('\n')
+    .flatMap((line) => {
+      section = /^#+ (.+)$/.exec(line)?.[1] ?? section;
+      if (!line.startsWith('|')) return [];
+      const [, promise = '', tests = ''] = line.split('|').map((cell) => cell.trim());
+      return [{ section, promise, tests: [...tests.matchAll(NAMED_TEST)].map(([, test = '']) => test) }];
+    });
+};
+
+/** What a page says that is not so, given every test that there is: `file › title › title`. */
+const problemsOf = (page: string, existing: ReadonlySet<string>): string[] =>
+  rowsOf(page).flatMap(({ promise, tests }) => {
+    const records = [...promise.matchAll(NAMED_RECORD)].map(([, record = '']) => `docs/${record}`);
+    return [
+      ...(tests.length === 0 ? [`no test: ${promise}`] : []),
+      ...tests.filter((test) => !existing.has(test)).map((test) => `no such test: ${test}`),
+      ...(OPEN.test(promise) && records.length === 0 ? [`no record: ${promise}`] : []),
+      ...records.filter((record) => !existsSync(ROOT + record)).map((record) => `no such record: ${record}`),
+    ];
+  });
+
+type Collected = { readonly name: string; readonly file: string };
+
+/** Every test as vitest itself finds it, without running any: titles as in the source, whatever the project. */
+const collectTests = (): ReadonlySet<string> => {
+  const vitest = [`${ROOT}node_modules/vitest/vitest.mjs`, 'list', '--static-parse', '--json'];
+  const { stdout, stderr, status } = spawnSync(process.execPath, vitest, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the tests cannot be listed: ${stderr}`);
+  return new Set((JSON.parse(stdout) as readonly Collected[]).map(referenceOf));
+};
+
+/** vitest joins titles by ` > ` and leaves quotes escaped. */
+const referenceOf = ({ name, file }: Collected): string =>
+  [file.slice(ROOT.length), ...name.replaceAll('\\', '').split(' > ')].join(' › ');
+
+describe('docs/spec-coverage.md', () => {
+  const existing = collectTests();
+
+  it('has every section of the specification that promises something, in its order', () => {
+    expect([...new Set(rowsOf(PAGE).map(({ section }) => section))]).toEqual(SECTIONS);
+  });
+
+  it('names a test for every promise and a record for every gap, and each of them exists', () => {
+    expect(problemsOf(PAGE, existing)).toEqual([]);
+  });
+
+  it('says nothing twice', () => {
+    const told = rowsOf(PAGE).map(({ section, promise }) => `${section}: ${promise}`);
+    expect(told.filter((row, index) => !row.includes(': …') && told.indexOf(row) < index)).toEqual([]);
+  });
+
+  it.each([
+    ['a title', ' › ', ' › planted: '],
+    ['a file', 'test/http/', 'test/planted/'],
+    ['a nesting', ' › answers', ' › planted › answers'],
+    ['a record', '](adr/', '](adr/planted-'],
+  ])('would be caught naming %s that does not exist', (_what, real, planted) => {
+    const page = PAGE.replace(real, planted);
+    expect(page).not.toBe(PAGE);
+    expect(problemsOf(page, existing)).toContainEqual(expect.stringContaining('planted'));
+  });
+});
+
+describe('a row', () => {
+  const existing = new Set(['test/a.test.ts › outer › inner']);
+  const TEST = '`test/a.test.ts › outer › inner`';
+
+  it.each([
+    ['with its test is right', `| It works | ${TEST} |`, []],
+    ['of a gap with its record is right', `| "Not… not shown" ([ADR 0005](adr/0005-passwords.md)) | ${TEST} |`, []],
+    ['without a test is wrong', '| It works | |', ['no test: It works']],
+    ['without a second cell is wrong', '| It works |', ['no test: It works']],
+    ['with words for a test is wrong', '| It works | of course |', ['no test: It works']],
+    [
+      'with an inner title alone is wrong',
+      '| It works | `test/a.test.ts › inner` |',
+      [expect.stringMatching(/inner$/)],
+    ],
+    [
+      'with an outer title alone is wrong',
+      '| It works | `test/a.test.ts › outer` |',
+      [expect.stringMatching(/outer$/)],
+    ],
+    ['of which one test of two exists is wrong', `| It works | ${TEST}<br>\`test/b\` |`, ['no such test: test/b']],
+    ['of a gap without its record is wrong', `| "Rules: not shown" | ${TEST} |`, ['no record: "Rules: not shown"']],
+  ])('%s', (_what, row, problems) => {
+    expect(problemsOf(`## A heading\n\n${HEAD}\n${row}\n`, existing)).toEqual(problems);
+  });
+});

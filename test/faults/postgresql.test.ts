@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type RunningService, runService } from '../support/process.ts';
+import { canStartServers, startPostgres } from '../support/servers/of-the-tests.ts';
+import type { TestServer } from '../support/servers/server.ts';
+import { aPerson } from '../support/service.ts';
+import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/sessions-under-load.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const SECONDS = { timeout: 20_000, interval: 100 };
+
+const FAULTS: Readonly<
+  Record<string, { strike: (postgres: TestServer) => Promise<void>; mend: (postgres: TestServer) => Promise<void> }>
+> = {
+  killed: { strike: (postgres) => postgres.kill(), mend: (postgres) => postgres.restart() },
+  frozen: { strike: async (postgres) => postgres.freeze(), mend: async (postgres) => postgres.thaw() },
+};
+
+describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL is %s', (_fault, { strike, mend }) => {
+  const directory = temporaryDirectory();
+  let postgres: TestServer;
+  let service: RunningService;
+  let holders: readonly Holder[];
+  const registered: ReturnType<typeof aPerson>[] = [];
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    service = await runService({
+      DATABASE_URL: postgres.url,
+      DATA_DIR: directory.path,
+      DATABASE_CONNECTION_TIMEOUT: '1s',
+      DATABASE_STATEMENT_TIMEOUT: '1s',
+      RATE_LIMIT_GLOBAL: 'off',
+      RATE_LIMIT_STRICT: 'off',
+    });
+    holders = await Promise.all(Array.from({ length: 10 }, () => signUpAt(service.url)));
+  });
+  afterAll(async () => {
+    await service.stop();
+    await postgres.stop();
+    directory.remove();
+  });
+
+  /** Registers one person after the other, and remembers who was told of it. */
+  const registerOn = () => {
+    let going = true;
+    const loop = (async () => {
+      while (going) {
+        const person = aPerson();
+        const { status } = await postJson(`${service.url}/auth/register`, person);
+        if (status === 201) registered.push(person);
+      }
+    })();
+    return async () => {
+      going = false;
+      await loop;
+    };
+  };
+
+  it('whoever needs it is told soon, in the middle of a request too, and the rest is served', async () => {
+    const stopRefreshing = refreshAllAt(service.url, holders);
+    const stopRegistering = registerOn();
+    await vi.waitFor(() => expect(registered.length).toBeGreaterThan(3), SECONDS);
+    await strike(postgres);
+    await vi.waitFor(() => expect(holders.every(({ failures }) => failures.length > 0)).toBe(true), SECONDS);
+    const ready = await ask(`${service.url}/health/ready`);
+    expect(ready).toMatchObject({ status: 503, body: { message: expect.stringContaining('database') } });
+    for (const path of ['/health/live', '/errors', '/auth/session']) {
+      expect((await ask(service.url + path)).status).toBe(200);
+    }
+    await Promise.all([stopRefreshing(), stopRegistering()]);
+    for (const failure of holders.flatMap(({ failures }) => failures)) {
+      expect(failure).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED', cookie: undefined });
+    }
+  });
+
+  it('and when it is back, everything works by itself, and nothing that was acknowledged is lost', async () => {
+    await mend(postgres);
+    await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SECONDS);
+    expect(registered.length).toBeGreaterThan(3);
+    for (const { username: account, password } of registered) {
+      expect((await postJson(`${service.url}/auth/login`, { account, password })).status).toBe(200);
+    }
+  });
+
+  it('and every refresh that was answered with an error has left its token usable', async () => {
+    for (const { refresh } of holders) {
+      await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), SECONDS);
+    }
+    for (const { failures } of holders) {
+      expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['DB_QUERY_FAILED']));
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type RunningService, runService } from '../support/process.ts';
+import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
+import type { TestServer } from '../support/servers/server.ts';
+import { ask, signUpAt } from '../support/sessions-under-load.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const LIMIT = 5;
+const SECONDS = { timeout: 15_000, interval: 100 };
+
+const FAULTS: Readonly<
+  Record<string, { strike: (redis: TestServer) => Promise<void>; mend: (redis: TestServer) => Promise<void> }>
+> = {
+  killed: { strike: (redis) => redis.kill(), mend: (redis) => redis.restart() },
+  frozen: { strike: async (redis) => redis.freeze(), mend: async (redis) => redis.thaw() },
+};
+
+const said = ({ stdout }: RunningService, message: string): number =>
+  stdout.filter((line) => (JSON.parse(line) as { msg: string }).msg === message).length;
+
+const statusesOf = async (url: string, times: number): Promise<number[]> =>
+  (await Promise.all(Array.from({ length: times }, () => ask(url)))).map(({ status }) => status).sort();
+
+describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %s', (_fault, { strike, mend }) => {
+  const directory = temporaryDirectory();
+  let redis: TestServer;
+  let service: RunningService;
+  const env = () => ({
+    DATABASE_URL: 'memory:',
+    DATA_DIR: directory.path,
+    REDIS_URL: redis.url,
+    RATE_LIMIT_GLOBAL: `${LIMIT}/60`,
+  });
+  beforeAll(async () => {
+    redis = await startRedis();
+    service = await runService(env());
+  });
+  afterAll(async () => {
+    await service.stop();
+    await redis.stop();
+    directory.remove();
+  });
+
+  it('no request hangs or fails for it, limits are counted in the process, and it is logged once', async () => {
+    await vi.waitFor(
+      async () =>
+        expect(await ask(`${service.url}/health/ready`)).toMatchObject({
+          status: 200,
+          body: { data: { status: 'ready' } },
+        }),
+      SECONDS,
+    );
+    await strike(redis);
+    const statuses = await statusesOf(`${service.url}/users/me`, 4 * LIMIT);
+    expect(statuses).toEqual([...Array(LIMIT).fill(401), ...Array(3 * LIMIT).fill(429)]);
+    expect(said(service, 'Redis is away: rate limits are counted in the process')).toBe(1);
+  });
+
+  it('the service is ready, and says that it is degraded', async () => {
+    expect(await ask(`${service.url}/health/ready`)).toMatchObject({
+      status: 200,
+      body: { data: { status: 'degraded', checks: { redis: 'down' } } },
+    });
+  });
+
+  it('and when it is back, all instances share their count again', async () => {
+    await mend(redis);
+    const recovered = 'Redis is back: rate limits are shared again';
+    await vi.waitFor(async () => {
+      await ask(`${service.url}/users/me`);
+      expect(said(service, recovered)).toBe(1);
+    }, SECONDS);
+    expect(await ask(`${service.url}/health/ready`)).toMatchObject({ body: { data: { status: 'ready' } } });
+    expect(await statusesOf(`${service.url}/auth/session`, LIMIT)).toEqual(Array(LIMIT).fill(200));
+    const other = await runService(env());
+    try {
+      await vi.waitFor(
+        async () => expect((await ask(`${other.url}/health/ready`)).body).toMatchObject({ data: { status: 'ready' } }),
+        SECONDS,
+      );
+      expect(await statusesOf(`${other.url}/auth/session`, LIMIT)).toEqual(Array(LIMIT).fill(429));
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe.runIf(canStartServers()).each(Object.entries(FAULTS))(
+  'sessions in a Redis that is %s',
+  (_fault, { strike, mend }) => {
+    const directory = temporaryDirectory();
+    let redis: TestServer;
+    let service: RunningService;
+    beforeAll(async () => {
+      redis = await startRedis();
+      service = await runService({
+        DATABASE_URL: 'memory:',
+        DATA_DIR: directory.path,
+        REDIS_URL: redis.url,
+        SESSION_STORE: 'redis',
+      });
+    });
+    afterAll(async () => {
+      await service.stop();
+      await redis.stop();
+      directory.remove();
+    });
+
+    it('cannot be refreshed, which is said soon; and no token is used up', async () => {
+      const holders = await Promise.all(Array.from({ length: 5 }, () => signUpAt(service.url)));
+      for (const { refresh } of holders) expect((await refresh(service.url)).status).toBe(200);
+      await strike(redis);
+      for (const answer of await Promise.all(holders.map(({ refresh }) => refresh(service.url)))) {
+        expect(answer).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
+      }
+      expect((await ask(`${service.url}/health/ready`)).status).toBe(503);
+      await mend(redis);
+      for (const { refresh } of holders) {
+        await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), SECONDS);
+      }
+      // What failed while Redis came back was the database's fault each time, and never the token's.
+      for (const { failures } of holders) {
+        expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['DB_QUERY_FAILED']));
+      }
+    });
+  },
+);

@@ -6,16 +6,58 @@ import { type RunningService, runService } from './process.ts';
 import { takeRedisDatabase } from './redis-databases.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 
+/** Whether instances have a PostgreSQL and a Redis to share; they always have in CI. */
+export const canShare = (): boolean => postgresOfTheTests() !== undefined && redisOfTheTests() !== undefined;
+
 /** A process of the service, and supertest against it. */
 export type Instance = RunningService & { readonly http: ReturnType<typeof request> };
 
-const start = async (env: Readonly<Record<string, string>>): Promise<Instance> => {
-  const service = await runService(env);
-  return { ...service, http: request(service.url) };
+/**
+ * Two processes of the service in production, started at the same time over one empty database and one empty Redis, for a
+ * whole file of tests or a part of it. Limits are off unless `env` sets them.
+ * @returns `at`: an instance by its number, of which the even ones are one process and the odd ones are the other.
+ */
+export const twoInstances = (env: Readonly<Record<string, string>> = {}) => {
+  const instances: Instance[] = [];
+  const cleanups: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    const database = await createDatabase(postgresOfTheTests() ?? '');
+    cleanups.push(database.drop);
+    const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
+    cleanups.push(redis.empty);
+    const start = async () => {
+      const service = await runService({ ...UNLIMITED, DATABASE_URL: database.url, REDIS_URL: redis.url, ...env });
+      cleanups.push(() => service.stop('SIGKILL'));
+      instances.push({ ...service, http: request(service.url) });
+    };
+    // Whichever comes up has to be known before the other one's failure ends this.
+    for (const outcome of await Promise.allSettled([start(), start()])) {
+      if (outcome.status === 'rejected') throw outcome.reason;
+    }
+    await Promise.all(instances.map(foundItsParts));
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+  return {
+    at: (number: number): Instance => {
+      const instance = instances[number % 2];
+      if (instance === undefined) throw new Error('the instances do not run yet');
+      return instance;
+    },
+  };
 };
 
-/** A process may listen before it has found Redis, and counts for itself until then. */
-const ready = ({ http }: Instance): Promise<void> =>
+const UNLIMITED = {
+  ...PRODUCTION,
+  HOST: '127.0.0.1',
+  RATE_LIMIT_STRICT: 'off',
+  RATE_LIMIT_GLOBAL: 'off',
+  RATE_LIMIT_PUBLIC: 'off',
+};
+
+/** A process listens before it has found Redis, and counts for itself until then. */
+const foundItsParts = ({ http }: Instance): Promise<void> =>
   vi.waitFor(
     async () => {
       const { body } = await http.get('/health/ready');
@@ -23,42 +65,3 @@ const ready = ({ http }: Instance): Promise<void> =>
     },
     { timeout: 10_000, interval: 20 },
   );
-
-/**
- * Two processes of the service in production, over one empty database and one empty Redis, for a whole file of tests.
- * @returns both, once `beforeAll` is over. They were started at the same time.
- */
-export const twoInstances = (env: Readonly<Record<string, string>> = {}): (() => readonly [Instance, Instance]) => {
-  const cleanups: (() => Promise<unknown>)[] = [];
-  let instances: readonly [Instance, Instance] | undefined;
-  beforeAll(async () => {
-    const database = await createDatabase(postgresOfTheTests() ?? '');
-    cleanups.push(database.drop);
-    const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
-    cleanups.push(redis.empty);
-    const shared = {
-      ...PRODUCTION,
-      HOST: '127.0.0.1',
-      DATABASE_URL: database.url,
-      REDIS_URL: redis.url,
-      RATE_LIMIT_STRICT: 'off',
-      RATE_LIMIT_GLOBAL: 'off',
-      RATE_LIMIT_PUBLIC: 'off',
-      ...env,
-    };
-    const started = await Promise.allSettled([start(shared), start(shared)]);
-    const running = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-    cleanups.push(...running.map(({ stop }) => () => stop('SIGKILL')));
-    const [one, other] = await Promise.all(started.map((each) => (each.status === 'fulfilled' ? each.value : Promise.reject(each.reason))));
-    if (one === undefined || other === undefined) return;
-    await Promise.all([ready(one), ready(other)]);
-    instances = [one, other];
-  });
-  afterAll(async () => {
-    for (const clean of cleanups.toReversed()) await clean();
-  });
-  return () => {
-    if (instances === undefined) throw new Error('they do not run yet');
-    return instances;
-  };
-};

@@ -1,4 +1,5 @@
 import request from 'supertest';
+import { expect, vi } from 'vitest';
 import type { Route } from '../../src/adapters/http/define-route.ts';
 import { currentRequest } from '../../src/adapters/http/request-scope.ts';
 import { compose, type Ports, type Service } from '../../src/infrastructure/compose.ts';
@@ -61,6 +62,7 @@ export const startService = async (
     () => ({ requestId: currentRequest()?.requestId }),
   );
   const service = await compose(config, logger, overrides);
+  if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
   const server = await listen(service.http, config);
   const url = `http://127.0.0.1:${server.address.port}`;
   return {
@@ -80,9 +82,16 @@ export const startService = async (
   };
 };
 
+/** Waits until the service counts in Redis. Asked here, readiness is neither limited nor logged. */
+const foundRedis = (routes: readonly Route[]): Promise<void> =>
+  vi.waitFor(async () => {
+    const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);
+    expect(answer).toMatchObject({ checks: { redis: 'up' } });
+  }, 5_000);
+
 /** The routes as the service declares them, for tests that are made from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService();
+  const { close, routes } = await startService({ DATABASE_URL: 'memory:' });
   await close();
   return routes;
 };

@@ -2,7 +2,6 @@ import type { TestProject } from 'vitest/node';
 import { launchPostgres, providePostgres } from './postgres.ts';
 import './provided.ts';
 import { launchRedis, provideRedis } from './redis.ts';
-import type { TestServer } from './server.ts';
 
 const { CI = '', TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
 const IN_CI = !['', '0', 'false'].includes(CI);
@@ -21,38 +20,37 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     try {
       return await provide();
     } catch (error) {
-      missing.push(`${name} (${error instanceof Error ? firstLine(error.message) : error})`);
+      missing.push(`${name} (${error instanceof Error ? lastLine(error.message) : error})`);
       return null;
     }
   };
-  const urlOf = async (given: string | undefined, start: () => Promise<TestServer> | null): Promise<string | null> => {
-    if (given !== undefined) return given;
-    const server = await start();
-    if (server === null) return null;
-    cleanups.push(server.stop);
-    return server.url;
-  };
 
-  const postgres = await unlessMissing('PostgreSQL', async () => {
+  const postgresql = unlessMissing('PostgreSQL', async () => {
     const { programs, remove } = await providePostgres();
     cleanups.push(remove);
-    return { programs, url: await urlOf(TEST_DATABASE_URL, () => launchPostgres(programs)) };
+    if (TEST_DATABASE_URL !== undefined) return { programs, url: TEST_DATABASE_URL };
+    const { url, stop } = await launchPostgres(programs);
+    cleanups.push(stop);
+    return { programs, url };
   });
-  const redis = await unlessMissing('Redis', async () => {
-    const program = await provideRedis();
-    return { programs: program, url: await urlOf(TEST_REDIS_URL, () => launchRedis(program)) };
+  const redis = unlessMissing('Redis', async () => {
+    const programs = await provideRedis();
+    if (TEST_REDIS_URL !== undefined) return { programs, url: TEST_REDIS_URL };
+    const { url, stop } = await launchRedis(programs);
+    cleanups.push(stop);
+    return { programs, url };
   });
+  project.provide('postgresql', (await postgresql) ?? { programs: null, url: TEST_DATABASE_URL ?? null });
+  project.provide('redis', (await redis) ?? { programs: null, url: TEST_REDIS_URL ?? null });
+
   if (missing.length > 0 && IN_CI) {
     await cleanUp();
-    throw new Error(`CI runs every test, and this is missing: ${missing.join(', ')}`);
+    throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
   }
-  project.provide('postgresql', postgres ?? { programs: null, url: TEST_DATABASE_URL ?? null });
-  project.provide('redis', redis ?? { programs: null, url: TEST_REDIS_URL ?? null });
   return async () => {
     await cleanUp();
-    if (missing.length > 0)
-      process.stdout.write(`\nSKIPPED: tests that need what is missing here: ${missing.join(', ')}\n`);
+    if (missing.length > 0) process.stdout.write(`\nSKIPPED: every test that needs ${missing.join(' or ')}\n`);
   };
 };
 
-const firstLine = (text: string): string => text.split('\n', 1)[0] ?? '';
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -58,7 +58,6 @@ export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<
   const data = join(directory, 'data');
   const password = randomUUID();
   const port = await freePort();
-  await initialize({ bin, owner }, directory, data, password);
   return launch({
     url: `postgresql://postgres:${password}@127.0.0.1:${port}/postgres`,
     directory,
@@ -72,6 +71,7 @@ export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<
     ],
     env: ENVIRONMENT,
     user: owner,
+    prepare: () => initialize({ bin, owner }, directory, data, password),
   });
 };
 

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** A process and its children. It must be stopped or about to end, lest it have others by then. */
 export const processTree = (pid: number): number[] => [pid, ...childrenOf(pid)];
@@ -28,10 +28,11 @@ export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void
   for (const pid of pids) if (isRunning(pid)) process.kill(pid, signal);
 };
 
+/** Whether a process runs: one that has ended and waits for its parent to notice does not. */
 export const isRunning = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
-    return true;
+    return !existsSync('/proc/self/stat') || !/\) [XZ] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }

@@ -30,6 +30,8 @@ export type Launch = {
   readonly env: Readonly<Record<string, string>>;
   /** Whom it runs as, when not as ourselves. */
   readonly user: Owner;
+  /** What has to be done once before it runs. */
+  readonly prepare?: () => Promise<void>;
 };
 
 export type Owner = { readonly uid?: number; readonly gid?: number };
@@ -44,10 +46,14 @@ const PATIENCE = 30_000;
  */
 export const launch = async (options: Launch): Promise<TestServer> => {
   const stop = keep(options.directory);
-  let server = await run(options).catch(async (error: unknown) => {
+  let server: RunningServer;
+  try {
+    await options.prepare?.();
+    server = await run(options);
+  } catch (error) {
     await stop();
     throw error;
-  });
+  }
   return {
     url: options.url,
     kill: () => server.kill(),
@@ -61,7 +67,9 @@ export const launch = async (options: Launch): Promise<TestServer> => {
   };
 };
 
-const run = async (options: Launch): Promise<Pick<TestServer, 'kill' | 'freeze' | 'thaw'>> => {
+type RunningServer = Pick<TestServer, 'kill' | 'freeze' | 'thaw'>;
+
+const run = async (options: Launch): Promise<RunningServer> => {
   const { command, args, directory, env, user, input = '' } = options;
   const child = spawn(command, args, { cwd: directory, env, ...user, detached: true, stdio: 'pipe' });
   await once(child, 'spawn');

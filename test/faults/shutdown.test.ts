@@ -1,0 +1,86 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type RunningService, runService } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const CLIENTS = 16;
+
+/** What became of a request: answered, or never accepted because nobody listened any more. Anything else is a drop. */
+type Outcome =
+  | { readonly status: number; readonly connection: string | undefined }
+  | 'not accepted'
+  | { readonly dropped: string };
+
+const post = (url: string, agent: Agent, body: object): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const answered = (response: IncomingMessage) =>
+      response
+        .resume()
+        .once('error', (error) => resolve({ dropped: error.message }))
+        .once('end', () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }));
+    request(url, { method: 'POST', agent, headers: { 'Content-Type': 'application/json' } }, answered)
+      .once('error', (error: NodeJS.ErrnoException) =>
+        resolve(error.code === 'ECONNREFUSED' ? 'not accepted' : { dropped: error.message }),
+      )
+      .end(JSON.stringify(body));
+  });
+
+describe('a service that is told to stop', () => {
+  const directory = temporaryDirectory();
+  let service: RunningService | undefined;
+  afterEach(async () => {
+    await service?.stop('SIGKILL');
+  });
+  const start = async () => {
+    service = await runService({ DATABASE_URL: 'memory:', DATA_DIR: directory.path, RATE_LIMIT_STRICT: 'off' });
+    return service;
+  };
+
+  it('answers every request that it accepted, tells connections to close, and ends with 0', async () => {
+    const { url, stop, outcome } = await start();
+    const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+    const outcomes: Outcome[] = [];
+    // Every log-in takes a hash: at any moment some requests are being worked on and others wait.
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      let last: Outcome | undefined;
+      while (last !== 'not accepted') {
+        last = await post(`${url}/auth/login`, agent, { account: 'nobody', password: 'correct horse' });
+        outcomes.push(last);
+      }
+    });
+    await vi.waitFor(() => expect(outcomes.length).toBeGreaterThan(CLIENTS), { timeout: 20_000, interval: 20 });
+    const answeredBefore = outcomes.length;
+    void stop();
+    await Promise.all(clients);
+    expect(await outcome).toEqual({ code: 0, signal: null });
+    expect(outcomes.filter((each) => typeof each === 'object' && 'dropped' in each)).toEqual([]);
+    const afterwards = outcomes.slice(answeredBefore).filter((each) => typeof each === 'object' && 'status' in each);
+    expect(afterwards.length).toBeGreaterThanOrEqual(CLIENTS);
+    expect(afterwards.map((each) => each.status)).toEqual(afterwards.map(() => 401));
+    expect(afterwards.some(({ connection }) => connection === 'close')).toBe(true);
+    agent.destroy();
+  });
+
+  it('ends soon although a connection is kept open', async () => {
+    const { url, stop } = await start();
+    const agent = new Agent({ keepAlive: true });
+    await post(`${url}/auth/refresh-token`, agent, {});
+    expect(await stop()).toEqual({ code: 0, signal: null });
+    agent.destroy();
+  });
+
+  it('ends at once when it is told so a second time', async () => {
+    const { url, child, stop, outcome, stdout } = await start();
+    const agent = new Agent({ keepAlive: true });
+    const hashing = Array.from({ length: 100 }, () =>
+      post(`${url}/auth/login`, agent, { account: 'nobody', password: 'correct horse' }),
+    );
+    await Promise.race(hashing);
+    void stop('SIGINT');
+    await vi.waitFor(() => expect(stdout.some((line) => line.includes('Tandem stops'))).toBe(true), { interval: 5 });
+    child.kill('SIGINT');
+    expect(await outcome).toEqual({ code: 1, signal: null });
+    expect((await Promise.all(hashing)).some((each) => typeof each === 'object' && 'dropped' in each)).toBe(true);
+    agent.destroy();
+  });
+});

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type RunningService, runService } from '../support/process.ts';
+import { parseAnswer } from '../support/raw-http.ts';
+import { ask } from '../support/sessions-under-load.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const HEAD = 'POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+
+describe('clients that take their time', () => {
+  const directory = temporaryDirectory();
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await runService({ DATABASE_URL: 'memory:', DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '2000' });
+  });
+  afterAll(async () => {
+    await service.stop();
+    directory.remove();
+  });
+
+  const open = async (): Promise<Socket> => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  };
+
+  /** Writes on until the service ends the connection. @returns all that it said. */
+  const trickle = async (socket: Socket, piece: string): Promise<string> => {
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const timer = setInterval(() => socket.write(piece), 100);
+    await once(socket, 'close');
+    clearInterval(timer);
+    return Buffer.concat(chunks).toString();
+  };
+
+  it('are cut off with 408 in the middle of a head, a byte at a time', async () => {
+    const socket = await open();
+    socket.write(`${HEAD}X-Slow: `);
+    expect(parseAnswer(await trickle(socket, 'a'))).toMatchObject({ status: 408 });
+  });
+
+  it('are cut off with 408 in the middle of a body, a byte at a time', async () => {
+    const socket = await open();
+    socket.write(`${HEAD}Content-Length: 10000\r\n\r\n{"account":"`);
+    expect(parseAnswer(await trickle(socket, 'a'))).toMatchObject({ status: 408 });
+  });
+
+  it('are cut off when the body never ends', async () => {
+    const socket = await open();
+    socket.write(`${HEAD}Transfer-Encoding: chunked\r\n\r\n`);
+    expect(parseAnswer(await trickle(socket, `1000\r\n${'a'.repeat(0x1000)}\r\n`))).toMatchObject({ status: 413 });
+  });
+
+  it('do not keep others waiting: a thousand that say nothing, and a thousand that say little', async () => {
+    const idle = await Promise.all(Array.from({ length: 2_000 }, open));
+    for (const socket of idle.slice(1_000)) socket.write(HEAD);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`${service.url}/auth/session`)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    await Promise.all(idle.map((socket) => socket.resume().closed || once(socket, 'close')));
+  });
+});

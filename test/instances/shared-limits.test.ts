@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { canShare, twoInstances } from '../support/instances.ts';
+import { tally } from '../support/tally.ts';
+
+const LIMIT = 20;
+const ADMITTED = '400 CLIENT_PARAMS_VALIDATION_FAILED';
+const REFUSED = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
+
+describe.runIf(canShare())('two instances over one Redis', () => {
+  const { at } = twoInstances({ RATE_LIMIT_STRICT: `${LIMIT}/60`, TRUST_PROXY: '1' });
+
+  /** Limits go before validation: a body that costs nothing is counted like any other. */
+  const ask = (instance: number, forwarded: string) =>
+    at(instance).http.post('/auth/login').set('X-Forwarded-For', forwarded).send({});
+  const burst = (count: number, forwarded: string) =>
+    Promise.all(Array.from({ length: count }, (_none, index) => ask(index, forwarded)));
+
+  it('admit as many requests of a burst over both as one of them would', async () => {
+    const responses = await burst(3 * LIMIT, '192.0.2.1');
+    expect(tally(responses)).toEqual({ [ADMITTED]: LIMIT, [REFUSED]: 2 * LIMIT });
+  });
+
+  it('refuse at the one whom the other has counted, and nobody else', async () => {
+    for (let count = 0; count < LIMIT; count += 1) await ask(0, '192.0.2.2').expect(400);
+    await ask(1, '192.0.2.2').expect(429);
+    await ask(1, '192.0.2.3').expect(400);
+  });
+
+  it('take the client from the last hop, whatever it claims about the ones before', async () => {
+    for (let count = 0; count < LIMIT; count += 1) await ask(count, `198.51.100.${count}, 192.0.2.4`).expect(400);
+    await ask(0, '203.0.113.1, 192.0.2.4').expect(429);
+    await ask(1, '192.0.2.4').expect(429);
+    await ask(1, '192.0.2.4, 203.0.113.1').expect(400);
+  });
+
+  it('count each route for itself', async () => {
+    await burst(LIMIT, '192.0.2.5');
+    await ask(0, '192.0.2.5').expect(429);
+    await at(1).http.post('/auth/register').set('X-Forwarded-For', '192.0.2.5').send({}).expect(400);
+  });
+});

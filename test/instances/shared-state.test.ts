@@ -1,0 +1,74 @@
+import type { Response } from 'supertest';
+import { describe, expect, it } from 'vitest';
+import { heldFrom } from '../support/auth-http.ts';
+import { canShare, twoInstances } from '../support/instances.ts';
+import { aPerson } from '../support/service.ts';
+import { tally } from '../support/tally.ts';
+
+const CROWD = 40;
+
+describe.runIf(canShare())('two instances over one database', () => {
+  const { at } = twoInstances();
+
+  const register = (instance: number, person: object) => at(instance).http.post('/auth/register').send(person);
+  const refresh = (instance: number, cookie: string) =>
+    at(instance).http.post('/auth/refresh-token').set('Cookie', cookie);
+  const me = (instance: number, accessToken: string) =>
+    at(instance).http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
+
+  /** Sends all at once, to the one and the other in turn. */
+  const crowd = (send: (index: number) => PromiseLike<Response>): Promise<Response[]> =>
+    Promise.all(Array.from({ length: CROWD }, (_none, index) => send(index)));
+
+  it('both come up, though they found it empty at the same time', async () => {
+    for (const instance of [0, 1]) {
+      const { body } = await at(instance).http.get('/health/ready').expect(200);
+      expect(body.data).toEqual({ status: 'ready', checks: { database: 'up', redis: 'up' } });
+    }
+    expect(at(0).child.pid).not.toBe(at(1).child.pid);
+  });
+
+  it('know each other’s users', async () => {
+    const person = aPerson();
+    const { body } = await register(0, person).expect(201);
+    const login = { account: person.email, password: person.password };
+    const loggedIn = await at(1).http.post('/auth/login').send(login).expect(200);
+    expect(loggedIn.body.data.user).toEqual(body.data.user);
+  });
+
+  it('honour each other’s access tokens', async () => {
+    const registered = await register(0, aPerson()).expect(201);
+    const { body } = await me(1, heldFrom(registered).accessToken).expect(200);
+    expect(body.data).toEqual(registered.body.data.user);
+  });
+
+  it('rotate each other’s refresh tokens, each of them once', async () => {
+    const first = heldFrom(await register(0, aPerson()).expect(201));
+    const second = heldFrom(await refresh(1, first.cookie).expect(200));
+    await me(0, second.accessToken).expect(200);
+    await refresh(0, first.cookie).expect(401);
+    const third = heldFrom(await refresh(0, second.cookie).expect(200));
+    await refresh(1, third.cookie).expect(200);
+  });
+
+  it('end each other’s sessions', async () => {
+    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    await at(1).http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+    await refresh(0, cookie).expect(401);
+  });
+
+  it(`have one winner of ${CROWD} refreshes with one token, and its session lives`, async () => {
+    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    const responses = await crowd((index) => refresh(index, cookie));
+    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': CROWD - 1 });
+    const winner = responses.findIndex(({ status }) => status === 200);
+    const { cookie: next } = heldFrom(responses[winner] as Response);
+    await refresh(winner + 1, next).expect(200);
+  });
+
+  it(`have one winner of ${CROWD} registrations of one username`, async () => {
+    const { username } = aPerson();
+    const responses = await crowd((index) => register(index, { ...aPerson(), username }));
+    expect(tally(responses)).toEqual({ '201': 1, '409 AUTH_USER_DUPLICATE': CROWD - 1 });
+  });
+});

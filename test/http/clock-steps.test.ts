@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, ULID } from '../support/auth-http.ts';
+import { aPerson, type TestService } from '../support/service.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2030, 0, 1);
+
+describe('a clock that steps', () => {
+  const services = servicesOverOneDatabase();
+  const clock = fixedClock(NOW);
+  let service: TestService;
+  let ahead: TestService;
+  beforeAll(async () => {
+    service = await services.start({}, () => ({ clock }));
+    ahead = await services.start({}, () => ({ clock: fixedClock(NOW + HOUR) }));
+  });
+  afterAll(() => clock.set(NOW));
+
+  const register = async (at: TestService) =>
+    heldFrom(await at.http.post('/auth/register').send(aPerson()).expect(201));
+  const me = ({ http }: TestService, accessToken: string) =>
+    http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
+
+  it('back by a second keeps sessions, tokens and ids as they are', async () => {
+    const { accessToken, cookie } = await register(service);
+    clock.advance(-1_000);
+    await me(service, accessToken).expect(200);
+    const refreshed = await refreshWith(service, cookie).expect(200);
+    expect(refreshed.body.context.requestId).toMatch(ULID);
+    await refreshWith(service, heldFrom(refreshed).cookie).expect(200);
+    clock.advance(1_000);
+  });
+
+  it('back by a second keeps ids ascending', async () => {
+    const before = (await service.http.get('/health/live')).body.context.requestId;
+    clock.advance(-1_000);
+    const after = (await service.http.get('/health/live')).body.context.requestId;
+    clock.advance(1_000);
+    expect(after > before).toBe(true);
+  });
+
+  it('by an hour on one instance leaves every session to both: each refreshes what the other issued', async () => {
+    const { cookie } = await register(service);
+    const there = heldFrom(await refreshWith(ahead, cookie).expect(200));
+    const back = heldFrom(await refreshWith(service, there.cookie).expect(200));
+    await refreshWith(ahead, back.cookie).expect(200);
+  });
+
+  it('by an hour on one instance makes no race of a theft, and no theft of a race', async () => {
+    const { cookie } = await register(service);
+    const there = heldFrom(await refreshWith(ahead, cookie).expect(200));
+    // The token was rotated in the future: that is not longer ago than the race window.
+    await refreshWith(service, cookie).expect(401);
+    const next = heldFrom(await refreshWith(service, there.cookie).expect(200));
+    await refreshWith(ahead, cookie).expect(401);
+    await refreshWith(service, next.cookie).expect(401);
+  });
+
+  it('by an hour on one instance ends access tokens of the other there: exp is judged without tolerance', async () => {
+    const { accessToken } = await register(service);
+    await me(ahead, accessToken).expect(401);
+    await me(service, (await register(ahead)).accessToken).expect(200);
+  });
+});

@@ -30,10 +30,10 @@ export const rateLimiter = (
       headers: HEADERS,
       id: clientKey,
     };
-    const inProcess = admitBy(ratelimit({ ...common, driver: 'memory', db: counters[throttle] }));
+    const inProcess = admitBy(limit.window, ratelimit({ ...common, driver: 'memory', db: counters[throttle] }));
     if (redis === null) return inProcess;
     // A cluster will do: the driver sends one script, of one key.
-    const inRedis = admitBy(ratelimit({ ...common, driver: 'redis', db: redis as Redis }));
+    const inRedis = admitBy(limit.window, ratelimit({ ...common, driver: 'redis', db: redis as Redis }));
     return (ctx) =>
       shared.orElse(
         () => inRedis(ctx),
@@ -46,7 +46,7 @@ const windowOf = ({ requests, window }: NonNullable<Limit>) => ({ max: requests,
 
 /** The middleware writes an answer of its own when it refuses; stage 13 writes ours over it. */
 const admitBy =
-  (middleware: Middleware): Admit =>
+  (window: number, middleware: Middleware): Admit =>
   async (ctx) => {
     let admitted = false;
     await middleware(ctx, async () => {
@@ -54,11 +54,14 @@ const admitBy =
     });
     const reset = Number(ctx.response.get(HEADERS.reset));
     for (const name of Object.values(HEADERS)) ctx.remove(name);
-    if (!admitted) throw new RateLimitExceeded(secondsUntil(reset));
+    if (!admitted) throw new RateLimitExceeded(secondsUntil(reset, window));
   };
 
-/** @param reset epoch seconds; the Redis driver rounds them down. */
-const secondsUntil = (reset: number): number => {
+/**
+ * @param reset epoch seconds; the Redis driver rounds them down. Another instance's clock may be ahead by hours, and nobody
+ *   need stay away longer than a window.
+ */
+const secondsUntil = (reset: number, window: number): number => {
   const until = Number.isInteger(reset) ? reset + 1 : reset;
-  return Math.max(1, Math.ceil(until - Date.now() / 1000));
+  return Math.min(Math.ceil(window / 1000), Math.max(1, Math.ceil(until - Date.now() / 1000)));
 };

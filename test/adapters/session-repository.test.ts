@@ -12,6 +12,8 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/da
 import { takeRedisDatabase } from '../support/redis-databases.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
 
+/** Who waits for a row that somebody else is writing. */
+const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const TOO_LATE = { code: 'DB_QUERY_FAILED', reason: 'the rotation came too late' };
 
 describeSessionRepository('memorySessionRepository', async () => ({ repository: memorySessionRepository() }));
@@ -72,18 +74,21 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       const session = aSession({ userId: owner });
       await repository.add(session);
       const rotation = aRotation(session);
-      let reverted = false;
-      let reverting = Promise.resolve();
-      await database.em.fork().transactional(async (em) => {
+      const [rotated, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const transaction = database.em.fork().transactional(async (em) => {
         await mikroOrmSessionRepository(em).rotate(rotation);
-        reverting = repository.revert(rotation).finally(() => {
-          reverted = true;
-        });
-        const isWaiting = async () => (await em.execute('select from pg_locks where not granted')).length > 0;
-        // PGlite has one connection, which is this transaction's.
-        while (concurrent && !reverted && !(await isWaiting()));
+        rotated.resolve();
+        await committing.promise;
       });
-      await reverting;
+      await rotated.promise;
+      let reverted = false;
+      const reverting = repository.revert(rotation).finally(() => {
+        reverted = true;
+      });
+      const isWaiting = async () => (await database.em.execute(WAITING)).length > 0;
+      while (concurrent && !reverted && !(await isWaiting()));
+      committing.resolve();
+      await Promise.all([transaction, reverting]);
       expect(await repository.find(session.id)).toMatchObject({ currentTokenId: session.currentTokenId });
     });
   });

@@ -226,6 +226,21 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
+    it('when the caller has gone during the rotation', async () => {
+      const sessions = memorySessionRepository();
+      const caller = new AbortController();
+      const rotate: typeof sessions.rotate = async (rotation) => {
+        const won = await sessions.rotate(rotation);
+        caller.abort();
+        return won;
+      };
+      const { app, first, open } = await setUp({ sessions: { ...sessions, rotate } });
+      const { sessionId, claims } = await open(first);
+      await expect(app.refresh([first], caller.signal)).rejects.toThrow();
+      expect(await sessions.find(sessionId)).toMatchObject({ currentTokenId: claims.jti });
+      expect(await app.refresh([first])).toHaveProperty('accessToken');
+    });
+
     it('when the caller has gone before the rotation', async () => {
       const { app, first } = await setUp();
       await expect(app.refresh([first], AbortSignal.abort())).rejects.toThrow();

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { isLive, newSession, type Rotation, rotated, type Session, tokenStanding } from '../../src/domain/session.ts';
+import {
+  isLive,
+  newSession,
+  type Rotation,
+  reverted,
+  rotated,
+  type Session,
+  tokenStanding,
+} from '../../src/domain/session.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;
@@ -60,6 +68,23 @@ describe('rotated', () => {
   it('is not possible once the session is over', () => {
     expect(rotated(SESSION, at(SESSION.expiresAt - 1))).not.toBeNull();
     expect(rotated(SESSION, at(SESSION.expiresAt))).toBeNull();
+  });
+});
+
+describe('reverted', () => {
+  it('makes the token current again that was used up, without a predecessor', () => {
+    const before: Session = { ...SESSION, previousTokenId: 't0' };
+    const step = at(START + 1_000);
+    const after = rotated(before, step) as Session;
+    expect(reverted(after, step)).toEqual({ ...after, currentTokenId: 't1', previousTokenId: null });
+  });
+
+  it('is not possible of a step that is not the last one', () => {
+    const step = at(START + 1_000);
+    expect(reverted(SESSION, step)).toBeNull();
+    const after = rotated(SESSION, step) as Session;
+    const later = rotated(after, at(START + 2_000, { from: 't2', to: 't3' })) as Session;
+    expect(reverted(later, step)).toBeNull();
   });
 });
 

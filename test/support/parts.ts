@@ -3,30 +3,35 @@ import { createDatabase } from './databases.ts';
 import { takeRedisDatabase } from './redis-databases.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 
-/** The servers that this project's services run on; `null` where everything is embedded. */
-export const realParts = (): { readonly postgresql: string; readonly redis: string } | null => {
+/** The PostgreSQL that this project's services are on; `null` where everything is embedded. */
+export const realPostgres = (): string | null => real(postgresOfTheTests);
+const realRedis = (): string | null => real(redisOfTheTests);
+
+const real = (find: () => string | undefined): string | null => {
   if (inject('parts') !== 'real') return null;
-  const postgresql = postgresOfTheTests();
-  const redis = redisOfTheTests();
-  if (postgresql === undefined || redis === undefined) throw new Error('there is no PostgreSQL or no Redis here');
-  return { postgresql, redis };
+  const url = find();
+  if (url === undefined) throw new Error('the server that this test needs is missing here');
+  return url;
 };
 
-type Parts = { readonly env: Readonly<Record<string, string>>; readonly remove: () => Promise<void> };
+type Parts = { readonly env: Readonly<Record<string, string>>; readonly remove: () => Promise<unknown> };
 
 /**
- * What one service under test has to itself, as variables of its environment: a database, and a Redis that counts its limits.
- * @param storesItself whether it needs a database, or was given repositories.
+ * What one service under test has to itself where its test does not say what: a database, unless it was given repositories,
+ * and a Redis that counts its limits.
+ * @returns variables of its environment, and how to take away what they name.
  */
-export const partsOfService = async (storesItself: boolean): Promise<Parts> => {
-  const real = realParts();
-  if (real === null) return { env: { DATABASE_URL: 'memory:' }, remove: async () => undefined };
-  const redis = await takeRedisDatabase(real.redis);
-  const database = storesItself
-    ? await createDatabase(real.postgresql)
-    : { url: 'memory:', drop: async () => undefined };
+export const partsOfService = async (
+  given: Readonly<Record<string, string>>,
+  { users, sessions }: { readonly users?: unknown; readonly sessions?: unknown },
+): Promise<Parts> => {
+  const storesItself = given.DATABASE_URL === undefined && (users === undefined || sessions === undefined);
+  const postgres = storesItself ? realPostgres() : null;
+  const redisServer = given.REDIS_URL === undefined ? realRedis() : null;
+  const database = postgres === null ? null : await createDatabase(postgres);
+  const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
-    env: { DATABASE_URL: database.url, REDIS_URL: redis.url },
-    remove: async () => void (await Promise.all([redis.empty(), database.drop()])),
+    env: { DATABASE_URL: database?.url ?? 'memory:', ...(redis !== null && { REDIS_URL: redis.url }) },
+    remove: () => Promise.all([database?.drop(), redis?.empty()]),
   };
 };

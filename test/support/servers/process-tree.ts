@@ -1,39 +1,58 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 
-/** A process and its children. It must be stopped or about to end, lest it have others by then. */
-export const processTree = (pid: number): number[] => [pid, ...childrenOf(pid)];
+const HAS_PROC = existsSync('/proc/self/stat');
 
-const childrenOf = (pid: number): number[] => {
-  try {
-    return numbersIn(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
-  } catch {
-    return childrenByPgrep(pid);
+/** Makes a process and its children stand still. @returns them all. */
+export const stopTree = async (pid: number): Promise<number[]> => {
+  process.kill(pid, 'SIGSTOP');
+  // Until it stands still it may have another child.
+  await until(() => !/[DRS]/.test(stateOf(pid)));
+  const children = childrenOf(pid);
+  signalAll(children, 'SIGSTOP');
+  return [pid, ...children];
+};
+
+/** Signals every one of them that is still there. */
+export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended.
+    }
   }
 };
 
-/** Where there is no /proc. */
-const childrenByPgrep = (pid: number): number[] => {
+/** Waits until all of them have ended; not for ever, since a parent may be slow to notice. */
+export const allGone = (pids: readonly number[]): Promise<void> => until(() => !pids.some(isRunning));
+
+const isRunning = (pid: number): boolean => {
   try {
-    return numbersIn(execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' }));
+    process.kill(pid, 0);
+    return !/[XZ]/.test(stateOf(pid));
+  } catch {
+    return false;
+  }
+};
+
+/** Linux's letter for what a process does; nothing where it does not tell. */
+const stateOf = (pid: number): string =>
+  HAS_PROC ? (/\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '') : '';
+
+const childrenOf = (pid: number): number[] => {
+  try {
+    const list = HAS_PROC
+      ? readFileSync(`/proc/${pid}/task/${pid}/children`)
+      : execFileSync('pgrep', ['-P', String(pid)]);
+    return String(list).split(/\s+/).filter(Boolean).map(Number);
   } catch {
     return [];
   }
 };
 
-const numbersIn = (text: string): number[] => text.split(/\s+/).filter(Boolean).map(Number);
-
-/** Signals every one of them that is still there. */
-export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
-  for (const pid of pids) if (isRunning(pid)) process.kill(pid, signal);
-};
-
-/** Whether a process runs: one that has ended and waits for its parent to notice does not. */
-export const isRunning = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return !existsSync('/proc/self/stat') || !/\) [XZ] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
+const until = async (condition: () => boolean): Promise<void> => {
+  const deadline = performance.now() + 5_000;
+  while (!condition() && performance.now() < deadline) await pause(2);
 };

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { keep } from './keeper.ts';
-import { isRunning, processTree, signalAll } from './process-tree.ts';
+import { allGone, signalAll, stopTree } from './process-tree.ts';
 
 /** A server process of the tests' own, on a loopback port and with a data directory that it keeps until `stop`. */
 export type TestServer = {
@@ -12,7 +12,7 @@ export type TestServer = {
   /** Ends it as a crash would: connections break, its data stay. */
   readonly kill: () => Promise<void>;
   /** Makes it stand still: its port accepts and its connections stay, and nothing answers. */
-  readonly freeze: () => void;
+  readonly freeze: () => Promise<void>;
   readonly thaw: () => void;
   /** Runs it again on the same port and data, after it was killed, or kills it first. */
   readonly restart: () => Promise<void>;
@@ -82,24 +82,20 @@ const run = async (options: Launch): Promise<RunningServer> => {
 
   let frozen: readonly number[] = [];
   const isUp = () => child.exitCode === null && child.signalCode === null;
-  const freeze = () => {
-    if (!isUp()) return;
-    process.kill(pid, 'SIGSTOP');
-    frozen = processTree(pid);
-    signalAll(frozen, 'SIGSTOP');
-  };
   return {
-    freeze,
+    freeze: async () => {
+      if (isUp()) frozen = await stopTree(pid);
+    },
     thaw: () => {
       signalAll(frozen, 'SIGCONT');
       frozen = [];
     },
     kill: async () => {
       if (!isUp()) return;
-      freeze();
-      const processes = frozen;
+      const processes = await stopTree(pid);
       signalAll(processes, 'SIGKILL');
       await gone;
+      // PostgreSQL does not start while a child of its former life holds its memory.
       await allGone(processes);
     },
   };
@@ -118,10 +114,4 @@ const readiness = async (child: ChildProcess, gone: Promise<unknown>): Promise<v
   const late = pause(PATIENCE, true, { ref: false });
   const failed = await Promise.race([ready, gone.then(() => true), late]);
   if (failed) throw new Error(`${child.spawnfile} did not come up: ${said.trim()}`);
-};
-
-/** PostgreSQL does not start while a child of its former life holds its memory. */
-const allGone = async (pids: readonly number[]): Promise<void> => {
-  const deadline = performance.now() + 5_000;
-  while (pids.some(isRunning) && performance.now() < deadline) await pause(10);
 };

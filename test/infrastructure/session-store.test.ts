@@ -1,0 +1,76 @@
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import { createLogger } from '../../src/infrastructure/logger.ts';
+import { openSessionStore } from '../../src/infrastructure/session-store.ts';
+import { aRotation, aSession } from '../support/builders.ts';
+import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
+
+const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+const IN_DATABASE = { sessionStore: 'database', redisUrls: [], requestTimeout: 30_000 } as const;
+
+describe('the session store', () => {
+  it.each([
+    [30_000, 5_000],
+    [1_000, 500],
+  ])('of requests that have %i ms gives a rotation in the database %i ms', async (requestTimeout, expected) => {
+    const budgets: number[] = [];
+    const inDatabase = ({ budget }: { budget: number }) => {
+      budgets.push(budget);
+      return memorySessionRepository();
+    };
+    const store = await openSessionStore({ ...IN_DATABASE, requestTimeout }, inDatabase, logger);
+    onTestFinished(store.close);
+    expect(budgets).toEqual([expected]);
+    expect(store.checks).toEqual([]);
+  });
+
+  it('holds a session whose rotation failed until that is taken back', async () => {
+    const rotate = () => Promise.reject(new AppError('DB_QUERY_FAILED', { reason: 'away' }));
+    const store = await openSessionStore(IN_DATABASE, () => ({ ...memorySessionRepository(), rotate }), logger);
+    onTestFinished(store.close);
+    const session = aSession();
+    await expect(store.sessions.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'away' });
+    await expect(store.sessions.rotate(aRotation(session))).rejects.toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: expect.stringContaining('in doubt'),
+    });
+  });
+
+  it('does not open without its Redis, and names the variable and nothing of its value', async () => {
+    const url = `redis://user:password@127.0.0.1:${await freePort()}`;
+    for (const redisUrls of [[url], [url, url]]) {
+      const opening = openSessionStore(
+        { ...IN_DATABASE, sessionStore: 'redis', redisUrls },
+        memorySessionRepository,
+        logger,
+      );
+      await expect(opening).rejects.toThrow(/^The Redis of REDIS_URL cannot be reached: \w+$/);
+    }
+  });
+
+  const server = redisOfTheTests();
+  it.runIf(server !== undefined)('in Redis keeps sessions there, and is up for as long as it is open', async () => {
+    const { url, empty } = await takeRedisDatabase(server ?? '');
+    onTestFinished(empty);
+    const redis = new Redis(url);
+    onTestFinished(() => redis.disconnect());
+    const settings = { ...IN_DATABASE, sessionStore: 'redis', redisUrls: [url] } as const;
+    const { sessions, checks, close } = await openSessionStore(settings, memorySessionRepository, logger);
+
+    const session = aSession();
+    await sessions.add(session);
+    expect(await sessions.rotate(aRotation(session))).toBe(true);
+    expect(await redis.keys('*')).toEqual([`tandem:session:{${session.id}}`]);
+
+    const [check] = checks;
+    expect(check).toMatchObject({ name: 'sessions', required: true });
+    await check?.ping();
+    close();
+    await expect(check?.ping()).rejects.toThrow();
+    await expect(sessions.find(session.id)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+  });
+});

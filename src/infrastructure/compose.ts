@@ -6,6 +6,7 @@ import { refreshCookie } from '../adapters/http/refresh-cookie.ts';
 import { authRoutes } from '../adapters/http/routes/auth.ts';
 import { errorRoutes } from '../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../adapters/http/routes/health.ts';
+import { keySetRoutes } from '../adapters/http/routes/key-set.ts';
 import { userRoutes } from '../adapters/http/routes/users.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
 import {
@@ -18,6 +19,7 @@ import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { memorySessionRepository } from '../adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../adapters/session-repository/mikro-orm.ts';
 import { joseTokenSigner } from '../adapters/token-signer/jose.ts';
+import { jwks, type PublicJwks } from '../adapters/token-signer/jwks.ts';
 import { memoryUserRepository } from '../adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../adapters/user-repository/mikro-orm.ts';
 import type { Clock } from '../application/ports/clock.ts';
@@ -69,17 +71,18 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   const metrics = config.metrics === null ? null : prometheusMetrics();
   const hasher = bcryptPasswordHasher({ maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
+  const { tokens, keySet } = await openTokens(config, overrides);
   const ports: Ports = {
     users: storage.users,
     sessions: storage.sessions,
-    tokens: overrides.tokens ?? (await joseTokenSigner(config.keys ?? (await loadOrCreateKeys(config.dataDir)))),
+    tokens,
     hasher,
     clock,
     ids: ulidGenerator(clock),
     ...overrides,
   };
   const checks = redis === null ? storage.checks : [...storage.checks, redisCheck(redis)];
-  const routes = declareRoutes(config, { ...ports, onRefresh: metrics?.observeRefresh }, checks);
+  const routes = declareRoutes(config, { ...ports, onRefresh: metrics?.observeRefresh }, checks, keySet);
   const http = createApp(routes, {
     ...config,
     ...ports,
@@ -101,6 +104,16 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   return { http, routes, ports, metrics, close };
 };
 
+/** A signer from elsewhere has keys of its own, which are not known here. */
+const openTokens = async (
+  config: Config,
+  { tokens }: Partial<Ports>,
+): Promise<{ tokens: TokenSigner; keySet: PublicJwks }> => {
+  if (tokens !== undefined) return { tokens, keySet: { keys: [] } };
+  const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
+  return { tokens: await joseTokenSigner(keys, config), keySet: await jwks(keys.access) };
+};
+
 const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
   if (redis === null) return 'process';
   return limitsDegraded() ? 'degraded' : 'shared';
@@ -113,6 +126,7 @@ const declareRoutes = (
   config: Config,
   ports: Ports & Pick<RefreshDeps, 'onRefresh'>,
   checks: readonly Check[],
+  keySet: PublicJwks,
 ): Route[] => {
   const deps = { ...ports, ...config, replayPolicy: config };
   return [
@@ -122,6 +136,7 @@ const declareRoutes = (
     ),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps) }),
     ...errorRoutes(config.baseUrl),
+    ...keySetRoutes(keySet),
     ...healthRoutes(checks),
   ];
 };

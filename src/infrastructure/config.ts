@@ -44,6 +44,9 @@ export type Config = {
   readonly sessionStore: 'database' | 'redis';
   /** `null`, never in production: the service keeps its own in `dataDir`. */
   readonly keys: TokenKeys | null;
+  /** The `iss` and the `aud` of both tokens; `null` is none. */
+  readonly issuer: string | null;
+  readonly audience: string | null;
   /** Milliseconds, as are the next three. */
   readonly accessLifetime: number;
   readonly refreshLifetime: number;
@@ -158,6 +161,8 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     redisUrls: values.REDIS_URL ?? [],
     sessionStore: values.SESSION_STORE,
     keys,
+    issuer: values.JWT_ISSUER ?? null,
+    audience: values.JWT_AUDIENCE ?? null,
     accessLifetime: values.JWT_ACCESS_EXPIRES_IN,
     refreshLifetime: values.JWT_REFRESH_EXPIRES_IN,
     raceWindow: values.JWT_REFRESH_RACE_WINDOW,

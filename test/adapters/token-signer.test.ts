@@ -11,9 +11,24 @@ describeTokenSigner('plainTokenSigner', async (key) => plainTokenSigner(key));
 
 const NOW = Date.UTC(2026, 0, 1);
 const IAT = NOW / 1000;
-const USER = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: NOW - 86_400_001, updatedAt: NOW };
-const ACCESS: AccessClaims = { sub: 'u1', iat: IAT, exp: IAT + 900, jti: 't1', tokenType: 'access', user: USER };
-const REFRESH: RefreshClaims = { sub: 'u1', iat: IAT, exp: IAT + 604_800, jti: 't2', tokenType: 'refresh' };
+const SUB = '01J00000000000000000000001';
+const SID = '01J00000000000000000000004';
+const USER = { id: SUB, username: 'Ada', email: 'ada@example.org', createdAt: NOW - 86_400_001, updatedAt: NOW };
+const ACCESS: AccessClaims = {
+  sub: SUB,
+  iat: IAT,
+  exp: IAT + 900,
+  jti: '01J00000000000000000000002',
+  tokenType: 'access',
+  user: USER,
+};
+const REFRESH: RefreshClaims = {
+  sub: SUB,
+  iat: IAT,
+  exp: IAT + 604_800,
+  jti: '01J00000000000000000000003',
+  tokenType: 'refresh',
+};
 
 const json = (part: string | undefined) => JSON.parse(Buffer.from(part ?? '', 'base64url').toString());
 const opened = (token: string) => {
@@ -53,35 +68,35 @@ describe('joseTokenSigner', () => {
       typ: 'JWT',
       kid: thumbprint(keys.access.publicKeys),
     });
-    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: 's1' })).header).toEqual({
+    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID })).header).toEqual({
       alg: 'ES256',
       typ: 'JWT',
       kid: thumbprint(keys.refresh.publicKeys),
-      sid: 's1',
+      sid: SID,
     });
   });
 
   it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
     const { signer } = await setUp();
     expect(opened(await signer.signAccess(ACCESS)).payload).toEqual({
-      sub: 'u1',
+      sub: SUB,
       iat: IAT,
       exp: IAT + 900,
-      jti: 't1',
+      jti: ACCESS.jti,
       tokenType: 'access',
       user: {
-        id: 'u1',
+        id: SUB,
         username: 'Ada',
         email: 'ada@example.org',
         createdAt: '2025-12-30T23:59:59.999Z',
         updatedAt: '2026-01-01T00:00:00.000Z',
       },
     });
-    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: 's1' })).payload).toEqual({
-      sub: 'u1',
+    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID })).payload).toEqual({
+      sub: SUB,
       iat: IAT,
       exp: IAT + 604_800,
-      jti: 't2',
+      jti: REFRESH.jti,
       tokenType: 'refresh',
     });
   });
@@ -113,7 +128,7 @@ describe('joseTokenSigner', () => {
     const pair = testKeyPair();
     const signer = await joseTokenSigner({ access: pair, refresh: pair } satisfies TokenKeys);
     expect((await signer.verifyRefresh(await signer.signAccess(ACCESS), NOW)).ok).toBe(false);
-    const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: 's1' });
+    const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: SID });
     expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
   });
 
@@ -188,9 +203,9 @@ describe('joseTokenSigner', () => {
     const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys) };
     const verify = (sid: object, payload: object) =>
       signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, ...sid }, payload), NOW);
-    expect((await verify({ sid: 's1' }, REFRESH)).ok).toBe(true);
-    expect((await verify({ sid: 's1' }, { ...REFRESH, tokenType: 'access' })).ok).toBe(false);
-    expect((await verify({ sid: 's1' }, { ...REFRESH, sid: 's1' })).ok).toBe(false);
+    expect((await verify({ sid: SID }, REFRESH)).ok).toBe(true);
+    expect((await verify({ sid: SID }, { ...REFRESH, tokenType: 'access' })).ok).toBe(false);
+    expect((await verify({ sid: SID }, { ...REFRESH, sid: SID })).ok).toBe(false);
     for (const sid of [{}, { sid: 7 }, { sid: null }]) expect((await verify(sid, REFRESH)).ok).toBe(false);
   });
 

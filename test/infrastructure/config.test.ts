@@ -88,6 +88,8 @@ describe('without any variable', () => {
       redisUrls: [],
       sessionStore: 'database',
       keys: null,
+      issuer: null,
+      audience: null,
       accessLifetime: 900_000,
       refreshLifetime: 604_800_000,
       raceWindow: 10_000,
@@ -141,6 +143,7 @@ const NON_ORIGINS = [
 ];
 const NO_DURATIONS = ['15', '0s', '-1s', '15 m', '1w', '4000d', 'soon'];
 const NO_LIMITS = ['100', '100/', '0/60', '100/0', '100/60s', '1.5/60', '100/90000', 'OFF', '-1/60'];
+const NO_PARTIES = ['two words', 'ü', '1:no-uri', 'a'.repeat(201), 'a\0'];
 const NO_FLAGS = ['yes', '1', 'TRUE', ' true'];
 
 type Form = { readonly fits: Readonly<Record<string, object>>; readonly unfit: readonly string[] };
@@ -266,6 +269,11 @@ const FORMS: Readonly<Record<string, Form>> = {
     ],
   },
   SESSION_STORE: { fits: { database: { sessionStore: 'database' } }, unfit: ['memory', 'Redis'] },
+  JWT_ISSUER: {
+    fits: { 'https://auth.example.org': { issuer: 'https://auth.example.org' }, tandem: { issuer: 'tandem' } },
+    unfit: NO_PARTIES,
+  },
+  JWT_AUDIENCE: { fits: { 'urn:example:api': { audience: 'urn:example:api' } }, unfit: NO_PARTIES },
   JWT_ACCESS_EXPIRES_IN: { fits: { '10m': { accessLifetime: 600_000 } }, unfit: [...NO_DURATIONS, '0'] },
   JWT_REFRESH_EXPIRES_IN: { fits: { '1d': { refreshLifetime: 86_400_000 } }, unfit: [...NO_DURATIONS, '0'] },
   JWT_REFRESH_RACE_WINDOW: {

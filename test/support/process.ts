@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { endWithUs } from './servers/keeper.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/infrastructure/main.ts', import.meta.url));
 
@@ -22,6 +23,7 @@ export const spawnService = (env: Readonly<Record<string, string>>, wrap: readon
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  endWithUs(child);
   const stdout: string[] = [];
   const stderr: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));

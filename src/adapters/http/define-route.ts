@@ -34,6 +34,17 @@ type RequestSchemas<Body, Query, Params> = {
   readonly params?: Params;
 };
 
+/**
+ * How a document goes out whose form others define (ADR 0023): its payload is the body, as it is, and no envelope.
+ * Errors keep theirs.
+ */
+export type Unwrapped = {
+  /** The media type, with its parameters. */
+  readonly type: string;
+  /** The header Cache-Control (RFC 9111 §5.2.2). */
+  readonly cacheControl: string;
+};
+
 /** A declared route, from which rate limit, guard, validation, serialization and tests derive. */
 export type Route = {
   readonly name: string;
@@ -42,7 +53,7 @@ export type Route = {
   readonly auth: Strategy;
   readonly throttle: Tier;
   readonly request: RequestSchemas<Schema | undefined, Schema | undefined, Schema | undefined>;
-  readonly response: { readonly status: number; readonly data: Schema };
+  readonly response: { readonly status: number; readonly data: Schema; readonly unwrapped?: Unwrapped };
   /** Every code the route may answer with. */
   readonly errors: ReadonlySet<ErrorCode>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
@@ -58,7 +69,7 @@ type Declaration<Body, Query, Params, Data, Auth> = {
   readonly throttle?: Tier;
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
-  readonly response: { readonly status?: number; readonly data: Data };
+  readonly response: { readonly status?: number; readonly data: Data; readonly unwrapped?: Unwrapped };
   /** Codes that `auth`, `throttle` and `request` don't imply. */
   readonly errors?: readonly ErrorCode[];
 };

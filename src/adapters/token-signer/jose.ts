@@ -11,7 +11,14 @@ import {
 import * as v from 'valibot';
 import type { TokenSigner, Verified } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/public-user.ts';
-import { AccessToken, RefreshTokenOfSession } from './claims.ts';
+import {
+  AccessToken,
+  claimsBetween,
+  type Parties,
+  type PartyClaims,
+  partyClaims,
+  RefreshTokenOfSession,
+} from './claims.ts';
 
 /** One kind of token's keys, on P-256. */
 export type KeyPair = {
@@ -24,6 +31,7 @@ export type KeyPair = {
 export type TokenKeys = { readonly access: KeyPair; readonly refresh: KeyPair };
 
 const ALGORITHM = 'ES256';
+const NOBODY: Parties = { issuer: null, audience: null };
 /** Ours are under 1 KiB. What is longer is refused before anything is computed. */
 const MAX_TOKEN_LENGTH = 8 * 1024;
 /**
@@ -32,10 +40,13 @@ const MAX_TOKEN_LENGTH = 8 * 1024;
  */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
-/** Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4). `kid` is the key's RFC 7638 thumbprint. */
-export const joseTokenSigner = async (keys: TokenKeys): Promise<TokenSigner> => {
-  const access = await jwt(keys.access);
-  const refresh = await jwt(keys.refresh);
+/**
+ * Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4). `kid` is the key's RFC 7638 thumbprint.
+ * @param parties what both tokens say in `iss` and `aud`, and have to say to be accepted.
+ */
+export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NOBODY): Promise<TokenSigner> => {
+  const access = await jwt(keys.access, partyClaims(parties));
+  const refresh = await jwt(keys.refresh, partyClaims(parties));
   return {
     signAccess: ({ user, ...claims }) => access.sign({ ...claims, user: v.parse(PublicUserJson, user) }),
     signRefresh: ({ claims, sessionId }) => refresh.sign(claims, { sid: sessionId }),
@@ -44,7 +55,7 @@ export const joseTokenSigner = async (keys: TokenKeys): Promise<TokenSigner> => 
   };
 };
 
-const jwt = async ({ privateKey, publicKeys }: KeyPair) => {
+const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const ours = new Map<unknown, KeyObject>();
   for (const key of publicKeys) ours.set(await calculateJwkThumbprint(key), key);
@@ -57,7 +68,9 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair) => {
 
   return {
     sign: (claims: JWTPayload, header: { sid?: string } = {}): Promise<string> =>
-      new SignJWT(claims).setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, ...header }).sign(privateKey),
+      new SignJWT({ ...claims, ...parties })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, ...header })
+        .sign(privateKey),
 
     verify: async <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Promise<Verified<T>> => {
       if (token.length > MAX_TOKEN_LENGTH) return { ok: false, reason: 'too_long' };
@@ -69,7 +82,9 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair) => {
         if (error instanceof errors.JOSEError) return { ok: false, reason: error.code };
         throw error;
       }
-      const parsed = v.safeParse(schema, verified);
+      const payload = claimsBetween(parties, verified.payload);
+      if (payload === null) return { ok: false, reason: 'other_parties' };
+      const parsed = v.safeParse(schema, { ...verified, payload });
       return parsed.success ? { ok: true, token: parsed.output } : { ok: false, reason: 'unexpected_claims' };
     },
   };

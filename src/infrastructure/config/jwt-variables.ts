@@ -6,6 +6,7 @@ import type { Variable } from './variable.ts';
 const PRIVATE_KEY = 'one private key in PEM, PKCS#8 or SEC1';
 const PUBLIC_KEYS = 'one or more public keys in PEM, SPKI';
 const KEYS_UNSET = 'made in DATA_DIR (production: required)';
+const PARTY = 'up to 200 visible ASCII characters, and a URI when there is a colon among them';
 const DURATION = 'a duration such as 10s, 15m, 12h or 7d, at most 3650d';
 
 /** SPEC "Key configuration", "Refresh cookie". */
@@ -33,6 +34,18 @@ export const JWT_VARIABLES = {
     expected: PUBLIC_KEYS,
     unset: KEYS_UNSET,
     meaning: 'Verifies refresh tokens.',
+  },
+  JWT_ISSUER: {
+    schema: v.optional(form.stringOrUri),
+    expected: PARTY,
+    unset: 'no iss',
+    meaning: 'The iss of both tokens. Tokens without it are refused: setting or changing it logs everybody out.',
+  },
+  JWT_AUDIENCE: {
+    schema: v.optional(form.stringOrUri),
+    expected: PARTY,
+    unset: 'no aud',
+    meaning: 'The aud of both tokens. Tokens without it are refused: setting or changing it logs everybody out.',
   },
   JWT_ACCESS_EXPIRES_IN: {
     schema: form.duration,

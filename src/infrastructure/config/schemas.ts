@@ -110,3 +110,10 @@ export const redisUrls = parsed<readonly string[]>((text) => {
 
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */
 export const cookiePath = v.pipe(v.string(), v.regex(/^\/[!-+\--:<-~]*$/));
+
+/** RFC 7519 §2 `StringOrURI`; short, since the refresh token has to fit into a cookie. */
+export const stringOrUri = v.pipe(
+  v.string(),
+  v.regex(/^[!-~]{1,200}$/),
+  v.check((text) => !text.includes(':') || URL.canParse(text)),
+);

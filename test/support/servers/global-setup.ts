@@ -1,10 +1,10 @@
 import type { TestProject } from 'vitest/node';
+import { missingParts } from './missing-parts.ts';
 import { launchPostgres, providePostgres } from './postgres.ts';
 import './provided.ts';
 import { launchRedis, provideRedis } from './redis.ts';
 
-const { CI = '', TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
-const IN_CI = !['', '0', 'false'].includes(CI);
+const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
 
 /**
  * Starts one PostgreSQL and one Redis for all tests of a run, unless the environment names others, and takes them away after
@@ -12,17 +12,9 @@ const IN_CI = !['', '0', 'false'].includes(CI);
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const cleanups: (() => Promise<void>)[] = [];
-  const missing: string[] = [];
+  const { unlessMissing, refuseInCi, tell } = missingParts();
   const cleanUp = async () => {
     for (const clean of cleanups.toReversed()) await clean();
-  };
-  const unlessMissing = async <Part>(name: string, provide: () => Promise<Part>): Promise<Part | null> => {
-    try {
-      return await provide();
-    } catch (error) {
-      missing.push(`${name} (${error instanceof Error ? lastLine(error.message) : error})`);
-      return null;
-    }
   };
 
   const postgresql = unlessMissing('PostgreSQL', async () => {
@@ -43,14 +35,14 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   project.provide('postgresql', (await postgresql) ?? { programs: null, url: TEST_DATABASE_URL ?? null });
   project.provide('redis', (await redis) ?? { programs: null, url: TEST_REDIS_URL ?? null });
 
-  if (missing.length > 0 && IN_CI) {
+  try {
+    refuseInCi();
+  } catch (error) {
     await cleanUp();
-    throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
+    throw error;
   }
   return async () => {
     await cleanUp();
-    if (missing.length > 0) process.stdout.write(`\nSKIPPED: every test that needs ${missing.join(' or ')}\n`);
+    tell();
   };
 };
-
-const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
@@ -7,7 +7,7 @@ import { once } from 'node:events';
  */
 const SCRIPT = `
 trap '' HUP INT TERM
-cat > /dev/null
+read -r _
 if pid=$(cat "$1/pid" 2> /dev/null); then
   all="$pid $(cat "/proc/$pid/task/$pid/children" 2> /dev/null || pgrep -P "$pid")"
   kill -CONT $all
@@ -25,14 +25,23 @@ rm -rf "$1"
  * @returns takes them away now, and waits for that.
  */
 export const keep = (directory: string): (() => Promise<void>) => {
-  const keeper = spawn('/bin/sh', ['-c', SCRIPT, 'keeper', directory], {
-    cwd: '/',
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  });
+  const keeper = spawnKeeper(SCRIPT, directory);
   const gone = once(keeper, 'exit');
   return async () => {
     keeper.stdin.end();
     await gone;
   };
 };
+
+/** Has a process killed when this one is gone in whatever way, unless it has ended by then. */
+export const endWithUs = (child: ChildProcess): void => {
+  const keeper = spawnKeeper(`trap '' HUP INT TERM; read -r _; kill -KILL "$1"`, String(child.pid));
+  child.once('exit', () => keeper.kill('SIGKILL'));
+};
+
+const spawnKeeper = (script: string, subject: string) =>
+  spawn('/bin/sh', ['-c', script, 'keeper', subject], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });

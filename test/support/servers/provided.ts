@@ -1,3 +1,4 @@
+import type { ChromiumProgram } from '../browser/program.ts';
 import type { PostgresPrograms } from './postgres.ts';
 import type { RedisProgram } from './redis.ts';
 
@@ -11,5 +12,7 @@ declare module 'vitest' {
     /** Projects that are embedded throughout have neither of these. */
     readonly postgresql: Provided<PostgresPrograms> | undefined;
     readonly redis: Provided<RedisProgram> | undefined;
+    /** The project of the browser has it, if it can be had here. */
+    readonly chromium: ChromiumProgram | null | undefined;
   }
 }

@@ -1,0 +1,35 @@
+import * as v from 'valibot';
+import { type Route, route } from '../define-route.ts';
+
+/** RFC 7518 §6.2.1, public members only: no number of a private key can leave by it. */
+const PublicJwk = v.object({
+  kty: v.literal('EC'),
+  crv: v.literal('P-256'),
+  x: v.string(),
+  y: v.string(),
+  kid: v.string(),
+  use: v.literal('sig'),
+  alg: v.literal('ES256'),
+});
+const KeySet = v.object({ keys: v.array(PublicJwk) });
+
+/** Seconds for which third parties keep the set: a new key is published for longer before it signs. */
+export const KEY_SET_MAX_AGE = 300;
+
+/** The keys by which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
+export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
+  route(
+    {
+      name: 'key-set',
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: KeySet,
+        unwrapped: { type: 'application/jwk-set+json', cacheControl: `public, max-age=${KEY_SET_MAX_AGE}` },
+      },
+    },
+    () => keySet,
+  ),
+];

@@ -1,0 +1,25 @@
+import type { KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK } from 'jose';
+import type { KeyPair } from './jose.ts';
+
+/** Public keys as third parties read them: RFC 7517 §5. */
+export type PublicJwks = { readonly keys: PublicJwk[] };
+type PublicJwk = {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: 'ES256';
+};
+
+/** The public keys of a pair, the current one first. `kid` is what the tokens say. */
+export const jwks = async ({ publicKeys }: KeyPair): Promise<PublicJwks> => ({
+  keys: await Promise.all(publicKeys.map(publicJwk)),
+});
+
+const publicJwk = async (key: KeyObject): Promise<PublicJwk> => {
+  const { x = '', y = '' } = await exportJWK(key);
+  return { kty: 'EC', crv: 'P-256', x, y, kid: await calculateJwkThumbprint(key), use: 'sig', alg: 'ES256' };
+};

@@ -1,0 +1,29 @@
+const { CI = '' } = process.env;
+const IN_CI = !['', '0', 'false'].includes(CI);
+
+/** Keeps count of the parts that a run of tests goes without. */
+export const missingParts = () => {
+  const missing: string[] = [];
+  return {
+    /** @returns the part, or `null` when it cannot be had. */
+    unlessMissing: async <Part>(name: string, provide: () => Promise<Part>): Promise<Part | null> => {
+      try {
+        return await provide();
+      } catch (error) {
+        missing.push(`${name} (${error instanceof Error ? lastLine(error.message) : error})`);
+        return null;
+      }
+    },
+    /** @throws Error in CI, when a part is missing. */
+    refuseInCi: (): void => {
+      if (missing.length > 0 && IN_CI)
+        throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
+    },
+    /** Says which tests were skipped. */
+    tell: (): void => {
+      if (missing.length > 0) process.stdout.write(`\nSKIPPED: every test that needs ${missing.join(' or ')}\n`);
+    },
+  };
+};
+
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';

@@ -1,4 +1,5 @@
-import type { QueryResult, SqlEntityManager } from '@mikro-orm/sql';
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { ExpressionBuilder } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Rotation, Session } from '../../domain/session.ts';
 import type { SessionRow, Tables } from '../mikro-orm/tables.ts';
@@ -26,11 +27,12 @@ const toRow = (session: Session): SessionRow => ({
   expires_at: session.expiresAt,
 });
 
-/** Epoch milliseconds by the database's clock, read when a row is judged and not when the statement began. */
-const NOW = 'extract(epoch from clock_timestamp()) * 1000';
-const ROTATE = `update "sessions"
-  set "current_token_id" = ?, "previous_token_id" = ?, "rotated_at" = ?, "expires_at" = ?
-  where "id" = ? and "current_token_id" = ? and "expires_at" > ? and ${NOW} < ?`;
+/** Epoch seconds by the database's clock, read when a row is judged and not when the statement began. */
+const clockOf = (eb: ExpressionBuilder<Tables, never>) =>
+  eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
+
+/** The number of an advisory lock that no other program takes. */
+const PURGE_LOCK = 7_263_501_949;
 
 /**
  * In table `sessions`. One thin query per call, outside the unit of work.
@@ -39,16 +41,28 @@ const ROTATE = `update "sessions"
 export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000 } = {}): SessionRepository => {
   const tables = () => em.getKysely<Tables>();
   const readTime = async (): Promise<number> => {
-    const [row] = await translated(() => em.execute<{ now: string }[]>(`select ${NOW} as now`));
-    return Number(row?.now);
+    const { now } = await translated(() =>
+      tables()
+        .selectNoFrom((eb) => clockOf(eb).as('now'))
+        .executeTakeFirstOrThrow(),
+    );
+    return now * 1000;
   };
   const time = serverTime(readTime);
 
   const rotate = async ({ sessionId, from, to, at, expiresAt }: Rotation): Promise<boolean> => {
     const deadline = await time.after(budget);
-    const values = [to, from, at, expiresAt, sessionId, from, at, deadline];
-    const { affectedRows } = await translated(() => em.execute<QueryResult>(ROTATE, values, 'run'));
-    if (affectedRows === 1) return true;
+    const { numUpdatedRows } = await translated(() =>
+      tables()
+        .updateTable('sessions')
+        .set({ current_token_id: to, previous_token_id: from, rotated_at: at, expires_at: expiresAt })
+        .where('id', '=', sessionId)
+        .where('current_token_id', '=', from)
+        .where('expires_at', '>', at)
+        .where((eb) => eb(clockOf(eb as never), '<', deadline / 1000))
+        .executeTakeFirst(),
+    );
+    if (numUpdatedRows === 1n) return true;
     if ((await readTime()) >= deadline) throw tooLate();
     return false;
   };
@@ -93,18 +107,28 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
     async end(id) {
       await translated(() => tables().deleteFrom('sessions').where('id', '=', id).execute());
     },
-    /** Passes over rows that another instance purges or rotates at this moment. */
+    /** By one instance at a time: another finds the lock taken, and purges nothing. Rows that are being rotated are passed over. */
     async purge(now, limit) {
-      const result = await translated(() =>
+      const { numDeletedRows } = await translated(() =>
         tables()
+          .with('turn', (db) =>
+            db.selectNoFrom((eb) => eb.fn<boolean>('pg_try_advisory_xact_lock', [eb.val(PURGE_LOCK)]).as('mine')),
+          )
           .with('over', (db) =>
-            db.selectFrom('sessions').select('id').where('expires_at', '<=', now).limit(limit).forUpdate().skipLocked(),
+            db
+              .selectFrom('sessions')
+              .select('id')
+              .where('expires_at', '<=', now)
+              .where((eb) => eb.selectFrom('turn').select('mine'))
+              .limit(limit)
+              .forUpdate()
+              .skipLocked(),
           )
           .deleteFrom('sessions')
           .where('id', 'in', (query) => query.selectFrom('over').select('id'))
           .executeTakeFirst(),
       );
-      return Number(result.numDeletedRows);
+      return Number(numDeletedRows);
     },
   };
 };

@@ -39,13 +39,13 @@ export const JWT_VARIABLES = {
     schema: v.optional(form.stringOrUri),
     expected: PARTY,
     unset: 'no iss',
-    meaning: 'The iss of both tokens. Tokens without it are refused: setting or changing it logs everybody out.',
+    meaning: 'The iss of both tokens. Tokens that say otherwise are refused, so a change logs everybody out.',
   },
   JWT_AUDIENCE: {
     schema: v.optional(form.stringOrUri),
     expected: PARTY,
     unset: 'no aud',
-    meaning: 'The aud of both tokens. Tokens without it are refused: setting or changing it logs everybody out.',
+    meaning: 'The aud of both tokens. Tokens that say otherwise are refused, so a change logs everybody out.',
   },
   JWT_ACCESS_EXPIRES_IN: {
     schema: form.duration,

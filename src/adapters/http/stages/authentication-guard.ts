@@ -1,4 +1,4 @@
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../define-route.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -13,11 +13,14 @@ const missing = () => new AppError('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authe
 const invalid = (reason: string) =>
   new AppError('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
 
+/** Two headers make one that is malformed: whoever else reads the request may have taken the other one. */
+const authorizationOf = ({ req }: Context): string => req.headersDistinct.authorization?.join(', ') ?? '';
+
 /** Stage 7. SPEC "Route guard". */
 export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
   async function authenticationGuard(ctx, next) {
     if (auth !== 'public') {
-      const header = ctx.get('Authorization');
+      const header = authorizationOf(ctx);
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
       if (verified.ok) ctx.request.jwtClaim = verified.token;

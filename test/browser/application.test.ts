@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { canBrowse } from '../support/browser/chromium.ts';
+import { openWorld, SITUATIONS, type Visitor } from '../support/browser/world.ts';
+
+const REFRESH = '/auth/refresh-token';
+
+/** What the browser keeps for the service. */
+const cookiesOf = async ({ context }: Visitor) =>
+  (await context.cookies()).map(({ name, path, httpOnly, secure, sameSite }) => ({
+    name,
+    path,
+    httpOnly,
+    secure,
+    sameSite,
+  }));
+
+const tokenOf = async ({ context }: Visitor): Promise<string | undefined> =>
+  (await context.cookies()).find(({ name }) => name === 'refresh_token')?.value;
+
+describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
+  const { world, visit, signedUp } = openWorld(host, env);
+  /** What was sent since: where the browser was, and what the service saw. */
+  const recording = () => {
+    const start = world().witness.seen.length;
+    return () => world().witness.seen.slice(start);
+  };
+
+  it('registers, logs in, refreshes, asks who it is and logs out', async () => {
+    const visitor = await visit();
+    const { person, post, get } = visitor;
+    const registered = await post('/auth/register', person);
+    expect(registered.status).toBe(201);
+    const first = await tokenOf(visitor);
+
+    expect((await post('/auth/login', { account: person.email, password: person.password })).status).toBe(200);
+    const second = await tokenOf(visitor);
+
+    const refreshed = await post(REFRESH);
+    expect(refreshed.status).toBe(200);
+    const third = await tokenOf(visitor);
+    expect(new Set([undefined, first, second, third]).size).toBe(4);
+
+    const me = await get('/users/me', { Authorization: `Bearer ${refreshed.body.data.accessToken}` });
+    expect([me.status, me.body.data.id]).toEqual([200, registered.body.data.user.id]);
+
+    expect((await get('/auth/clear-cookie')).status).toBe(200);
+    expect(await cookiesOf(visitor)).toEqual([]);
+    const after = await post(REFRESH);
+    expect([after.status, after.body.code]).toEqual([401, 'AUTH_FAILED']);
+  });
+
+  it('has one cookie, with the attributes that were configured', async () => {
+    const visitor = await signedUp();
+    await visitor.post(REFRESH);
+    const attributes =
+      env.JWT_REFRESH_COOKIE_SAME_SITE === 'none'
+        ? { secure: true, sameSite: 'None' }
+        : { secure: false, sameSite: 'Lax' };
+    expect(await cookiesOf(visitor)).toEqual([{ name: 'refresh_token', path: '/auth', httpOnly: true, ...attributes }]);
+  });
+
+  it('cannot read the refresh token by script, nor can a page of the service or of a foreign site', async () => {
+    const { tab, open, context } = await signedUp();
+    const ofTheService = await open(`${world().service}/auth/session`);
+    const ofAnotherSite = await open(world().foreign.publish('<title>foreign</title>'));
+    for (const page of [tab, ofTheService, ofAnotherSite]) {
+      expect(new URL(page.url()).pathname).toMatch(/^\/auth\//);
+      await page.evaluate('document.cookie = "readable=yes; path=/auth"');
+      expect(await page.evaluate('document.cookie')).toBe('readable=yes');
+      expect(await page.evaluate('cookieStore.getAll().then((all) => all.map(({ name }) => name))')).toEqual(['readable']);
+    }
+    expect((await context.cookies()).map(({ name }) => name)).toContain('refresh_token');
+  });
+
+  it('sends the cookie below /auth and nowhere else', async () => {
+    const { get, post } = await signedUp();
+    const seen = recording();
+    await get('/auth/session');
+    await post(REFRESH);
+    await get('/errors');
+    await get('/users/me', { Authorization: 'Bearer none' });
+    await get('/authors');
+    const sent = seen().filter(({ method }) => method !== 'OPTIONS');
+    expect(sent.map(({ path, cookie }) => [path, cookie])).toEqual([
+      ['/auth/session', true],
+      [REFRESH, true],
+      ['/errors', false],
+      ['/users/me', false],
+      ['/authors', false],
+    ]);
+  });
+
+  it('is asked for by a preflight, which comes without a cookie and is answered 204', async () => {
+    const { post, person } = await signedUp();
+    const seen = recording();
+    await post('/auth/login', { account: person.email, password: person.password });
+    const common = {
+      path: '/auth/login',
+      origin: world().app.origin,
+      site: host === 'localhost' ? 'same-site' : 'cross-site',
+    };
+    expect(seen()).toEqual([
+      { ...common, method: 'OPTIONS', cookie: false, status: 204, setsCookie: false },
+      { ...common, method: 'POST', cookie: true, status: 200, setsCookie: true },
+    ]);
+  });
+
+  it('reads svc-request-id, which it may choose, and no header that is not exposed', async () => {
+    const { get } = await visit();
+    const { headers } = await get('/auth/session', { 'svc-request-id': 'chosen by a page' });
+    expect(headers).toHaveProperty('svc-request-id', 'chosen by a page');
+    expect(headers).not.toHaveProperty('x-frame-options');
+  });
+
+  it('reads an error and its code', async () => {
+    const { get } = await visit();
+    const { status, body, headers } = await get('/users/me');
+    expect([status, body.code]).toEqual([401, 'AUTH_TOKEN_MISSING']);
+    expect(headers).toHaveProperty('svc-request-id');
+  });
+
+  it('refreshes in two tabs at once: one wins, the other tries again and wins, and the session lives', async () => {
+    const { tab, open, post } = await signedUp();
+    const tabs = [tab, await open(world().app.publish('<title>second tab</title>'))];
+    world().witness.gather(2);
+    const answers = await Promise.all(tabs.map((each) => post(REFRESH, undefined, each)));
+    expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([200, 'AUTH_FAILED']);
+    const loser = tabs[answers.findIndex(({ status }) => status === 401)];
+    expect((await post(REFRESH, undefined, loser)).status).toBe(200);
+    for (const each of tabs) expect((await post(REFRESH, undefined, each)).status).toBe(200);
+  });
+
+  it('logs out in one tab, and the other is logged out too', async () => {
+    const { open, post, get } = await signedUp();
+    const second = await open(world().app.publish('<title>second tab</title>'));
+    await get('/auth/clear-cookie');
+    expect((await post(REFRESH, undefined, second)).body.code).toBe('AUTH_FAILED');
+  });
+});
+
+describe.runIf(canBrowse())('an application that asks too often', () => {
+  const { visit } = openWorld('localhost', { RATE_LIMIT_GLOBAL: '1/60' });
+
+  it('reads how long it has to wait', async () => {
+    const { get } = await visit();
+    expect((await get('/users/me')).status).toBe(401);
+    const { status, headers } = await get('/users/me');
+    expect(status).toBe(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,16 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Listens on a free port of the loopback address; closing breaks what connections a browser keeps. */
+export const listenOnLoopback = async (server: Server): Promise<{ port: number; close: () => Promise<void> }> => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+};

@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { expect, vi } from 'vitest';
+import { listenOnLoopback } from './listen.ts';
+
+/** What a browser sent, and whether it was served. */
+export type Seen = {
+  readonly method: string;
+  readonly path: string;
+  readonly origin: string | undefined;
+  /** `Sec-Fetch-Site`. */
+  readonly site: string | undefined;
+  /** Whether the refresh cookie came along. */
+  readonly cookie: boolean;
+  readonly status: number;
+  /** Whether the answer told the browser to change a cookie. */
+  readonly setsCookie: boolean;
+};
+
+export type Witness = {
+  readonly port: number;
+  /** Everything so far, in the order in which it was answered. */
+  readonly seen: readonly Seen[];
+  /** Waits for a request that has not come yet or has: the first one to that path. */
+  readonly sees: (path: string) => Promise<Seen>;
+  /** Lets the next requests go on when there are so many of them, preflights apart. */
+  readonly gather: (count: number) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** Stands between a browser and the service, and remembers what passes. Nothing that passes is changed. */
+export const witness = async (service: string): Promise<Witness> => {
+  const seen: Seen[] = [];
+  let gate = async (): Promise<void> => undefined;
+  const server = createServer(async (incoming, outgoing) => {
+    if (incoming.method !== 'OPTIONS') await gate();
+    const { method, headers } = incoming;
+    const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, (answer) => {
+      seen.push(passed(incoming, answer));
+      passOn(answer, outgoing);
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  return {
+    seen,
+    sees: (path) =>
+      vi.waitFor(() => {
+        const found = seen.find((each) => each.path === path);
+        expect(found).toBeDefined();
+        return found as Seen;
+      }, 5_000),
+    gather: (count) => {
+      let missing = count;
+      const complete = Promise.withResolvers<void>();
+      gate = async () => {
+        missing -= 1;
+        if (missing <= 0) complete.resolve();
+        await complete.promise;
+      };
+    },
+    ...(await listenOnLoopback(server)),
+  };
+};
+
+const passed = ({ method = '', url = '', headers }: IncomingMessage, answer: IncomingMessage): Seen => ({
+  method,
+  path: url,
+  origin: headers.origin,
+  site: [headers['sec-fetch-site']].flat()[0],
+  cookie: /(^|; )refresh_token=./.test(headers.cookie ?? ''),
+  status: answer.statusCode ?? 0,
+  setsCookie: answer.headers['set-cookie'] !== undefined,
+});
+
+const passOn = (answer: IncomingMessage, outgoing: ServerResponse): void => {
+  outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+  answer.pipe(outgoing);
+};

@@ -1,0 +1,91 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { aPerson, startService } from '../service.ts';
+import { launchChromium } from './chromium.ts';
+import { type Host, openSite, type Site } from './site.ts';
+import { type Answer, ask } from './tab.ts';
+import { type Witness, witness } from './witness.ts';
+
+/** How a page and the service that it uses can lie to each other: the service is at `localhost`. */
+export const SITUATIONS: readonly { readonly title: string; readonly host: Host; readonly env: Env }[] = [
+  { title: 'an application of the same site, by the default cookie', host: 'localhost', env: {} },
+  {
+    title: 'an application of another site, by a cookie of SameSite=None',
+    host: '127.0.0.1',
+    env: { JWT_REFRESH_COOKIE_SAME_SITE: 'none', JWT_REFRESH_COOKIE_SECURE: 'true' },
+  },
+];
+
+type Env = Readonly<Record<string, string>>;
+
+type World = {
+  /** The origin of the service. */
+  readonly service: string;
+  readonly witness: Witness;
+  /** A site on the allow-list. */
+  readonly app: Site;
+  /** A site that is not. */
+  readonly foreign: Site;
+};
+
+/** Somebody with a browser of their own and the application open in it, until the test is over. */
+export type Visitor = {
+  readonly context: BrowserContext;
+  readonly tab: Page;
+  readonly person: ReturnType<typeof aPerson>;
+  readonly post: (path: string, json?: object, tab?: Page) => Promise<Answer>;
+  readonly get: (path: string, headers?: Env, tab?: Page) => Promise<Answer>;
+  /** Opens another tab. */
+  readonly open: (url: string) => Promise<Page>;
+};
+
+/** The service, an application and a foreign site, seen by one browser, for a whole `describe`. */
+export const openWorld = (host: Host, env: Env) => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  let browser: Browser;
+  let world: World;
+  beforeAll(async () => {
+    const launched = await launchChromium();
+    cleanups.push(launched.close);
+    browser = launched.browser;
+    const [app, foreign] = [await openSite(host), await openSite('127.0.0.1')];
+    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env });
+    const between = await witness(service.url);
+    cleanups.push(service.close, between.close, app.close, foreign.close);
+    world = { service: `http://localhost:${between.port}`, witness: between, app, foreign };
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+
+  const visit = async (): Promise<Visitor> => {
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const open = async (url: string) => {
+      const page = await context.newPage();
+      await page.goto(url);
+      return page;
+    };
+    const tab = await open(world.app.publish('<title>application</title>'));
+    return {
+      context,
+      tab,
+      open,
+      person: aPerson(),
+      post: (path, json, from = tab) =>
+        ask(from, world.service + path, { method: 'POST', ...(json !== undefined && { json }) }),
+      get: (path, headers = {}, from = tab) => ask(from, world.service + path, { headers }),
+    };
+  };
+  return {
+    world: () => world,
+    visit,
+    /** Somebody who has registered. */
+    signedUp: async (): Promise<Visitor & { readonly registered: Answer }> => {
+      const visitor = await visit();
+      const registered = await visitor.post('/auth/register', visitor.person);
+      expect(registered.status).toBe(201);
+      return { ...visitor, registered };
+    },
+  };
+};

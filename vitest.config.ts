@@ -4,6 +4,7 @@ import './test/support/servers/provided.ts';
 const PURE = ['test/domain/**/*.test.ts', 'test/application/**/*.test.ts'];
 const EMBEDDED = ['test/architecture/**/*.test.ts', 'test/process/**/*.test.ts'];
 const HTTP = ['test/http/**/*.test.ts'];
+const BROWSER = ['test/browser/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -14,9 +15,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'browser',
+          include: BROWSER,
+          provide: { parts: 'embedded' },
+          globalSetup: 'test/support/browser/global-setup.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'real',
           include: ['test/**/*.test.ts'],
-          exclude: [...PURE, ...EMBEDDED],
+          exclude: [...PURE, ...EMBEDDED, ...BROWSER],
           provide: { parts: 'real' },
           globalSetup: 'test/support/servers/global-setup.ts',
           runner: 'test/support/servers/runner.ts',

@@ -37,7 +37,7 @@ import { register } from '../application/use-cases/register.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
 import { loadOrCreateKeys } from './keys.ts';
-import { connectRedis, type RedisClient } from './redis.ts';
+import { awaitRedis, connectRedis, type RedisClient } from './redis.ts';
 import { openSessionStore } from './session-store.ts';
 import { VERSION } from './version.ts';
 
@@ -68,6 +68,7 @@ const HASHING_WAIT = 1 / 3;
 export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
   const storage = await openStorage(config, logger);
   const redis = config.redisUrls.length === 0 ? null : connectRedis(config.redisUrls, logger);
+  if (redis !== null) await awaitRedis(redis);
   const metrics = config.metrics === null ? null : prometheusMetrics();
   const hasher = bcryptPasswordHasher({ maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;

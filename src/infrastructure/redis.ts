@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 /** Milliseconds a command may take. Limits are counted without Redis when it is late; sessions are not found without it. */
 const LIMITS_TIMEOUT = 250;
 const SESSIONS_TIMEOUT = 2_000;
+/** Milliseconds that the start waits for a Redis that the service can do without. */
+const START_PATIENCE = 1_000;
 /** Milliseconds within which a Redis has to be there that the service does not start without. */
 const START_TIMEOUT = 5_000;
 /** Milliseconds after which a cluster's nodes are asked anew which of them holds what. */
@@ -41,6 +43,11 @@ export const connectRedis = (
         });
   redis.on('error', (error) => logger.debug({ err: error }, 'Redis connection'));
   return redis;
+};
+
+/** Waits a moment for a connection, so that a service beside its Redis begins with the shared count. */
+export const awaitRedis = async (redis: RedisClient): Promise<void> => {
+  await once(redis, 'ready', { signal: AbortSignal.timeout(START_PATIENCE) }).catch(() => undefined);
 };
 
 /**

@@ -19,11 +19,6 @@ const tokenOf = async ({ context }: Visitor): Promise<string | undefined> =>
 
 describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   const { world, visit, signedUp } = openWorld(host, env);
-  /** What was sent since: where the browser was, and what the service saw. */
-  const recording = () => {
-    const start = world().witness.seen.length;
-    return () => world().witness.seen.slice(start);
-  };
 
   it('registers, logs in, refreshes, asks who it is and logs out', async () => {
     const visitor = await visit();
@@ -67,14 +62,16 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
       expect(new URL(page.url()).pathname).toMatch(/^\/auth\//);
       await page.evaluate('document.cookie = "readable=yes; path=/auth"');
       expect(await page.evaluate('document.cookie')).toBe('readable=yes');
-      expect(await page.evaluate('cookieStore.getAll().then((all) => all.map(({ name }) => name))')).toEqual(['readable']);
+      expect(await page.evaluate('cookieStore.getAll().then((all) => all.map(({ name }) => name))')).toEqual([
+        'readable',
+      ]);
     }
     expect((await context.cookies()).map(({ name }) => name)).toContain('refresh_token');
   });
 
   it('sends the cookie below /auth and nowhere else', async () => {
     const { get, post } = await signedUp();
-    const seen = recording();
+    const { seen } = world().witness.watch();
     await get('/auth/session');
     await post(REFRESH);
     await get('/errors');
@@ -92,7 +89,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
 
   it('is asked for by a preflight, which comes without a cookie and is answered 204', async () => {
     const { post, person } = await signedUp();
-    const seen = recording();
+    const { seen } = world().witness.watch();
     await post('/auth/login', { account: person.email, password: person.password });
     const common = {
       path: '/auth/login',

@@ -1,89 +1,121 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { type Attack, LOADING, NAVIGATING, POSTING, READING } from '../support/browser/attacks.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { openWorld, SITUATIONS, type Visitor } from '../support/browser/world.ts';
+import type { Seen } from '../support/browser/witness.ts';
+import { openWorld, SITUATIONS } from '../support/browser/world.ts';
 
 const CLEAR = '/auth/clear-cookie';
 const REFRESH = '/auth/refresh-token';
 const LOGIN = '/auth/login';
 
-type Attack = {
-  readonly title: string;
-  /** The page, given the address that it is to ask; it asks by itself, or when the visitor clicks. */
-  readonly html: (url: string) => string;
-  readonly click?: true;
-  /** What reaches the service. `lax`: a cookie of SameSite=Lax comes along. */
-  readonly sends: { readonly method: string; readonly path: string; readonly status: number; readonly lax?: true };
-};
-
-const submitted = (form: string) => `${form}<script>document.forms[0].submit()</script>`;
-const script = (code: string) => `<script>${code}</script>`;
-const sandboxed = (html: string) =>
-  `<iframe sandbox="allow-scripts allow-forms" srcdoc="${html.replaceAll('"', '&quot;')}"></iframe>`;
-
-const loaded = { method: 'GET', path: CLEAR, status: 200 } as const;
-const visited = { ...loaded, lax: true } as const;
-const forbidden = { method: 'POST', path: REFRESH, status: 403 } as const;
-
-const ATTACKS: readonly Attack[] = [
-  { title: 'an image', html: (url) => `<img src="${url}">`, sends: loaded },
-  { title: 'a script', html: (url) => `<script src="${url}"></script>`, sends: loaded },
-  { title: 'a style sheet', html: (url) => `<link rel="stylesheet" href="${url}">`, sends: loaded },
-  { title: 'a frame', html: (url) => `<iframe src="${url}"></iframe>`, sends: loaded },
-  { title: 'an opaque fetch', html: (url) => script(`fetch('${url}', { mode: 'no-cors', credentials: 'include' })`), sends: loaded },
-  { title: 'a fetch', html: (url) => script(`fetch('${url}', { credentials: 'include' })`), sends: { ...loaded, status: 403 } },
-  { title: 'an image that wants CORS', html: (url) => `<img crossorigin="use-credentials" src="${url}">`, sends: { ...loaded, status: 403 } },
-  { title: 'a link that is followed', html: (url) => `<a href="${url}">a prize</a>`, click: true, sends: visited },
-  { title: 'a link without a referrer', html: (url) => `<a rel="noreferrer" href="${url}">a prize</a>`, click: true, sends: visited },
-  { title: 'a new window', html: (url) => script(`window.open('${url}')`), sends: visited },
-  { title: 'a change of location', html: (url) => script(`location.href = '${url}'`), sends: visited },
-  { title: 'a meta refresh', html: (url) => `<meta http-equiv="refresh" content="0; url=${url}">`, sends: visited },
-  { title: 'a form with GET', html: (url) => submitted(`<form action="${url}"></form>`), sends: { ...visited, path: `${CLEAR}?` } },
-  { title: 'a form', html: (url) => submitted(`<form method="post" action="${url}"></form>`), sends: forbidden },
-  {
-    title: 'a form that hides where it comes from',
-    html: (url) => `<meta name="referrer" content="no-referrer">${submitted(`<form method="post" action="${url}"></form>`)}`,
-    sends: forbidden,
-  },
-  { title: 'a form in a sandbox', html: (url) => sandboxed(submitted(`<form method="post" action="${url}"></form>`)), sends: forbidden },
-  { title: 'a fetch', html: (url) => script(`fetch('${url}', { method: 'POST', credentials: 'include' })`), sends: forbidden },
-  {
-    title: 'an opaque fetch',
-    html: (url) => script(`fetch('${url}', { method: 'POST', mode: 'no-cors', credentials: 'include' })`),
-    sends: forbidden,
-  },
-  { title: 'a beacon', html: (url) => script(`navigator.sendBeacon('${url}')`), sends: forbidden },
-  {
-    title: 'a form that is made to look like JSON',
-    html: (url) =>
-      submitted(`<form method="post" enctype="text/plain" action="${url}"><input name='{"account":"' value='"}'></form>`),
-    sends: { ...forbidden, path: LOGIN },
-  },
-];
-
-const clickIf = async (tab: Page, click: true | undefined): Promise<void> => {
-  if (click) await tab.click('a');
-};
-
 describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ host, env }) => {
   const { world, signedUp } = openWorld(host, env);
-  const everywhere = env.JWT_REFRESH_COOKIE_SAME_SITE === 'none';
+  /** Whether the cookie comes along with whatever a browser sends. */
+  const none = env.JWT_REFRESH_COOKIE_SAME_SITE === 'none';
 
-  const expectUntouched = async ({ post }: Visitor, asked: () => Promise<unknown>): Promise<void> => {
-    await asked();
+  /** Has somebody who is logged in see the page. @returns what it sent, after the session has proved to be as it was. */
+  const attack = async (path: string, { html, click }: Attack): Promise<Seen> => {
+    const { open, post } = await signedUp();
+    const { sees } = world().witness.watch();
+    const page = await open(world().foreign.publish(html(world().service + path)));
+    if (click) await page.click('a');
+    const sent = await sees(path);
+    expect(sent).toMatchObject({ site: 'cross-site', setsCookie: false });
     expect((await post(REFRESH)).status).toBe(200);
+    return sent;
   };
 
-  it.each(ATTACKS)('changes nothing by $title ($sends.method $sends.path)', async ({ html, click, sends }) => {
-    const visitor = await signedUp();
-    const { lax = false, ...request } = sends;
-    const marked = `${sends.path.replace('?', '')}`;
-    await expectUntouched(visitor, async () => {
-      const start = world().witness.seen.length;
-      const tab = await visitor.open(world().foreign.publish(html(world().service + marked)));
-      await clickIf(tab, click);
-      const seen = await world().witness.sees(sends.path, start);
-      expect(seen).toMatchObject({ ...request, site: 'cross-site', cookie: lax || everywhere, setsCookie: false });
+  it.each(LOADING)('does not log out by $title', async (given) => {
+    expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: none, status: 200 });
+  });
+
+  it.each(NAVIGATING)('does not log out by $title, though the cookie comes along', async (given) => {
+    expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: true, status: 200 });
+  });
+
+  it.each(READING)('does not log out by $title, which is forbidden', async (given) => {
+    const { origin } = world().foreign;
+    expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin, cookie: none, status: 403 });
+  });
+
+  describe.each([REFRESH, LOGIN])('gets nothing from %s', (path) => {
+    it.each(POSTING)('by $title', async (given) => {
+      const sent = await attack(path, given);
+      expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
+      expect([world().foreign.origin, 'null']).toContain(sent.origin);
     });
+  });
+
+  it.each(['foreign', 'app'] as const)('does not log out by a redirect of the site %s', async (through) => {
+    const { open, post } = await signedUp();
+    const { sees } = world().witness.watch();
+    const redirect = world()[through].redirect(world().service + CLEAR);
+    const page = await open(world().foreign.publish(`<a href="${redirect}">a prize</a>`));
+    await page.click('a');
+    expect(await sees(CLEAR)).toMatchObject({ site: 'cross-site', cookie: true, status: 200, setsCookie: false });
+    expect((await post(REFRESH)).status).toBe(200);
+  });
+
+  it('has no answer to read', async () => {
+    const { open, post, get, person } = await signedUp();
+    const page = await open(world().foreign.publish('<title>foreign</title>'));
+    const { seen } = world().witness.watch();
+    await expect(post(REFRESH, undefined, page)).rejects.toThrow('Failed to fetch');
+    await expect(get('/auth/session', {}, page)).rejects.toThrow('Failed to fetch');
+    await expect(get('/errors', {}, page)).rejects.toThrow('Failed to fetch');
+    await expect(get('/users/me', { Authorization: 'Bearer none' }, page)).rejects.toThrow('Failed to fetch');
+    await expect(post(LOGIN, { account: person.email, password: person.password }, page)).rejects.toThrow(
+      'Failed to fetch',
+    );
+    expect(seen().map(({ method, path, status }) => [method, path, status])).toEqual([
+      ['POST', REFRESH, 403],
+      ['GET', '/auth/session', 403],
+      ['GET', '/errors', 403],
+      ['OPTIONS', '/users/me', 403],
+      ['OPTIONS', LOGIN, 403],
+    ]);
+    expect(seen().filter(({ setsCookie }) => setsCookie)).toEqual([]);
+    expect((await post(REFRESH)).status).toBe(200);
+  });
+});
+
+describe.runIf(canBrowse())('a page of the same site', () => {
+  const { world, signedUp } = openWorld('localhost', {});
+
+  it('logs out by a link, when it is the application’s', async () => {
+    const { open, post, context } = await signedUp();
+    const { sees } = world().witness.watch();
+    const page = await open(world().app.publish(`<a href="${world().service}${CLEAR}">log out</a>`));
+    await page.click('a');
+    expect(await sees(CLEAR)).toMatchObject({ site: 'same-site', cookie: true, status: 200, setsCookie: true });
+    await page.waitForURL(world().service + CLEAR);
+    expect(await context.cookies()).toEqual([]);
+    expect((await post(REFRESH)).body.code).toBe('AUTH_FAILED');
+  });
+
+  it('has no answer to read and refreshes nothing, when its origin is not on the list', async () => {
+    const { open, post } = await signedUp();
+    const neighbour = await world().openSite('localhost');
+    const page = await open(neighbour.publish('<title>neighbour</title>'));
+    const { seen } = world().witness.watch();
+    await expect(post(REFRESH, undefined, page)).rejects.toThrow('Failed to fetch');
+    expect(seen()).toEqual([
+      {
+        method: 'POST',
+        path: REFRESH,
+        origin: neighbour.origin,
+        site: 'same-site',
+        cookie: true,
+        status: 403,
+        setsCookie: false,
+      },
+    ]);
+    expect((await post(REFRESH)).status).toBe(200);
+  });
+
+  it('logs out when the visitor types the address', async () => {
+    const { open, context } = await signedUp();
+    await open(world().service + CLEAR);
+    expect(await context.cookies()).toEqual([]);
   });
 });

@@ -28,8 +28,8 @@ export type TestService = Pick<Service, 'routes' | 'ports'> & {
 
 /**
  * The service as `main.ts` composes it, listening on a free port, in an environment of the test's.
- * @param env variables of the environment; limits are off, and storage is in memory or what the project's tests run on, unless
- *   they or `overrides` say otherwise.
+ * @param env variables of the environment; limits are off, keys are the same for all services of a file, and storage is in memory
+ *   or what the project's tests run on, unless they or `overrides` say otherwise.
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
@@ -37,19 +37,17 @@ export const startService = async (
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
   const parts = await partsOfService(env, overrides);
-  const config = {
-    ...parseConfig({
-      NODE_ENV: 'test',
-      PORT: '0',
-      BASE_URL: 'https://auth.example.org',
-      RATE_LIMIT_GLOBAL: 'off',
-      RATE_LIMIT_STRICT: 'off',
-      RATE_LIMIT_PUBLIC: 'off',
-      ...parts.env,
-      ...env,
-    }),
-    keys: KEYS,
-  };
+  const parsed = parseConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    BASE_URL: 'https://auth.example.org',
+    RATE_LIMIT_GLOBAL: 'off',
+    RATE_LIMIT_STRICT: 'off',
+    RATE_LIMIT_PUBLIC: 'off',
+    ...parts.env,
+    ...env,
+  });
+  const config = { ...parsed, keys: parsed.keys ?? KEYS };
   const logger = createLogger(
     {
       level: 'trace',

@@ -20,11 +20,7 @@ export type Answer = {
  * Asks the service from a script of the page that the tab shows, by `fetch` and with cookies.
  * @throws Error when the browser gives the script nothing to read.
  */
-export const ask = (
-  tab: Page,
-  url: string,
-  { method = 'GET', json, headers = {} }: Question = {},
-): Promise<Answer> => {
+export const ask = (tab: Page, url: string, { method = 'GET', json, headers = {} }: Question = {}): Promise<Answer> => {
   const init = {
     method,
     credentials: 'include' as const,

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { expect, vi } from 'vitest';
+import { vi } from 'vitest';
 import { listenOnLoopback } from './listen.ts';
 
 /** What a browser sent, and whether it was served. */
@@ -16,12 +16,17 @@ export type Seen = {
   readonly setsCookie: boolean;
 };
 
+export type Watch = {
+  /** Everything so far, in the order in which it was answered. */
+  readonly seen: () => readonly Seen[];
+  /** Waits for the first request to that path. */
+  readonly sees: (path: string) => Promise<Seen>;
+};
+
 export type Witness = {
   readonly port: number;
-  /** Everything so far, in the order in which it was answered. */
-  readonly seen: readonly Seen[];
-  /** Waits for a request that has not come yet or has: the first one to that path. */
-  readonly sees: (path: string) => Promise<Seen>;
+  /** Starts to remember. */
+  readonly watch: () => Watch;
   /** Lets the next requests go on when there are so many of them, preflights apart. */
   readonly gather: (count: number) => void;
   readonly close: () => Promise<void>;
@@ -29,26 +34,24 @@ export type Witness = {
 
 /** Stands between a browser and the service, and remembers what passes. Nothing that passes is changed. */
 export const witness = async (service: string): Promise<Witness> => {
-  const seen: Seen[] = [];
+  const all: Seen[] = [];
   let gate = async (): Promise<void> => undefined;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate();
     const { method, headers } = incoming;
     const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, (answer) => {
-      seen.push(passed(incoming, answer));
+      all.push(passed(incoming, answer));
       passOn(answer, outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
     incoming.pipe(forwarded);
   });
   return {
-    seen,
-    sees: (path) =>
-      vi.waitFor(() => {
-        const found = seen.find((each) => each.path === path);
-        expect(found).toBeDefined();
-        return found as Seen;
-      }, 5_000),
+    watch: () => {
+      const start = all.length;
+      const seen = () => all.slice(start);
+      return { seen, sees: (path) => vi.waitFor(() => firstTo(path, seen()), { timeout: 5_000, interval: 10 }) };
+    },
     gather: (count) => {
       let missing = count;
       const complete = Promise.withResolvers<void>();
@@ -60,6 +63,12 @@ export const witness = async (service: string): Promise<Witness> => {
     },
     ...(await listenOnLoopback(server)),
   };
+};
+
+const firstTo = (path: string, seen: readonly Seen[]): Seen => {
+  const found = seen.find((each) => each.path === path);
+  if (found === undefined) throw new Error(`nothing came to ${path}, but ${JSON.stringify(seen)}`);
+  return found;
 };
 
 const passed = ({ method = '', url = '', headers }: IncomingMessage, answer: IncomingMessage): Seen => ({

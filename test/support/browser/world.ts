@@ -26,6 +26,8 @@ type World = {
   readonly app: Site;
   /** A site that is not. */
   readonly foreign: Site;
+  /** Another site on its port, on the list neither. */
+  readonly openSite: (host: Host) => Promise<Site>;
 };
 
 /** Somebody with a browser of their own and the application open in it, until the test is over. */
@@ -48,11 +50,17 @@ export const openWorld = (host: Host, env: Env) => {
     const launched = await launchChromium();
     cleanups.push(launched.close);
     browser = launched.browser;
-    const [app, foreign] = [await openSite(host), await openSite('127.0.0.1')];
+    const open = async (at: Host): Promise<Site> => {
+      const site = await openSite(at);
+      cleanups.push(site.close);
+      return site;
+    };
+    const [app, foreign] = [await open(host), await open('127.0.0.1')];
     const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env });
+    cleanups.push(service.close);
     const between = await witness(service.url);
-    cleanups.push(service.close, between.close, app.close, foreign.close);
-    world = { service: `http://localhost:${between.port}`, witness: between, app, foreign };
+    cleanups.push(between.close);
+    world = { service: `http://localhost:${between.port}`, witness: between, app, foreign, openSite: open };
   });
   afterAll(async () => {
     for (const clean of cleanups.toReversed()) await clean();

@@ -16,8 +16,7 @@ export const missingParts = () => {
     },
     /** @throws Error in CI, when a part is missing. */
     refuseInCi: (): void => {
-      if (missing.length > 0 && IN_CI)
-        throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
+      if (missing.length > 0 && IN_CI) throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
     },
     /** Says which tests were skipped. */
     tell: (): void => {

@@ -1,0 +1,16 @@
+import type { PasswordBlocklist } from '../../application/ports/password-blocklist.ts';
+import { PASSWORD_MIN_CODE_POINTS } from '../../domain/password.ts';
+
+/**
+ * The 49 000 most common passwords, by zxcvbn. Those that are too short anyway are left out, and the package is loaded here
+ * alone: it takes some 50 ms and 10 MB, which nobody pays who has no list.
+ */
+export const zxcvbnPasswordBlocklist = async (): Promise<PasswordBlocklist> => {
+  const { dictionary } = await import('@zxcvbn-ts/language-common');
+  const common = new Set(
+    dictionary['passwords-common']
+      .filter((password) => password.length >= PASSWORD_MIN_CODE_POINTS)
+      .map((password) => password.toLowerCase()),
+  );
+  return { isCommon: (password) => common.has(password.toLowerCase()) };
+};

@@ -1,0 +1,66 @@
+/** What a page of a foreign site may do to have a visitor's browser ask the service. */
+export type Attack = {
+  readonly title: string;
+  /** The page, given the address; it asks by itself, or when the visitor clicks its link. */
+  readonly html: (url: string) => string;
+  readonly click?: true;
+};
+
+const script = (code: string): string => `<script>${code}</script>`;
+const posting = (url: string, given = ''): string =>
+  `<form method="post" action="${url}" ${given}</form>${script('document.forms[0].submit()')}`;
+const sandboxed = (html: string): string =>
+  `<iframe sandbox="allow-scripts allow-forms" srcdoc="${html.replaceAll('"', '&quot;')}"></iframe>`;
+
+/** A GET without `Origin` in the middle of a page. No cookie of SameSite=Lax comes along. */
+export const LOADING: readonly Attack[] = [
+  { title: 'an image', html: (url) => `<img src="${url}">` },
+  { title: 'a script', html: (url) => `<script src="${url}"></script>` },
+  { title: 'a style sheet', html: (url) => `<link rel="stylesheet" href="${url}">` },
+  { title: 'a frame', html: (url) => `<iframe src="${url}"></iframe>` },
+  {
+    title: 'an opaque fetch',
+    html: (url) => script(`fetch('${url}', { mode: 'no-cors', credentials: 'include' })`),
+  },
+];
+
+/** A GET without `Origin` that replaces the page. A cookie of SameSite=Lax does come along. */
+export const NAVIGATING: readonly Attack[] = [
+  { title: 'a link that is followed', html: (url) => `<a href="${url}">a prize</a>`, click: true },
+  { title: 'a link without a referrer', html: (url) => `<a rel="noreferrer" href="${url}">a prize</a>`, click: true },
+  { title: 'a link to a new window', html: (url) => `<a target="_blank" href="${url}">a prize</a>`, click: true },
+  { title: 'a window that opens', html: (url) => script(`window.open('${url}')`) },
+  { title: 'a change of location', html: (url) => script(`location.href = '${url}'`) },
+  { title: 'a meta refresh', html: (url) => `<meta http-equiv="refresh" content="0; url=${url}">` },
+  {
+    title: 'a form of GET',
+    html: (url) => `<form action="${url}"><input name="q"></form>${script('document.forms[0].submit()')}`,
+  },
+];
+
+/** A GET with `Origin`. */
+export const READING: readonly Attack[] = [
+  { title: 'a fetch', html: (url) => script(`fetch('${url}', { credentials: 'include' })`) },
+  { title: 'an image that is to be read', html: (url) => `<img crossorigin="use-credentials" src="${url}">` },
+  { title: 'a module', html: (url) => `<script type="module" crossorigin="use-credentials" src="${url}"></script>` },
+];
+
+/** A POST that needs no preflight. */
+export const POSTING: readonly Attack[] = [
+  { title: 'a form', html: (url) => posting(url, '>') },
+  {
+    title: 'a form that hides where it comes from',
+    html: (url) => `<meta name="referrer" content="no-referrer">${posting(url, '>')}`,
+  },
+  { title: 'a form in a sandbox', html: (url) => sandboxed(posting(url, '>')) },
+  {
+    title: 'a form that looks like JSON',
+    html: (url) => posting(url, `enctype="text/plain"><input name='{"account":"' value='"}'>`),
+  },
+  { title: 'a fetch', html: (url) => script(`fetch('${url}', { method: 'POST', credentials: 'include' })`) },
+  {
+    title: 'an opaque fetch',
+    html: (url) => script(`fetch('${url}', { method: 'POST', mode: 'no-cors', credentials: 'include' })`),
+  },
+  { title: 'a beacon', html: (url) => script(`navigator.sendBeacon('${url}')`) },
+];

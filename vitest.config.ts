@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import './test/support/servers/provided.ts';
 
 const PURE = ['test/domain/**/*.test.ts', 'test/application/**/*.test.ts'];
-const EMBEDDED = ['test/architecture/**/*.test.ts', 'test/process/**/*.test.ts'];
+const EMBEDDED = ['test/architecture/**/*.test.ts', 'test/process/**/*.test.ts', 'test/attacks/**/*.test.ts'];
 const HTTP = ['test/http/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 

@@ -22,5 +22,9 @@ export const canonicalUsername = (username: string): string => username.toLowerC
 /** The form in which an email address is stored, compared and unique. */
 export const canonicalEmail = (email: string): string => email.trim().toLowerCase();
 
+/** One text for all ways to write an account: what is counted against an account is counted against this. */
+export const canonicalAccount = (account: string): string =>
+  accountKind(account) === 'email' ? canonicalEmail(account) : canonicalUsername(account);
+
 /** Which of the two names a login means: an `@` can only stand in an email address. */
 export const accountKind = (account: string): 'email' | 'username' => (account.includes('@') ? 'email' : 'username');

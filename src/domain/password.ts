@@ -1,3 +1,5 @@
+import { canonicalEmail, canonicalUsername } from './account.ts';
+
 /** Limits of a password (ADR 0005). What is inside them is used as it was typed, unmodified. */
 
 /** Counted in code points, as a person counts. */
@@ -22,6 +24,13 @@ export const passwordProblem = (password: string): PasswordProblem | null => {
 export const isHashable = (password: string): boolean => {
   const problem = passwordProblem(password);
   return problem === null || problem === 'too_short';
+};
+
+/** Whether a password is a name of its owner's own, in any letter case: the username, the email or the part before its `@`. */
+export const isOwnName = (password: string, { username, email }: { username: string; email: string }): boolean => {
+  const address = canonicalEmail(email);
+  const names = [canonicalUsername(username), address, address.slice(0, address.lastIndexOf('@'))];
+  return names.includes(password.toLowerCase());
 };
 
 /** Bytes of UTF-8; `TextEncoder` belongs to the platform and the domain has none. */

@@ -15,7 +15,21 @@ export type Session = {
   readonly createdAt: number;
   /** When the current token, and with it the session, is over. */
   readonly expiresAt: number;
+} & Device;
+
+/** Where a session was opened, as far as its owner needs it to tell one session from another. ADR NNNN. */
+export type Device = {
+  /** What the client called itself, cut short; `null` when it said nothing. */
+  readonly userAgent: string | null;
+  /** The client's network, in CIDR notation: never the whole address. */
+  readonly address: string | null;
 };
+
+/** A session is found by both: whoever names another user's finds nothing. */
+export type SessionKey = Pick<Session, 'id' | 'userId'>;
+
+/** So many live sessions a user may have; of more, those that were used least recently end. */
+export const SESSIONS_PER_USER = 50;
 
 /** How long, in milliseconds, the immediate predecessor of the current token is forgiven or served. ADR 0003. */
 export type ReplayPolicy = {
@@ -44,6 +58,7 @@ export const newSession = (input: {
   tokenId: string;
   now: number;
   lifetime: number;
+  device: Device;
 }): Session => ({
   id: input.id,
   userId: input.userId,
@@ -52,11 +67,14 @@ export const newSession = (input: {
   rotatedAt: input.now,
   createdAt: input.now,
   expiresAt: input.now + input.lifetime,
+  userAgent: input.device.userAgent,
+  address: input.device.address,
 });
 
 /** One step of a session from its current token to the next. */
 export type Rotation = {
   readonly sessionId: string;
+  readonly userId: string;
   /** `jti` of the token that is used up. */
   readonly from: string;
   /** `jti` of the token that takes its place. */
@@ -65,6 +83,9 @@ export type Rotation = {
   /** When the new token, and with it the session, is over. */
   readonly expiresAt: number;
 };
+
+/** The order in which a user's sessions are listed: the one that was used last comes first. */
+export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
 
 export const isLive = (session: Session, now: number): boolean => now < session.expiresAt;
 

@@ -16,6 +16,7 @@ import {
   type Readings,
 } from '../adapters/metrics/prometheus.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
+import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
 import { memorySessionRepository } from '../adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../adapters/session-repository/mikro-orm.ts';
 import { joseTokenSigner } from '../adapters/token-signer/jose.ts';
@@ -24,6 +25,8 @@ import { memoryUserRepository } from '../adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../adapters/user-repository/mikro-orm.ts';
 import type { Clock } from '../application/ports/clock.ts';
 import type { IdGenerator } from '../application/ports/id-generator.ts';
+import type { LoginAttempts } from '../application/ports/login-attempts.ts';
+import type { PasswordBlocklist } from '../application/ports/password-blocklist.ts';
 import type { PasswordHasher } from '../application/ports/password-hasher.ts';
 import type { SessionRepository } from '../application/ports/session-repository.ts';
 import type { TokenSigner } from '../application/ports/token-signer.ts';
@@ -31,12 +34,13 @@ import type { UserRepository } from '../application/ports/user-repository.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { endSession } from '../application/use-cases/end-session.ts';
 import { getCurrentUser } from '../application/use-cases/get-current-user.ts';
-import { login } from '../application/use-cases/login.ts';
+import { type LoginDeps, login } from '../application/use-cases/login.ts';
 import { type RefreshDeps, refresh } from '../application/use-cases/refresh.ts';
 import { register } from '../application/use-cases/register.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './database.ts';
 import { loadOrCreateKeys } from './keys.ts';
+import { countLoginAttempts } from './login-attempts.ts';
 import { awaitRedis, connectRedis, type RedisClient } from './redis.ts';
 import { openSessionStore } from './session-store.ts';
 import { VERSION } from './version.ts';
@@ -47,6 +51,9 @@ export type Ports = {
   readonly sessions: SessionRepository;
   readonly tokens: TokenSigner;
   readonly hasher: PasswordHasher;
+  /** `null`: any password will do that is long enough. */
+  readonly blocklist: PasswordBlocklist | null;
+  readonly attempts: LoginAttempts;
   readonly clock: Clock;
   readonly ids: IdGenerator;
 };
@@ -70,7 +77,7 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   const redis = config.redisUrls.length === 0 ? null : connectRedis(config.redisUrls, logger);
   if (redis !== null) await awaitRedis(redis);
   const metrics = config.metrics === null ? null : prometheusMetrics();
-  const hasher = bcryptPasswordHasher({ maxWait: config.requestTimeout * HASHING_WAIT });
+  const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
   const { tokens, keySet } = await openTokens(config, overrides);
   const ports: Ports = {
@@ -78,12 +85,18 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     sessions: storage.sessions,
     tokens,
     hasher,
+    blocklist: config.passwordBlocklist === 'common' ? await zxcvbnPasswordBlocklist() : null,
+    attempts: countLoginAttempts(redis, logger),
     clock,
     ids: ulidGenerator(clock),
     ...overrides,
   };
   const checks = redis === null ? storage.checks : [...storage.checks, redisCheck(redis)];
-  const routes = declareRoutes(config, { ...ports, onRefresh: metrics?.observeRefresh }, checks, keySet);
+  const told = {
+    onRefresh: metrics?.observeRefresh,
+    onRehashFailed: (error: unknown) => logger.warn({ err: error }, 'a password hash could not be renewed'),
+  };
+  const routes = declareRoutes(config, { ...ports, ...told }, checks, keySet);
   const http = createApp(routes, {
     ...config,
     ...ports,
@@ -125,7 +138,7 @@ const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => 
 
 const declareRoutes = (
   config: Config,
-  ports: Ports & Pick<RefreshDeps, 'onRefresh'>,
+  ports: Ports & Pick<RefreshDeps, 'onRefresh'> & Pick<LoginDeps, 'onRehashFailed'>,
   checks: readonly Check[],
   keySet: PublicJwks,
 ): Route[] => {

@@ -8,7 +8,7 @@ import { mapVariables, shownDefault, VARIABLES, type VariableName, withDefaults 
 type Tier = 'global' | 'strict' | 'public';
 
 /** Times in milliseconds. */
-export type DatabasePool = {
+type DatabasePool = {
   readonly poolSize: number;
   readonly connectionTimeout: number;
   readonly statementTimeout: number;
@@ -42,6 +42,9 @@ export type Config = {
   readonly redisUrls: readonly string[];
   /** `redis` only with `redisUrls`. */
   readonly sessionStore: 'database' | 'redis';
+  /** SPEC "Password handling": 10. */
+  readonly bcryptCost: number;
+  readonly passwordBlocklist: 'common' | 'off';
   /** `null`, never in production: the service keeps its own in `dataDir`. */
   readonly keys: TokenKeys | null;
   /** The `iss` and the `aud` of both tokens; `null` is none. */
@@ -160,6 +163,8 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     migrateOnStart: values.MIGRATE_ON_START,
     redisUrls: values.REDIS_URL ?? [],
     sessionStore: values.SESSION_STORE,
+    bcryptCost: values.BCRYPT_COST,
+    passwordBlocklist: values.PASSWORD_BLOCKLIST,
     keys,
     issuer: values.JWT_ISSUER ?? null,
     audience: values.JWT_AUDIENCE ?? null,

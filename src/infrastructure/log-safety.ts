@@ -20,7 +20,7 @@ export const SECRET_NAMES = [
 ] as const;
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toLowerCase()));
 
-export type SafeError = {
+type SafeError = {
   readonly type: string;
   readonly message: string;
   readonly stack: string;
@@ -34,7 +34,7 @@ export const safeMessage = ({ name, message }: Error): string =>
   name === 'SyntaxError' && message.includes('JSON') ? 'invalid JSON' : message;
 
 /** What of an error may be logged. Its other members stay out: a driver's errors carry statements and their parameters. */
-export const safeError = (error: Error, causes = MAX_CAUSES): SafeError => {
+const safeError = (error: Error, causes = MAX_CAUSES): SafeError => {
   const { code, reason } = error as { code?: unknown; reason?: unknown };
   const message = safeMessage(error);
   const frames = String(error.stack ?? '')

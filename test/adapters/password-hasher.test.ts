@@ -11,12 +11,12 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describePasswordHasher('bcryptPasswordHasher', () => {
+describePasswordHasher('bcryptPasswordHasher', (steps = 0) => {
   const compare = vi.spyOn(bcrypt, 'compare');
-  return { hasher: bcryptPasswordHasher({ cost: COST }), comparisons: () => compare.mock.calls.length };
+  return { hasher: bcryptPasswordHasher({ cost: COST + steps }), comparisons: () => compare.mock.calls.length };
 });
-describePasswordHasher('plainPasswordHasher', () => {
-  const hasher = plainPasswordHasher();
+describePasswordHasher('plainPasswordHasher', (steps = 0) => {
+  const hasher = plainPasswordHasher(10 + steps);
   return { hasher, comparisons: hasher.comparisons };
 });
 

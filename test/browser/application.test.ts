@@ -5,8 +5,8 @@ import { openWorld, SITUATIONS, type Visitor } from '../support/browser/world.ts
 const REFRESH = '/auth/refresh-token';
 
 /** What the browser keeps for the service. */
-const cookiesOf = async ({ context }: Visitor) =>
-  (await context.cookies()).map(({ name, path, httpOnly, secure, sameSite }) => ({
+const cookiesOf = async ({ browser }: Visitor) =>
+  (await browser.cookies()).map(({ name, path, httpOnly, secure, sameSite }) => ({
     name,
     path,
     httpOnly,
@@ -14,8 +14,8 @@ const cookiesOf = async ({ context }: Visitor) =>
     sameSite,
   }));
 
-const tokenOf = async ({ context }: Visitor): Promise<string | undefined> =>
-  (await context.cookies()).find(({ name }) => name === 'refresh_token')?.value;
+const tokenOf = async ({ browser }: Visitor): Promise<string | undefined> =>
+  (await browser.cookies()).find(({ name }) => name === 'refresh_token')?.value;
 
 describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   const { world, visit, signedUp } = openWorld(host, env);
@@ -55,7 +55,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   });
 
   it('cannot read the refresh token by script, nor can a page of the service or of a foreign site', async () => {
-    const { tab, open, context } = await signedUp();
+    const { tab, open, browser } = await signedUp();
     const ofTheService = await open(`${world().service}/auth/session`);
     const ofAnotherSite = await open(world().foreign.publish('<title>foreign</title>'));
     for (const page of [tab, ofTheService, ofAnotherSite]) {
@@ -66,7 +66,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
         'readable',
       ]);
     }
-    expect((await context.cookies()).map(({ name }) => name)).toContain('refresh_token');
+    expect((await browser.cookies()).map(({ name }) => name)).toContain('refresh_token');
   });
 
   it('sends the cookie below /auth and nowhere else', async () => {
@@ -90,9 +90,11 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   it('is asked for by a preflight, which comes without a cookie and is answered 204', async () => {
     const { post, person } = await signedUp();
     const { seen } = world().witness.watch();
-    await post('/auth/login', { account: person.email, password: person.password });
+    // Of an address that was asked before, the browser remembers the preflight.
+    const path = '/auth/login?for-the-first-time';
+    await post(path, { account: person.email, password: person.password });
     const common = {
-      path: '/auth/login',
+      path,
       origin: world().app.origin,
       site: host === 'localhost' ? 'same-site' : 'cross-site',
     };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Attack, LOADING, NAVIGATING, POSTING, READING } from '../support/browser/attacks.ts';
+import { type Attack, JSON_LIKE_FORM, LOADING, NAVIGATING, POSTING, READING } from '../support/browser/attacks.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import type { Seen } from '../support/browser/witness.ts';
 import { openWorld, SITUATIONS } from '../support/browser/world.ts';
@@ -38,12 +38,14 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin, cookie: none, status: 403 });
   });
 
-  describe.each([REFRESH, LOGIN])('gets nothing from %s', (path) => {
-    it.each(POSTING)('by $title', async (given) => {
-      const sent = await attack(path, given);
-      expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
-      expect([world().foreign.origin, 'null']).toContain(sent.origin);
-    });
+  it.each(POSTING)('does not refresh by $title, which is forbidden', async (given) => {
+    const sent = await attack(REFRESH, given);
+    expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
+    expect([world().foreign.origin, 'null']).toContain(sent.origin);
+  });
+
+  it('does not log in as somebody else by a form that looks like JSON, which is forbidden', async () => {
+    expect(await attack(LOGIN, JSON_LIKE_FORM)).toMatchObject({ method: 'POST', status: 403 });
   });
 
   it.each(['foreign', 'app'] as const)('does not log out by a redirect of the site %s', async (through) => {
@@ -83,13 +85,13 @@ describe.runIf(canBrowse())('a page of the same site', () => {
   const { world, signedUp } = openWorld('localhost', {});
 
   it('logs out by a link, when it is the application’s', async () => {
-    const { open, post, context } = await signedUp();
+    const { open, post, browser } = await signedUp();
     const { sees } = world().witness.watch();
     const page = await open(world().app.publish(`<a href="${world().service}${CLEAR}">log out</a>`));
     await page.click('a');
     expect(await sees(CLEAR)).toMatchObject({ site: 'same-site', cookie: true, status: 200, setsCookie: true });
     await page.waitForURL(world().service + CLEAR);
-    expect(await context.cookies()).toEqual([]);
+    expect(await browser.cookies()).toEqual([]);
     expect((await post(REFRESH)).body.code).toBe('AUTH_FAILED');
   });
 
@@ -114,8 +116,8 @@ describe.runIf(canBrowse())('a page of the same site', () => {
   });
 
   it('logs out when the visitor types the address', async () => {
-    const { open, context } = await signedUp();
+    const { open, browser } = await signedUp();
     await open(world().service + CLEAR);
-    expect(await context.cookies()).toEqual([]);
+    expect(await browser.cookies()).toEqual([]);
   });
 });

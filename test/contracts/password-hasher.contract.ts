@@ -6,15 +6,15 @@ const LONGEST = 'é'.repeat(36);
 /** Past 72 bytes, past a NUL, or with no form in UTF-8: each shares its hash with others. */
 const UNHASHABLE = [`${LONGEST}x`, `${PASSWORD}\0x`, `${PASSWORD}\ud800`];
 
-/** @param make gives the hasher and how many comparisons it has paid for so far. */
+/** @param make gives a hasher that costs so many steps more than usual, and how many comparisons it has paid for so far. */
 export const describePasswordHasher = (
   name: string,
-  make: () => { hasher: PasswordHasher; comparisons: () => number },
+  make: (steps?: number) => { hasher: PasswordHasher; comparisons: () => number },
 ) => {
   describe(`${name} as a PasswordHasher`, () => {
     it('verifies a password against its own hash', async () => {
       const { hasher } = make();
-      for (const password of [PASSWORD, LONGEST, 'x', '密码 🔑 пароль']) {
+      for (const password of [PASSWORD, LONGEST, 'x', '密码 🔑 пароль', 'כלב שמח מאוד', '👩🏽‍🚀🏳️‍🌈']) {
         expect(await hasher.verify(password, await hasher.hash(password))).toBe(true);
       }
     });
@@ -28,6 +28,14 @@ export const describePasswordHasher = (
       expect(await hasher.verify(`${LONGEST.slice(0, -1)}è`, await hasher.hash(LONGEST))).toBe(false);
     });
 
+    it('tells a hash that costs less than its own from one that does not', async () => {
+      const [usual, dearer] = [make().hasher, make(1).hasher];
+      const [hash, dearHash] = [await usual.hash(PASSWORD), await dearer.hash(PASSWORD)];
+      expect([usual.needsRehash(hash), usual.needsRehash(dearHash)]).toEqual([false, false]);
+      expect([dearer.needsRehash(hash), dearer.needsRehash(dearHash)]).toEqual([true, false]);
+      expect(await dearer.verify(PASSWORD, hash)).toBe(true);
+    });
+
     it('gives two hashes of one password that differ', async () => {
       const { hasher } = make();
       expect(await hasher.hash(PASSWORD)).not.toBe(await hasher.hash(PASSWORD));
@@ -39,6 +47,9 @@ export const describePasswordHasher = (
       for (const other of ['café crème', 'Cafe creme', 'Café crème'.normalize('NFD')]) {
         expect(await hasher.verify(other, hash)).toBe(false);
       }
+      const decomposed = await hasher.hash('Café crème'.normalize('NFD'));
+      expect(await hasher.verify('Café crème'.normalize('NFC'), decomposed)).toBe(false);
+      expect(await hasher.verify('Café crème'.normalize('NFD'), decomposed)).toBe(true);
     });
 
     it('refuses to hash a password that it could not tell from every other', async () => {

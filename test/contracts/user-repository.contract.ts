@@ -131,6 +131,50 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
+    it('changes the password hash of a user, and when the user was updated', async () => {
+      const [user, other] = [aUser(), aUser()];
+      await users.add(user);
+      await users.add(other);
+      expect(await users.setPasswordHash(user.id, 'another hash', NOW + 5)).toBe(true);
+      const changed = { ...user, passwordHash: 'another hash', updatedAt: NOW + 5 };
+      expect(await users.findById(user.id)).toStrictEqual(changed);
+      expect(await users.findByUsername(user.username)).toStrictEqual(changed);
+      expect(await users.findByEmail(user.email)).toStrictEqual(changed);
+      expect(await users.findById(other.id)).toStrictEqual(other);
+      await expect(users.add(aUser({ username: user.username }))).rejects.toMatchObject(DUPLICATE);
+    });
+
+    it('changes a hash only where the one it is to replace is stored', async () => {
+      const user = aUser();
+      await users.add(user);
+      expect(await users.setPasswordHash(user.id, 'another hash', NOW + 5, 'a hash of long ago')).toBe(false);
+      expect(await users.findById(user.id)).toStrictEqual(user);
+      expect(await users.setPasswordHash(user.id, 'another hash', NOW + 5, user.passwordHash)).toBe(true);
+      expect((await users.findById(user.id))?.passwordHash).toBe('another hash');
+    });
+
+    it('says so when there is no such user', async () => {
+      const [user, stranger] = [aUser(), aUser()];
+      await users.add(user);
+      for (const id of [stranger.id, user.username, '']) {
+        expect(await users.setPasswordHash(id, 'another hash', NOW + 5)).toBe(false);
+      }
+      expect(await users.findById(stranger.id)).toBeNull();
+      expect(await users.findById(user.id)).toStrictEqual(user);
+    });
+
+    it('lets one of many concurrent replacements of one hash win', async () => {
+      const user = aUser();
+      await users.add(user);
+      const hashes = Array.from({ length: RACERS }, (_, at) => `hash ${at}`);
+      const won = await Promise.all(
+        hashes.map((hash) => users.setPasswordHash(user.id, hash, NOW + 5, user.passwordHash)),
+      );
+      const winners = hashes.filter((_, at) => won[at]);
+      expect(winners).toHaveLength(1);
+      expect((await users.findById(user.id))?.passwordHash).toBe(winners[0]);
+    });
+
     it('stores nothing that is done to a user it was given or gave back', async () => {
       const user = aUser();
       const given = { ...user };

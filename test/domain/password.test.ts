@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isHashable, passwordProblem } from '../../src/domain/password.ts';
+import { isHashable, isOwnName, passwordProblem } from '../../src/domain/password.ts';
 
 describe('passwordProblem', () => {
   it.each([
@@ -38,4 +38,22 @@ describe('isHashable', () => {
       }
     }
   });
+});
+
+describe('isOwnName', () => {
+  const ada = { username: 'Ada_Lovelace', email: ' Countess@Example.org ' };
+
+  it.each(['Ada_Lovelace', 'ada_lovelace', 'ADA_LOVELACE', 'countess@example.org', 'Countess@Example.org', 'COUNTESS'])(
+    'is true of %s',
+    (password) => {
+      expect(isOwnName(password, ada)).toBe(true);
+    },
+  );
+
+  it.each(['', 'ada_lovelace1', ' ada_lovelace', 'ada', '@example.org', 'example.org', ' countess@example.org'])(
+    'is false of %j',
+    (password) => {
+      expect(isOwnName(password, ada)).toBe(false);
+    },
+  );
 });

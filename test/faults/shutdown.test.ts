@@ -1,5 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runService } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -27,6 +27,7 @@ const post = (url: string, agent: Agent, body: object): Promise<Outcome> =>
 
 describe('a service that is told to stop', () => {
   const directory = temporaryDirectory();
+  afterAll(directory.remove);
   let service: RunningService | undefined;
   afterEach(async () => {
     await service?.stop('SIGKILL');

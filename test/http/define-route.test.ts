@@ -35,6 +35,13 @@ describe('a route', () => {
     expect(declared).toMatchObject({ auth: 'optional', throttle: 'strict', response: { status: 201 } });
     expect(declared.request.body).toBe(body);
   });
+
+  it('is wrapped unless it says how its document goes out', () => {
+    expect(route(minimal, () => null).response).not.toHaveProperty('unwrapped');
+    const unwrapped = { type: 'text/plain', cacheControl: 'no-cache' };
+    const declared = route({ ...minimal, response: { data: v.null(), unwrapped } }, () => null);
+    expect(declared.response).toMatchObject({ status: 200, unwrapped });
+  });
 });
 
 describe('the codes of a route', () => {

@@ -1,13 +1,14 @@
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { authenticate } from '../../src/application/use-cases/authenticate.ts';
 import { endSession } from '../../src/application/use-cases/end-session.ts';
 import { getCurrentUser } from '../../src/application/use-cases/get-current-user.ts';
-import { login } from '../../src/application/use-cases/login.ts';
+import { type LoginDeps, login } from '../../src/application/use-cases/login.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
-import { register } from '../../src/application/use-cases/register.ts';
+import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
 import { plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 
 export const SECOND = 1_000;
@@ -18,7 +19,7 @@ export const DAY = 24 * 60 * MINUTE;
 export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
 
 /** The use cases over adapters that live in memory, at a time that stands still. What is given takes an adapter's place. */
-export const application = (given: Partial<Omit<RefreshDeps, 'clock'>> = {}) => {
+export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher'>> = {}) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
   const deps = {
@@ -26,6 +27,8 @@ export const application = (given: Partial<Omit<RefreshDeps, 'clock'>> = {}) => 
     sessions: memorySessionRepository(),
     tokens: plainTokenSigner(),
     ids: sequentialIds(),
+    blocklist: null,
+    attempts: memoryLoginAttempts({ now: clock.now }),
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },

@@ -26,20 +26,21 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   };
 };
 
-/** A hasher whose hashes hide nothing; it counts the comparisons that a real one would pay for. */
-export const plainPasswordHasher = (): PasswordHasher & { comparisons(): number } => {
+/** A hasher whose hashes hide nothing but their cost; it counts the comparisons that a real one would pay for. */
+export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons(): number } => {
   let salt = 0;
   let compared = 0;
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
       salt += 1;
-      return `${salt}:${password}`;
+      return `${cost}.${salt}:${password}`;
     },
     verify: async (password, hash) => {
       compared += 1;
       return hash !== null && isHashable(password) && hash.slice(hash.indexOf(':') + 1) === password;
     },
+    needsRehash: (hash) => Number.parseInt(hash, 10) < cost,
     comparisons: () => compared,
   };
 };

@@ -6,7 +6,7 @@ import { endWithUs } from './servers/keeper.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/infrastructure/main.ts', import.meta.url));
 
-export type Outcome = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+type Outcome = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
 export type ServiceProcess = {
   readonly child: ChildProcess;

@@ -20,7 +20,7 @@ export const ask = async (url: string, init: RequestInit = {}): Promise<Answer &
 export const postJson = (url: string, body: object) =>
   ask(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
-export const refreshAt = (url: string, cookie: string): Promise<Answer> =>
+const refreshAt = (url: string, cookie: string): Promise<Answer> =>
   ask(`${url}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
 
 /** A browser that holds a session, refreshes it whenever it is told to, and keeps what it was given last. */

@@ -36,5 +36,7 @@ export const SessionEntity = defineEntity({
     rotatedAt: p.bigint('number'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number').index('sessions_expires_at_index'),
+    userAgent: p.text().nullable(),
+    address: p.text().nullable(),
   },
 });

@@ -20,6 +20,8 @@ export type SessionRow = {
   rotated_at: Time;
   created_at: Time;
   expires_at: Time;
+  user_agent: string | null;
+  address: string | null;
 };
 
 export type Tables = { users: UserRow; sessions: SessionRow };

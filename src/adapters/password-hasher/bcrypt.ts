@@ -13,6 +13,10 @@ export type BcryptOptions = {
   readonly maxWait?: number;
 };
 
+const USUAL_COST = 10;
+/** Milliseconds that a hash of the usual cost may take; each step of the cost doubles it. */
+const FIRST_GUESS = 50;
+
 /** The well-formed hash of no known password: 22 characters of salt and 31 of digest, all zero. */
 const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
@@ -21,11 +25,11 @@ const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '
  * a crowd of log-ins then delays log-ins alone.
  */
 export const bcryptPasswordHasher = ({
-  cost = 10,
+  cost = USUAL_COST,
   width = availableParallelism(),
   maxWait = 10_000,
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
-  const inTurn = lane({ width, maxWait });
+  const inTurn = lane({ width, maxWait, firstGuess: FIRST_GUESS * 2 ** (cost - USUAL_COST) });
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
@@ -35,6 +39,7 @@ export const bcryptPasswordHasher = ({
       const matches = await inTurn(() => bcrypt.compare(password, hash ?? hashOfNobody(cost)));
       return matches && hash !== null && isHashable(password);
     },
+    needsRehash: (hash) => bcrypt.getRounds(hash) < cost,
     load: inTurn.load,
   };
 };

@@ -15,20 +15,21 @@ type LaneOptions = {
   readonly width: number;
   /** Milliseconds a task may have to wait for its turn, as far as can be told from how long the last ones took. */
   readonly maxWait: number;
+  /** Milliseconds that the first task is expected to take. */
+  readonly firstGuess?: number;
   readonly now?: () => number;
 };
 
-/** Milliseconds that the first task is expected to take; how much each one since changes the expectation. */
-const FIRST_GUESS = 50;
+/** How much each task changes the expectation. */
 const WEIGHT = 1 / 8;
 
 /**
  * Runs at most `width` tasks at once, in the order they came. Whoever would have to wait longer than `maxWait` is turned away
  * at once: AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 and Retry-After.
  */
-export const lane = ({ width, maxWait, now = () => performance.now() }: LaneOptions): Lane => {
+export const lane = ({ width, maxWait, firstGuess = 50, now = () => performance.now() }: LaneOptions): Lane => {
   const limit = pLimit(width);
-  let usual = FIRST_GUESS;
+  let usual = firstGuess;
   const timed = async <T>(task: () => Promise<T>): Promise<T> => {
     const startedAt = now();
     try {

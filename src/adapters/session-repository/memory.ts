@@ -1,33 +1,55 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { isLive, reverted, rotated, type Session } from '../../domain/session.ts';
+import {
+  byLastUse,
+  isLive,
+  reverted,
+  rotated,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionKey,
+} from '../../domain/session.ts';
 
 /** Forgets everything with the process. For tests and development. */
 export const memorySessionRepository = (): SessionRepository => {
   const sessions = new Map<string, Session>();
 
+  const find = ({ id, userId }: SessionKey): Session | null => {
+    const session = sessions.get(id);
+    return session?.userId === userId ? session : null;
+  };
+  const ofUser = (userId: string): Session[] => [...sessions.values()].filter((session) => session.userId === userId);
+  const liveOf = (userId: string, now: number): Session[] =>
+    ofUser(userId)
+      .filter((session) => isLive(session, now))
+      .sort(byLastUse);
+
   return {
     async add(session) {
       if (sessions.has(session.id)) throw new AppError('DB_UNIQUE_VIOLATION');
       sessions.set(session.id, { ...session });
+      const surplus = liveOf(session.userId, session.createdAt).slice(SESSIONS_PER_USER);
+      for (const { id } of surplus) sessions.delete(id);
     },
-    async find(id) {
-      const session = sessions.get(id);
-      return session === undefined ? null : { ...session };
+    async find(key) {
+      const session = find(key);
+      return session && { ...session };
     },
     async rotate(rotation) {
-      const session = sessions.get(rotation.sessionId);
-      const next = session === undefined ? null : rotated(session, rotation);
+      const session = find({ id: rotation.sessionId, userId: rotation.userId });
+      const next = session && rotated(session, rotation);
       if (next !== null) sessions.set(next.id, next);
       return next !== null;
     },
     async revert(rotation) {
-      const session = sessions.get(rotation.sessionId);
-      const before = session === undefined ? null : reverted(session, rotation);
+      const session = find({ id: rotation.sessionId, userId: rotation.userId });
+      const before = session && reverted(session, rotation);
       if (before !== null) sessions.set(before.id, before);
     },
-    async end(id) {
-      sessions.delete(id);
+    end: async (key) => find(key) !== null && sessions.delete(key.id),
+    listByUser: async (userId, now) => liveOf(userId, now).map((session) => ({ ...session })),
+    async endByUser(userId, exceptId) {
+      for (const { id } of ofUser(userId)) if (id !== exceptId) sessions.delete(id);
     },
     async purge(now, limit) {
       const over = [...sessions.values()].filter((session) => !isLive(session, now)).slice(0, limit);

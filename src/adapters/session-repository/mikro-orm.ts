@@ -1,7 +1,8 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { ExpressionBuilder } from 'kysely';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Rotation, Session } from '../../domain/session.ts';
+import { type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
+import { isStorable } from '../mikro-orm/storable.ts';
 import type { SessionRow, Tables } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 import { serverTime } from '../server-time.ts';
@@ -15,6 +16,8 @@ const toSession = (row: SessionRow): Session => ({
   rotatedAt: Number(row.rotated_at),
   createdAt: Number(row.created_at),
   expiresAt: Number(row.expires_at),
+  userAgent: row.user_agent,
+  address: row.address,
 });
 
 const toRow = (session: Session): SessionRow => ({
@@ -25,6 +28,8 @@ const toRow = (session: Session): SessionRow => ({
   rotated_at: session.rotatedAt,
   created_at: session.createdAt,
   expires_at: session.expiresAt,
+  user_agent: session.userAgent,
+  address: session.address,
 });
 
 /** Epoch seconds by the database's clock, read when a row is judged and not when the statement began. */
@@ -50,13 +55,14 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
   };
   const time = serverTime(readTime);
 
-  const rotate = async ({ sessionId, from, to, at, expiresAt }: Rotation): Promise<boolean> => {
+  const rotate = async ({ sessionId, userId, from, to, at, expiresAt }: Rotation): Promise<boolean> => {
     const deadline = await time.after(budget);
     const { numUpdatedRows } = await translated(() =>
       tables()
         .updateTable('sessions')
         .set({ current_token_id: to, previous_token_id: from, rotated_at: at, expires_at: expiresAt })
         .where('id', '=', sessionId)
+        .where('user_id', '=', userId)
         .where('current_token_id', '=', from)
         .where('expires_at', '>', at)
         .where((eb) => eb(clockOf(eb as never), '<', deadline / 1000))
@@ -67,13 +73,47 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
     return false;
   };
 
+  const liveOf = (userId: string, now: number) =>
+    tables()
+      .selectFrom('sessions')
+      .where('user_id', '=', userId)
+      .where('expires_at', '>', now)
+      .orderBy('rotated_at', 'desc')
+      .orderBy('id', 'desc');
+
+  /**
+   * After the insert and not with it: the last of several that add at once sees what all of them have added. Rows that
+   * somebody writes are being ended already, or used.
+   */
+  const endSurplus = ({ userId, createdAt }: Session) =>
+    tables()
+      .with('surplus', (db) =>
+        db
+          .selectFrom('sessions')
+          .select('id')
+          .where('id', 'in', liveOf(userId, createdAt).select('id').offset(SESSIONS_PER_USER))
+          .forUpdate()
+          .skipLocked(),
+      )
+      .deleteFrom('sessions')
+      .where('id', 'in', (query) => query.selectFrom('surplus').select('id'))
+      .execute();
+
   return {
     async add(session) {
-      await translated(() => tables().insertInto('sessions').values(toRow(session)).execute());
+      await translated(async () => {
+        await tables().insertInto('sessions').values(toRow(session)).execute();
+        await endSurplus(session);
+      });
     },
-    async find(id) {
+    async find({ id, userId }) {
       const row = await translated(() =>
-        tables().selectFrom('sessions').selectAll().where('id', '=', id).executeTakeFirst(),
+        tables()
+          .selectFrom('sessions')
+          .selectAll()
+          .where('id', '=', id)
+          .where('user_id', '=', userId)
+          .executeTakeFirst(),
       );
       return row === undefined ? null : toSession(row);
     },
@@ -86,7 +126,7 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
       }
     },
     /** Matches the row before the rotation too: so it waits for one that is under way, and none can slip in behind it. */
-    async revert({ sessionId, from, to }) {
+    async revert({ sessionId, userId, from, to }) {
       await translated(() =>
         tables()
           .updateTable('sessions')
@@ -100,12 +140,26 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
               .end(),
           }))
           .where('id', '=', sessionId)
+          .where('user_id', '=', userId)
           .where('current_token_id', 'in', [from, to])
           .execute(),
       );
     },
-    async end(id) {
-      await translated(() => tables().deleteFrom('sessions').where('id', '=', id).execute());
+    async end({ id, userId }) {
+      if (!isStorable(id)) return false;
+      const { numDeletedRows } = await translated(() =>
+        tables().deleteFrom('sessions').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst(),
+      );
+      return numDeletedRows > 0n;
+    },
+    async listByUser(userId, now) {
+      const rows = await translated(() => liveOf(userId, now).selectAll().execute());
+      return rows.map(toSession);
+    },
+    async endByUser(userId, exceptId) {
+      const all = tables().deleteFrom('sessions').where('user_id', '=', userId);
+      const ended = exceptId === null ? all : all.where('id', '!=', exceptId);
+      await translated(() => ended.execute());
     },
     /** By one instance at a time: another finds the lock taken, and purges nothing. Rows that are being rotated are passed over. */
     async purge(now, limit) {

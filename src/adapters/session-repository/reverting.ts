@@ -58,8 +58,10 @@ export const revertingSessionRepository = (
 
   return {
     add: (session) => sessions.add(session),
-    find: (id) => sessions.find(id),
-    end: (id) => sessions.end(id),
+    find: (key) => sessions.find(key),
+    end: (key) => sessions.end(key),
+    listByUser: (userId, now) => sessions.listByUser(userId, now),
+    endByUser: (userId, exceptId) => sessions.endByUser(userId, exceptId),
     purge: (now, limit) => sessions.purge(now, limit),
     async rotate(rotation) {
       if (doubts.concern(rotation.sessionId)) throw failed('an earlier rotation of the session is in doubt');

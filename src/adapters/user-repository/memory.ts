@@ -24,5 +24,14 @@ export const memoryUserRepository = (): UserRepository => {
     findById: async (id) => copy(byId.get(id)),
     findByUsername: async (username) => copy(byUsername.get(canonicalUsername(username))),
     findByEmail: async (email) => copy(byEmail.get(canonicalEmail(email))),
+    async setPasswordHash(id, passwordHash, now, replaced) {
+      const user = byId.get(id);
+      if (user === undefined || (replaced !== undefined && user.passwordHash !== replaced)) return false;
+      const changed = { ...user, passwordHash, updatedAt: now };
+      byId.set(id, changed);
+      byUsername.set(canonicalUsername(changed.username), changed);
+      byEmail.set(changed.email, changed);
+      return true;
+    },
   };
 };

@@ -2,6 +2,7 @@ import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import type { User } from '../../domain/user.ts';
+import { isStorable } from '../mikro-orm/storable.ts';
 import type { Tables, UserRow } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 
@@ -24,9 +25,6 @@ const toRow = (user: User): UserRow => ({
   updated_at: user.updatedAt,
 });
 
-/** PostgreSQL refuses a NUL in a text, and a lone surrogate has no UTF-8 form. */
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
 /** In table `users`. One thin query per call, outside the unit of work. */
 export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => {
   const findBy = async (column: 'id' | 'username_canonical' | 'email', value: string): Promise<User | null> => {
@@ -44,5 +42,15 @@ export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => 
     findById: (id) => findBy('id', id),
     findByUsername: (username) => findBy('username_canonical', canonicalUsername(username)),
     findByEmail: (email) => findBy('email', canonicalEmail(email)),
+    async setPasswordHash(id, passwordHash, now, replaced) {
+      const change = em
+        .getKysely<Tables>()
+        .updateTable('users')
+        .set({ password_hash: passwordHash, updated_at: now })
+        .where('id', '=', id);
+      const limited = replaced === undefined ? change : change.where('password_hash', '=', replaced);
+      const { numUpdatedRows } = await translated(() => limited.executeTakeFirst());
+      return numUpdatedRows > 0n;
+    },
   };
 };

@@ -12,6 +12,10 @@ import type { User } from '../../domain/user.ts';
  * - refuses a second user of one id
  * - keeps nothing of a user that it refused
  * - lets one of many concurrent adds of one username win
+ * - changes the password hash of a user, and when the user was updated
+ * - changes a hash only where the one it is to replace is stored
+ * - says so when there is no such user
+ * - lets one of many concurrent replacements of one hash win
  * - stores nothing that is done to a user it was given or gave back
  */
 export interface UserRepository {
@@ -20,4 +24,9 @@ export interface UserRepository {
   findById(id: string): Promise<User | null>;
   findByUsername(username: string): Promise<User | null>;
   findByEmail(email: string): Promise<User | null>;
+  /**
+   * @param replaced the hash that has to be stored still, where the new one belongs to the same password.
+   * @returns whether anything was changed.
+   */
+  setPasswordHash(id: string, passwordHash: string, now: number, replaced?: string): Promise<boolean>;
 }

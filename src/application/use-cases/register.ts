@@ -1,27 +1,31 @@
 import { newUser } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
+import { type PasswordChoiceDeps, passwordChoice } from '../password-choice.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 
-export type RegisterDeps = OpenSessionDeps & {
-  readonly users: UserRepository;
-  readonly hasher: PasswordHasher;
-  readonly clock: Clock;
-};
+export type RegisterDeps = OpenSessionDeps &
+  PasswordChoiceDeps & {
+    readonly users: UserRepository;
+    readonly hasher: PasswordHasher;
+    readonly clock: Clock;
+  };
 
 /**
  * Registers a user and logs the user in. The input has been held against the limits of the domain already.
- * @throws AppError AUTH_USER_DUPLICATE
+ * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register = (deps: RegisterDeps) => {
   const { users, hasher, clock, ids } = deps;
   const open = openSession(deps);
+  const judge = passwordChoice(deps);
   return async (
     input: { username: string; email: string; password: string },
     cancellation = NEVER_CANCELLED,
   ): Promise<OpenedSession> => {
+    judge(input.password, input);
     const passwordHash = await hasher.hash(input.password);
     cancellation.throwIfAborted();
     const now = clock.now();

@@ -1,10 +1,11 @@
 import { DATABASE_VARIABLES } from './database-variables.ts';
 import { JWT_VARIABLES } from './jwt-variables.ts';
+import { PASSWORD_VARIABLES } from './password-variables.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import type { Environment, Variable } from './variable.ts';
 
 /** Every variable that the service reads. The parser, `.env.example` and the README's table follow this one. */
-export const VARIABLES = { ...SERVICE_VARIABLES, ...DATABASE_VARIABLES, ...JWT_VARIABLES };
+export const VARIABLES = { ...SERVICE_VARIABLES, ...DATABASE_VARIABLES, ...PASSWORD_VARIABLES, ...JWT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */

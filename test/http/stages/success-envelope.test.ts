@@ -59,3 +59,60 @@ describe('the success envelope', () => {
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
   });
 });
+
+/** A document whose form others define. */
+const document = (payload: unknown, type = 'application/example+json') =>
+  route(
+    {
+      name: 'document',
+      method: 'GET',
+      path: '/document',
+      auth: 'public',
+      response: { status: 203, data: v.unknown(), unwrapped: { type, cacheControl: 'public, max-age=60' } },
+    },
+    () => payload,
+  );
+
+describe('an unwrapped document', () => {
+  it('is the payload and nothing else, of the declared type, status and time in caches', async () => {
+    const { http } = await stageApp([document({ a: 1 })]);
+    const { text, headers } = await http.get('/document').expect(203);
+    expect(text).toBe('{"a":1}');
+    expect(headers).toMatchObject({
+      'content-type': 'application/example+json',
+      'content-length': '7',
+      'cache-control': 'public, max-age=60',
+    });
+  });
+
+  it('may be a text of any type', async () => {
+    const { http } = await stageApp([document('<p>ä</p>', 'text/html; charset=utf-8')]);
+    const { text, headers } = await http.get('/document').expect(203);
+    expect(text).toBe('<p>ä</p>');
+    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'content-length': '9' });
+  });
+
+  it('has the request id and the protective headers of every answer', async () => {
+    const { http } = await stageApp([document({})]);
+    const { headers } = await http.get('/document').set('svc-request-id', 'mine').expect(203);
+    expect(headers).toMatchObject({ 'svc-request-id': 'mine', 'x-content-type-options': 'nosniff', vary: 'Origin' });
+  });
+
+  it('is logged as every answer is', async () => {
+    const { http, logs } = await stageApp([document({})]);
+    await http.get('/document').expect(203);
+    expect(logs).toEqual([expect.objectContaining({ msg: 'request answered', route: 'document', status: 203 })]);
+  });
+
+  it('that disagrees with its schema is an error in the envelope, which no cache keeps', async () => {
+    const declared = document({});
+    const broken = { ...declared, response: { ...declared.response, data: v.string() } };
+    const { http } = await stageApp([broken]);
+    const { body, headers } = await http.get('/document').expect(500);
+    expect(body).toMatchObject({ success: false, code: 'SYS_SERIALIZATION_ERROR' });
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+    });
+  });
+});

@@ -34,7 +34,7 @@ export const NAVIGATING: readonly Attack[] = [
   { title: 'a meta refresh', html: (url) => `<meta http-equiv="refresh" content="0; url=${url}">` },
   {
     title: 'a form of GET',
-    html: (url) => `<form action="${url}"><input name="q"></form>${script('document.forms[0].submit()')}`,
+    html: (url) => `<form action="${url}"></form>${script('document.forms[0].submit()')}`,
   },
 ];
 
@@ -53,10 +53,6 @@ export const POSTING: readonly Attack[] = [
     html: (url) => `<meta name="referrer" content="no-referrer">${posting(url, '>')}`,
   },
   { title: 'a form in a sandbox', html: (url) => sandboxed(posting(url, '>')) },
-  {
-    title: 'a form that looks like JSON',
-    html: (url) => posting(url, `enctype="text/plain"><input name='{"account":"' value='"}'>`),
-  },
   { title: 'a fetch', html: (url) => script(`fetch('${url}', { method: 'POST', credentials: 'include' })`) },
   {
     title: 'an opaque fetch',
@@ -64,3 +60,10 @@ export const POSTING: readonly Attack[] = [
   },
   { title: 'a beacon', html: (url) => script(`navigator.sendBeacon('${url}')`) },
 ];
+
+/** A body that a parser of JSON takes, of a content type that needs no preflight. */
+export const JSON_LIKE_FORM: Attack = {
+  title: 'a form that looks like JSON',
+  html: (url) =>
+    posting(url, `enctype="text/plain"><input name='{"account":"mallory","password":"' value='correct horse"}'>`),
+};

@@ -1,9 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type BrowserContext, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
-import { temporaryDirectory } from '../temporary-directory.ts';
+import { keep } from '../servers/keeper.ts';
+import { serverDirectory } from '../servers/unprivileged.ts';
 import { type ChromiumProgram, libraryPath } from './program.ts';
 
 /** Whether there is a browser to test with; in CI there always is. */
@@ -18,18 +19,25 @@ const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 
-/** Starts a Chromium without a window, whose profile and home are its own and go when it is closed. */
-export const launchChromium = async (): Promise<{ browser: Browser; close: () => Promise<void> }> => {
+/** What people have who let sites use their cookies in the pages of others; Debian's Chromium and private windows don't. */
+const PREFERENCES = { profile: { cookie_controls_mode: 0 } };
+
+/** Starts a Chromium without a window, whose home is its own, and goes when it is closed or this process ends. */
+export const launchChromium = async (): Promise<{ browser: BrowserContext; close: () => Promise<void> }> => {
   const program = provided();
   if (program === null) throw new Error('there is no Chromium here: see canBrowse');
-  const home = temporaryDirectory();
-  const browser = await chromium.launch({
+  const home = serverDirectory('chromium', {});
+  const remove = keep(home);
+  const profile = join(home, 'profile');
+  mkdirSync(join(profile, 'Default'), { recursive: true });
+  writeFileSync(join(profile, 'Default', 'Preferences'), JSON.stringify(PREFERENCES));
+  const browser = await chromium.launchPersistentContext(profile, {
     executablePath: program.command,
     headless: true,
     args: ARGUMENTS,
-    env: { ...libraryPath(program), HOME: home.path, ...fontsOf(program, home.path) },
+    env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
   });
-  return { browser, close: () => browser.close().finally(home.remove) };
+  return { browser, close: () => browser.close().finally(remove) };
 };
 
 /** Without any font it draws no page, and where a system has none, those that came with the package are not looked for. */

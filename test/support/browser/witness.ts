@@ -16,7 +16,7 @@ export type Seen = {
   readonly setsCookie: boolean;
 };
 
-export type Watch = {
+type Watch = {
   /** Everything so far, in the order in which it was answered. */
   readonly seen: () => readonly Seen[];
   /** Waits for the first request to that path. */
@@ -25,7 +25,7 @@ export type Watch = {
 
 export type Witness = {
   readonly port: number;
-  /** Starts to remember. */
+  /** What comes from now on. */
   readonly watch: () => Watch;
   /** Lets the next requests go on when there are so many of them, preflights apart. */
   readonly gather: (count: number) => void;
@@ -73,7 +73,7 @@ const firstTo = (path: string, seen: readonly Seen[]): Seen => {
 
 const passed = ({ method = '', url = '', headers }: IncomingMessage, answer: IncomingMessage): Seen => ({
   method,
-  path: url,
+  path: url.replace(/\?$/, ''),
   origin: headers.origin,
   site: [headers['sec-fetch-site']].flat()[0],
   cookie: /(^|; )refresh_token=./.test(headers.cookie ?? ''),

@@ -1,12 +1,13 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { aPerson, startService } from '../service.ts';
 import { launchChromium } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
 
-/** How a page and the service that it uses can lie to each other: the service is at `localhost`. */
+/** Where an application can be, seen from the service, which is at `localhost`; and the cookie that goes with it. */
 export const SITUATIONS: readonly { readonly title: string; readonly host: Host; readonly env: Env }[] = [
   { title: 'an application of the same site, by the default cookie', host: 'localhost', env: {} },
   {
@@ -30,21 +31,25 @@ type World = {
   readonly openSite: (host: Host) => Promise<Site>;
 };
 
-/** Somebody with a browser of their own and the application open in it, until the test is over. */
+/** Somebody with a browser without cookies, and the application open in it. */
 export type Visitor = {
-  readonly context: BrowserContext;
+  readonly browser: BrowserContext;
   readonly tab: Page;
   readonly person: ReturnType<typeof aPerson>;
   readonly post: (path: string, json?: object, tab?: Page) => Promise<Answer>;
   readonly get: (path: string, headers?: Env, tab?: Page) => Promise<Answer>;
-  /** Opens another tab. */
+  /** Opens another tab, until the test is over. */
   readonly open: (url: string) => Promise<Page>;
 };
+
+/** bcrypt at the least cost it has, since these tests are not about the cost. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** The service, an application and a foreign site, seen by one browser, for a whole `describe`. */
 export const openWorld = (host: Host, env: Env) => {
   const cleanups: (() => Promise<unknown>)[] = [];
-  let browser: Browser;
+  let browser: BrowserContext;
+  let tab: Page;
   let world: World;
   beforeAll(async () => {
     const launched = await launchChromium();
@@ -56,29 +61,29 @@ export const openWorld = (host: Host, env: Env) => {
       return site;
     };
     const [app, foreign] = [await open(host), await open('127.0.0.1')];
-    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env });
+    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env }, { hasher });
     cleanups.push(service.close);
     const between = await witness(service.url);
     cleanups.push(between.close);
     world = { service: `http://localhost:${between.port}`, witness: between, app, foreign, openSite: open };
+    tab = await browser.newPage();
+    await tab.goto(app.publish('<title>application</title>'));
   });
   afterAll(async () => {
     for (const clean of cleanups.toReversed()) await clean();
   });
 
   const visit = async (): Promise<Visitor> => {
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
-    const open = async (url: string) => {
-      const page = await context.newPage();
-      await page.goto(url);
-      return page;
-    };
-    const tab = await open(world.app.publish('<title>application</title>'));
+    await browser.clearCookies();
     return {
-      context,
+      browser,
       tab,
-      open,
+      open: async (url) => {
+        const page = await browser.newPage();
+        onTestFinished(() => page.close());
+        await page.goto(url);
+        return page;
+      },
       person: aPerson(),
       post: (path, json, from = tab) =>
         ask(from, world.service + path, { method: 'POST', ...(json !== undefined && { json }) }),
@@ -89,11 +94,10 @@ export const openWorld = (host: Host, env: Env) => {
     world: () => world,
     visit,
     /** Somebody who has registered. */
-    signedUp: async (): Promise<Visitor & { readonly registered: Answer }> => {
+    signedUp: async (): Promise<Visitor> => {
       const visitor = await visit();
-      const registered = await visitor.post('/auth/register', visitor.person);
-      expect(registered.status).toBe(201);
-      return { ...visitor, registered };
+      expect((await visitor.post('/auth/register', visitor.person)).status).toBe(201);
+      return visitor;
     },
   };
 };

@@ -53,7 +53,7 @@ const aptGet = (work: string, timeout: number, ...command: string[]) =>
     { timeout, env: { ...process.env, LC_ALL: 'C' } },
   );
 
-const LIBRARY = /^lib.+\.so\.\d/;
+const LIBRARY = /^lib.+\.so(\.|$)/;
 
 const directoriesOfLibraries = (root: string): string[] => {
   const entries = readdirSync(root, { recursive: true, withFileTypes: true });

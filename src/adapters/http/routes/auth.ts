@@ -1,3 +1,4 @@
+import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { endSession } from '../../../application/use-cases/end-session.ts';
 import type { login } from '../../../application/use-cases/login.ts';
@@ -5,6 +6,7 @@ import type { refresh } from '../../../application/use-cases/refresh.ts';
 import type { register } from '../../../application/use-cases/register.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { type Route, route } from '../define-route.ts';
+import { clientKey } from '../rate-limit/client-key.ts';
 import { isForeign, type RefreshCookie } from '../refresh-cookie.ts';
 import { LoginBody, RegisterBody } from '../schemas.ts';
 
@@ -16,6 +18,12 @@ export type AuthUseCases = {
 };
 
 const SignedIn = v.object({ accessToken: v.string(), user: PublicUserJson });
+
+/** Where a log-in comes from; the refresh cookie shows that its device is no stranger. ADR 0024. */
+const originOf = (ctx: Context, cookie: RefreshCookie) => ({
+  network: clientKey(ctx),
+  refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
+});
 
 /** SPEC "Endpoints". The refresh token goes into the cookie and nowhere else. */
 export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route[] => [
@@ -48,7 +56,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       errors: ['AUTH_CREDENTIALS_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await useCases.login(body, signal);
+      const { refreshToken, ...signedIn } = await useCases.login({ ...body, origin: originOf(ctx, cookie) }, signal);
       cookie.set(ctx, refreshToken);
       return signedIn;
     },

@@ -1,4 +1,8 @@
 import { UsersAndSessions } from './0001-users-and-sessions.ts';
+import { DevicesOfSessions } from './0002-devices-of-sessions.ts';
 
 /** Every migration, oldest first. A name, once released, stays: databases remember it. */
-export const MIGRATIONS = [{ name: '0001-users-and-sessions', class: UsersAndSessions }];
+export const MIGRATIONS = [
+  { name: '0001-users-and-sessions', class: UsersAndSessions },
+  { name: '0002-devices-of-sessions', class: DevicesOfSessions },
+];

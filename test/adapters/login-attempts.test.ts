@@ -1,0 +1,184 @@
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { redisLoginAttempts } from '../../src/adapters/login-attempts/redis.ts';
+import { sharedLoginAttempts } from '../../src/adapters/login-attempts/shared.ts';
+import type { LoginAttempts } from '../../src/application/ports/login-attempts.ts';
+import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
+import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
+import { stageDeps } from '../support/stage-app.ts';
+
+const HOUR = 3_600_000;
+const ADA = { key: 'account of-somebody', network: '192.0.2.1' };
+
+const inMemory = (capacity = 1_000) => {
+  const clock = fixedClock(Date.UTC(2026, 0, 1));
+  const attempts = memoryLoginAttempts({ now: clock.now, capacity });
+  return { attempts, clock, pass: async (milliseconds: number) => clock.advance(milliseconds) };
+};
+
+describeLoginAttempts('memoryLoginAttempts', async () => inMemory());
+
+describe('memoryLoginAttempts', () => {
+  it('is never more than its capacity, however many accounts are tried, and forgets the longest untried', async () => {
+    const { attempts } = inMemory(10);
+    for (let account = 0; account < 100; account += 1) {
+      await attempts.begin({ ...ADA, key: `account ${account}` });
+      await attempts.begin(ADA);
+      expect(attempts.size()).toBeLessThanOrEqual(10);
+    }
+    expect(await attempts.begin(ADA)).toBeGreaterThan(0);
+  });
+
+  it('forgets whom nobody has tried for an hour', async () => {
+    const { attempts, clock } = inMemory();
+    for (let account = 0; account < 10; account += 1) await attempts.begin({ ...ADA, key: `account ${account}` });
+    clock.advance(HOUR);
+    await attempts.begin(ADA);
+    expect(attempts.size()).toBe(1);
+  });
+
+  it('keeps nobody out for longer because a clock stepped back', async () => {
+    const { attempts, clock } = inMemory();
+    for (let count = 0; count < 100; count += 1) await attempts.begin(ADA);
+    expect(await attempts.begin(ADA)).toBe(1_000);
+    clock.advance(-HOUR);
+    expect(await attempts.begin(ADA)).toBe(0);
+  });
+});
+
+/** All that is stored of an attempt is by the clock of Redis; this moves it into the past instead. */
+const aged = async (redis: Redis, milliseconds: number): Promise<void> => {
+  for (const key of await redis.keys('*')) {
+    for (const [field, text] of Object.entries(await redis.hgetall(key))) {
+      const moved = text.replace(/\d{13}/, (time) => String(Number(time) - milliseconds));
+      await redis.hset(key, field, moved);
+    }
+    await redis.pexpire(key, (await redis.pttl(key)) - milliseconds);
+  }
+};
+
+const server = redisOfTheTests();
+describe.runIf(server !== undefined)('on Redis', () => {
+  const open = async () => {
+    const { url, empty } = await takeRedisDatabase(server ?? '');
+    const redis = new Redis(url);
+    const close = async () => {
+      redis.disconnect();
+      await empty();
+    };
+    return { redis, url, close };
+  };
+
+  const inRedis = async () => {
+    const { redis, close } = await open();
+    return { redis, attempts: redisLoginAttempts(redis), pass: (by: number) => aged(redis, by), close };
+  };
+
+  describeLoginAttempts('redisLoginAttempts', inRedis);
+  describeLoginAttempts('sharedLoginAttempts', async () => {
+    const { attempts: shared, ...rest } = await inRedis();
+    return { ...rest, attempts: sharedLoginAttempts({ shared, own: memoryLoginAttempts() }, stageDeps().logger) };
+  });
+
+  it('instances count together', async () => {
+    const { redis, url, close } = await open();
+    onTestFinished(close);
+    const other = new Redis(url);
+    onTestFinished(() => other.disconnect());
+    const instances = [redisLoginAttempts(redis), redisLoginAttempts(other)];
+    const waits = await Promise.all(Array.from({ length: 200 }, (_none, index) => instances[index % 2]?.begin(ADA)));
+    expect(waits.filter((wait) => wait === 0)).toHaveLength(100);
+  });
+
+  it('what is stored names nobody, is bounded, and goes by itself', async () => {
+    const { redis, attempts, pass, close } = await inRedis();
+    onTestFinished(close);
+    for (let hour = 0; hour < 3; hour += 1) {
+      for (let network = 0; network < 150; network += 1) {
+        await attempts.begin({ ...ADA, network: `${hour} ${network}` });
+        await pass(24_000);
+      }
+    }
+    const [key = '', ...others] = await redis.keys('*');
+    expect(others).toEqual([]);
+    expect(key).toMatch(/^tandem:login:\{[\w-]{43}\}$/);
+    expect(await redis.hlen(key)).toBeLessThan(250);
+    expect(await redis.pttl(key)).toBeGreaterThan(HOUR - 60_000);
+    expect(await redis.pttl(key)).toBeLessThanOrEqual(HOUR);
+  });
+
+  it('goes on when Redis has forgotten the scripts', async () => {
+    const { redis, attempts, close } = await inRedis();
+    onTestFinished(close);
+    await attempts.begin(ADA);
+    await redis.script('FLUSH');
+    expect(await attempts.begin(ADA)).toBe(0);
+  });
+});
+
+describe('sharedLoginAttempts', () => {
+  const setUp = () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const { logger, logs } = stageDeps();
+    let away = false;
+    const { attempts: store } = inMemory();
+    const asked: string[] = [];
+    const unless = <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
+      asked.push('redis');
+      return away ? Promise.reject(new Error('Connection is closed.')) : work();
+    };
+    const shared: LoginAttempts = {
+      begin: (attempt) => unless(() => store.begin(attempt)),
+      succeed: (attempt) => unless(() => store.succeed(attempt)),
+      withdraw: (attempt) => unless(() => store.withdraw(attempt)),
+    };
+    const { attempts: own } = inMemory();
+    const attempts = sharedLoginAttempts({ shared, own }, logger);
+    const set = (is: boolean) => {
+      away = is;
+      vi.advanceTimersByTime(5_000);
+    };
+    return { attempts, own, logs, asked, goAway: () => set(true), comeBack: () => set(false) };
+  };
+
+  it('counts in the process while Redis is away, and fails no log-in for it', async () => {
+    const { attempts, goAway } = setUp();
+    goAway();
+    await attempts.succeed(ADA);
+    await attempts.withdraw(ADA);
+    for (let count = 0; count < 100; count += 1) expect(await attempts.begin(ADA)).toBe(0);
+    expect(await attempts.begin(ADA)).toBe(1_000);
+    await attempts.succeed(ADA);
+    expect(await attempts.begin(ADA)).toBe(0);
+  });
+
+  it('asks a Redis that failed again only after a pause', async () => {
+    const { attempts, asked, goAway } = setUp();
+    goAway();
+    for (let count = 0; count < 10; count += 1) await attempts.begin(ADA);
+    expect(asked).toHaveLength(1);
+    vi.advanceTimersByTime(5_000);
+    await attempts.begin(ADA);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('goes on with the shared count when Redis is back, and logs each change once', async () => {
+    const { attempts, logs, goAway, comeBack } = setUp();
+    for (let count = 0; count < 100; count += 1) await attempts.begin(ADA);
+    goAway();
+    expect(await attempts.begin(ADA)).toBe(0);
+    goAway();
+    await attempts.begin(ADA);
+    comeBack();
+    expect(await attempts.begin(ADA)).toBe(1_000);
+    await attempts.begin(ADA);
+    expect(logs.map(({ level }) => level)).toEqual(['warn', 'info']);
+    expect(JSON.stringify(logs)).not.toMatch(/of-somebody|192\.0\.2\.1/);
+  });
+});

@@ -1,0 +1,259 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Response } from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
+import { CLAIMS, SESSIONS, USERS } from '../support/forgeries/claims.ts';
+import {
+  compact,
+  decoded,
+  ecdsa,
+  type Forgeries,
+  type Material,
+  publicKeyOf,
+  thumbprint,
+} from '../support/forgeries/forge.ts';
+import { FORMS } from '../support/forgeries/forms.ts';
+import { HEADERS } from '../support/forgeries/headers.ts';
+import { KEYS_AND_ALGORITHMS } from '../support/forgeries/keys-and-algorithms.ts';
+import { mirrored, SIGNATURES } from '../support/forgeries/signatures.ts';
+import { testKeyPair } from '../support/keys.ts';
+import { exchangeRaw, head } from '../support/raw-http.ts';
+import type { TestService } from '../support/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const stranger = testKeyPair();
+/** The stranger's own server, with a key set that fits. Nobody may ever ask for it. */
+let asked = 0;
+const strangersServer = createServer((_request, response) => {
+  asked += 1;
+  const jwk = { ...publicKeyOf(stranger).export({ format: 'jwk' }), kid: thumbprint(stranger), alg: 'ES256' };
+  response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
+});
+
+let service: TestService;
+let victim: Awaited<ReturnType<typeof signUp>>;
+let access: Material;
+let refresh: Material;
+
+const openedToken = (token: string) => {
+  const [header, claims] = token.split('.').map((part, index) => (index < 2 ? decoded(part) : {}));
+  return { token, header: header ?? {}, claims: claims ?? {} };
+};
+
+beforeAll(async () => {
+  await once(strangersServer.listen(0, '127.0.0.1'), 'listening');
+  service = await start();
+  victim = await signUp(service);
+  const { keys } = service.config;
+  if (keys === null) throw new Error('the service has no keys');
+  const strangersUrl = `http://127.0.0.1:${(strangersServer.address() as AddressInfo).port}`;
+  const common = { stranger, strangersUrl };
+  const [accessToken, refreshToken] = [victim.accessToken, tokenIn(victim.cookie)];
+  access = {
+    ...common,
+    ...openedToken(accessToken),
+    kind: 'access',
+    pair: keys.access,
+    otherPair: keys.refresh,
+    otherToken: refreshToken,
+  };
+  refresh = {
+    ...common,
+    ...openedToken(refreshToken),
+    kind: 'refresh',
+    pair: keys.refresh,
+    otherPair: keys.access,
+    otherToken: accessToken,
+  };
+});
+afterAll(() => {
+  strangersServer.close();
+});
+
+const me = (authorization: string) => service.http.get('/users/me').set('Authorization', authorization);
+const cookieOf = (token: string) => `refresh_token=${encodeURIComponent(token)}`;
+const victimsSession = () => service.ports.sessions.find(String(refresh.header.sid));
+
+/** The parts of a token that are long enough to be found by. */
+const traces = (token: string): string[] => [token, ...token.split('.')].filter((part) => part.length > 12);
+
+/** What an attack must come to, whatever it was: a refusal without a trace, and a victim that notices nothing. */
+const expectInVain = async (token: string, attack: () => PromiseLike<Response>, code: string) => {
+  const [before, logged] = [await victimsSession(), service.logs.length];
+  const { status, body, headers, text } = await attack();
+  expect([status, body.code]).toEqual([401, code]);
+  expect(headers).not.toHaveProperty('set-cookie');
+  expect(await victimsSession()).toEqual(before);
+  expect(before).not.toBeNull();
+  await me(`Bearer ${victim.accessToken}`).expect(200);
+
+  const lines = service.logs.slice(logged);
+  expect(lines.filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
+  const told = JSON.stringify(lines) + text + JSON.stringify(headers);
+  expect(traces(token).filter((trace) => told.includes(trace))).toEqual([]);
+};
+
+const EVERYWHERE: Readonly<Record<string, Forgeries>> = {
+  'keys and algorithms': KEYS_AND_ALGORITHMS,
+  headers: HEADERS,
+  claims: CLAIMS,
+  signatures: SIGNATURES,
+  forms: FORMS,
+};
+
+describe('the material', () => {
+  it('is genuine: what an attack changes is why it fails', async () => {
+    const [bearer, current] = [access, refresh].map((m) => compact(m.header, m.claims, ecdsa(m.pair.privateKey)));
+    await me(`Bearer ${bearer}`).expect(200);
+    expect(await service.ports.tokens.verifyRefresh(current ?? '', Date.now())).toMatchObject({ ok: true });
+  });
+});
+
+describe.each(Object.entries({ ...EVERYWHERE, users: USERS }))('the guard refuses, of %s', (_group, forgeries) => {
+  it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
+    const token = forge(access);
+    await expectInVain(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
+  });
+});
+
+describe.each(Object.entries({ ...EVERYWHERE, sessions: SESSIONS }))('refresh refuses, of %s', (_group, forgeries) => {
+  it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
+    const token = forge(refresh);
+    await expectInVain(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
+  });
+});
+
+describe('white space', () => {
+  it.each([' ', '\t', '\n', '\r\n', '\0', '\u00a0', '\ufeff'])(
+    '%j around or in a refresh token spoils it',
+    async (space) => {
+      const { token } = refresh;
+      for (const spoiled of [space + token, token + space, token.replace('.', `.${space}`)]) {
+        await expectInVain(spoiled, () => refreshWith(service, cookieOf(spoiled)), 'AUTH_FAILED');
+      }
+    },
+  );
+
+  it.each([' ', '\t'])('%j in an access token spoils it', async (space) => {
+    const spoiled = access.token.replace('.', `.${space}`);
+    await expectInVain(spoiled, () => me(`Bearer ${spoiled}`), 'AUTH_TOKEN_INVALID');
+  });
+});
+
+describe('a token of 100 KB', () => {
+  const TOKEN = `${'a'.repeat(33_000)}.${'b'.repeat(33_000)}.${'c'.repeat(34_000)}`;
+
+  it.each([
+    ['the guard', 'GET /users/me', { Authorization: `Bearer ${TOKEN}` }],
+    ['refresh', 'POST /auth/refresh-token', { Cookie: `refresh_token=${TOKEN}` }],
+  ])('does not get as far as %s: no header may be that long', async (_where, requestLine, headers) => {
+    const logged = service.logs.length;
+    const answer = await exchangeRaw(service.url, head(requestLine, { ...headers, Connection: 'close' }));
+    expect(answer.status).toBe(431);
+    expect(JSON.stringify(service.logs.slice(logged))).not.toContain('aaaa');
+    expect(answer.body).not.toContain('aaaa');
+  });
+});
+
+describe('a token in another place', () => {
+  it('is no Bearer token: in the query, in a body, in a cookie, in another header', async () => {
+    const { http } = service;
+    const { accessToken } = victim;
+    for (const request of [
+      http.get(`/users/me?access_token=${accessToken}`),
+      http.get(`/users/me?token=${accessToken}`),
+      http.get('/users/me').type('form').send({ access_token: accessToken }),
+      http.get('/users/me').send({ access_token: accessToken }),
+      http.get('/users/me').set('Cookie', `access_token=${accessToken}; Authorization=Bearer ${accessToken}`),
+      http.get('/users/me').set('X-Access-Token', accessToken),
+      http.get('/users/me').set('Proxy-Authorization', `Bearer ${accessToken}`),
+    ]) {
+      await expectInVain(accessToken, () => request, 'AUTH_TOKEN_MISSING');
+    }
+  });
+
+  it('is no refresh token: in the query, in a body, in a header', async () => {
+    const { http } = service;
+    const { token } = refresh;
+    for (const request of [
+      http.post(`/auth/refresh-token?refresh_token=${token}`),
+      http.post('/auth/refresh-token').send({ refresh_token: token, refreshToken: token }),
+      http.post('/auth/refresh-token').type('form').send({ refresh_token: token }),
+      http.post('/auth/refresh-token').set('Authorization', `Bearer ${token}`),
+      http.post('/auth/refresh-token').set('Cookie', `Refresh_Token=${token}; refresh_token2=${token}`),
+    ]) {
+      await expectInVain(token, () => request, 'AUTH_FAILED');
+    }
+  });
+});
+
+describe('the header Authorization', () => {
+  it.each(['bearer', 'BEARER', 'bEaReR'])('knows the scheme as %s', async (scheme) => {
+    await me(`${scheme} ${victim.accessToken}`).expect(200);
+  });
+
+  it.each([
+    ['a forged token before the genuine one', ['forged', 'genuine']],
+    ['the genuine token before a forged one', ['genuine', 'forged']],
+    ['the genuine token twice', ['genuine', 'genuine']],
+    ['another scheme before the genuine token', ['basic', 'genuine']],
+  ])('is refused when there are two of it: %s', async (_what, which) => {
+    const values: Readonly<Record<string, string>> = {
+      genuine: `Bearer ${victim.accessToken}`,
+      forged: `Bearer ${compact({ ...access.header, alg: 'none' }, access.claims, () => Buffer.alloc(0))}`,
+      basic: 'Basic YWRhOnNlY3JldA==',
+    };
+    const lines = which.map((name) => `Authorization: ${values[name]}\r\n`).join('');
+    const answer = await exchangeRaw(
+      service.url,
+      `GET /users/me HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${lines}\r\n`,
+    );
+    expect(answer.status).toBe(401);
+    expect(JSON.parse(answer.body).code).toMatch(/^AUTH_TOKEN_(INVALID|MISSING)$/);
+  });
+});
+
+describe('forged refresh tokens', () => {
+  it('do not log out whoever they name', async () => {
+    for (const forge of Object.values(SIGNATURES)) {
+      await service.http
+        .get('/auth/clear-cookie')
+        .set('Cookie', cookieOf(forge(refresh)))
+        .expect(200);
+    }
+    expect(await victimsSession()).not.toBeNull();
+  });
+
+  it('do not stand in the way of the genuine one beside them', async () => {
+    const other = await signUp(service);
+    const forged = Object.values(SIGNATURES).map((forge) => forge(refresh));
+    const cookies = forged.slice(0, 5).map(cookieOf).join('; ');
+    await refreshWith(service, `${cookies}; ${other.cookie}`).expect(200);
+  });
+});
+
+describe('the mirrored signature (r, n − s)', () => {
+  it('says what the genuine one says, and lets nobody use a refresh token twice', async () => {
+    const holder = await signUp(service);
+    const own = { ...refresh, ...openedToken(tokenIn(holder.cookie)) };
+    const mirror = mirrored(own);
+    expect(mirror).not.toBe(own.token);
+    const { cookie } = heldFrom(await refreshWith(service, cookieOf(mirror)).expect(200));
+    await refreshWith(service, holder.cookie).expect(401);
+    await refreshWith(service, cookie).expect(200);
+  });
+});
+
+describe('after all this', () => {
+  it("nobody has asked for a stranger's key", () => {
+    expect(asked).toBe(0);
+  });
+
+  it('the victim refreshes as if nothing had been', async () => {
+    const held = heldFrom(await refreshWith(service, victim.cookie).expect(200));
+    await me(`Bearer ${held.accessToken}`).expect(200);
+    await refreshWith(service, held.cookie).expect(200);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import type { PasswordBlocklist } from '../../src/application/ports/password-blocklist.ts';
+
+/** @param listed passwords in lower case that the list has to have. */
+export const describePasswordBlocklist = (
+  name: string,
+  make: () => Promise<PasswordBlocklist>,
+  listed: readonly [string, ...string[]],
+) => {
+  describe(`${name} as a PasswordBlocklist`, () => {
+    it('finds each of them common, in any letter case', async () => {
+      const blocklist = await make();
+      for (const password of listed) {
+        const written = [password, password.toUpperCase(), password.replace(/[a-z]/, (letter) => letter.toUpperCase())];
+        for (const each of written) expect(blocklist.isCommon(each), each).toBe(true);
+      }
+    });
+
+    it('finds no password common that only resembles one of them', async () => {
+      const blocklist = await make();
+      for (const password of listed) {
+        for (const other of [` ${password}`, `${password} `, `${password}\0`, `${password}-${password}`]) {
+          expect(blocklist.isCommon(other), other).toBe(false);
+        }
+      }
+      for (const other of ['', 'correct horse battery', 'constructor', '__proto__', '密码 🔑 пароль']) {
+        expect(blocklist.isCommon(other), other).toBe(false);
+      }
+    });
+  });
+};

@@ -1,0 +1,97 @@
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { KeyPair } from '../../src/adapters/token-signer/jose.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
+import { keyVariables } from '../support/environments.ts';
+import { testKeys } from '../support/keys.ts';
+import type { TestService } from '../support/service.ts';
+
+const [OLD, NEW] = [testKeys(), testKeys()];
+const KINDS = ['access', 'refresh'] as const;
+
+/** Both pairs, each of which signs with one's private key and verifies with the public keys of all. */
+const pairs = (signing: typeof OLD, ...verifying: (typeof OLD)[]) => {
+  const pair = (kind: (typeof KINDS)[number]): KeyPair => ({
+    privateKey: signing[kind].privateKey,
+    publicKeys: verifying.flatMap((keys) => keys[kind].publicKeys),
+  });
+  return { access: pair('access'), refresh: pair('refresh') };
+};
+
+/** The instances before, during and after a rotation, all over one database. */
+const { start } = servicesOverOneDatabase();
+let before: TestService;
+let announced: TestService;
+let switched: TestService;
+let after: TestService;
+beforeAll(async () => {
+  before = await start(keyVariables(pairs(OLD, OLD)));
+  announced = await start(keyVariables(pairs(OLD, OLD, NEW)));
+  switched = await start(keyVariables(pairs(NEW, NEW, OLD)));
+  after = await start(keyVariables(pairs(NEW, NEW)));
+});
+
+const me = ({ http }: TestService, token: string) => http.get('/users/me').set('Authorization', `Bearer ${token}`);
+const kidsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }) =>
+  [accessToken, tokenIn(cookie)].map((token) => opened(token).header.kid);
+
+describe('a rotation of the keys', () => {
+  it('logs nobody out while the old public keys are listed, and renews with the new keys', async () => {
+    const ada = await signUp(before);
+    await me(switched, ada.accessToken).expect(200);
+    const renewed = heldFrom(await refreshWith(switched, ada.cookie).expect(200));
+    for (const [index, kid] of kidsOf(renewed).entries()) expect(kid).not.toBe(kidsOf(ada)[index]);
+
+    await me(after, renewed.accessToken).expect(200);
+    const again = heldFrom(await refreshWith(after, renewed.cookie).expect(200));
+    expect(kidsOf(again)).toEqual(kidsOf(renewed));
+  });
+
+  it('ends what the old keys signed once their public halves are gone', async () => {
+    const ada = await signUp(before);
+    expect((await me(after, ada.accessToken).expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');
+    expect((await refreshWith(after, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    // Nothing was used up: an instance that still lists them serves on.
+    await refreshWith(switched, ada.cookie).expect(200);
+  });
+
+  it('signs with the old keys until the switch, though the new ones are listed', async () => {
+    const [ada, bob] = [await signUp(before), await signUp(announced)];
+    expect(kidsOf(bob)).toEqual(kidsOf(ada));
+    await me(before, bob.accessToken).expect(200);
+  });
+
+  it('lets instances of two steps in a row serve each other’s tokens, in both directions', async () => {
+    for (const [one, other] of [
+      [before, announced],
+      [announced, switched],
+      [switched, after],
+    ] as const) {
+      for (const [from, to] of one === switched
+        ? [[other, one] as const]
+        : [[one, other] as const, [other, one] as const]) {
+        const ada = await signUp(from);
+        await me(to, ada.accessToken).expect(200);
+        const renewed = heldFrom(await refreshWith(to, ada.cookie).expect(200));
+        await me(from, renewed.accessToken).expect(200);
+      }
+    }
+  });
+
+  it('would fail for a while without the first step: the old instances do not know the new keys', async () => {
+    const ada = await signUp(switched);
+    await me(before, ada.accessToken).expect(401);
+    await refreshWith(before, ada.cookie).expect(401);
+  });
+
+  it('is seen by third parties in the key set: the new key before it signs, the old one as long as it verifies', async () => {
+    const verify = ({ url }: TestService, token: string) =>
+      jwtVerify(token, createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`)));
+    const [old, fresh] = [await signUp(before), await signUp(switched)];
+    for (const service of [announced, switched]) {
+      for (const { accessToken } of [old, fresh]) await expect(verify(service, accessToken)).resolves.toBeDefined();
+    }
+    await expect(verify(after, old.accessToken)).rejects.toThrow('no applicable key');
+    await expect(verify(after, fresh.accessToken)).resolves.toBeDefined();
+  });
+});

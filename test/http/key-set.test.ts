@@ -1,0 +1,103 @@
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import jsonwebtoken from 'jsonwebtoken';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { KEY_SET_MAX_AGE } from '../../src/adapters/http/routes/key-set.ts';
+import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
+import { keyVariables } from '../support/environments.ts';
+import { testKeyPair, testKeys } from '../support/keys.ts';
+import type { TestService } from '../support/service.ts';
+
+const KEYS = testKeys();
+const PATH = '/.well-known/jwks.json';
+const MEMBERS = ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y'];
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+let ada: Awaited<ReturnType<typeof signUp>>;
+beforeAll(async () => {
+  service = await start(keyVariables(KEYS));
+  ada = await signUp(service);
+});
+
+type Jwk = JsonWebKey & { readonly kid: string };
+const keySetOf = async ({ http }: TestService): Promise<Jwk[]> => (await http.get(PATH).expect(200)).body.keys;
+const imported = (key: Jwk): KeyObject => createPublicKey({ key, format: 'jwk' });
+const remoteKeySet = ({ url }: TestService) => createRemoteJWKSet(new URL(`${url}${PATH}`));
+
+describe('GET /.well-known/jwks.json', () => {
+  it('is the key set of RFC 7517 and not wrapped in an envelope', async () => {
+    const answer = await service.http.get(PATH).expect(200);
+    expect(answer.headers['content-type']).toBe('application/jwk-set+json');
+    expect(Object.keys(answer.body)).toEqual(['keys']);
+    const { x, y } = KEYS.access.publicKeys[0]?.export({ format: 'jwk' }) ?? {};
+    expect(answer.body.keys).toEqual([
+      { kty: 'EC', crv: 'P-256', x, y, kid: opened(ada.accessToken).header.kid, use: 'sig', alg: 'ES256' },
+    ]);
+  });
+
+  it('may be kept for a while, by anybody', async () => {
+    const { headers } = await service.http.get(PATH).expect(200);
+    expect(headers['cache-control']).toBe(`public, max-age=${KEY_SET_MAX_AGE}`);
+    expect(headers).not.toHaveProperty('set-cookie');
+  });
+
+  it('has neither a private number nor a key of refresh tokens', async () => {
+    const keys = await keySetOf(service);
+    for (const key of keys) expect(Object.keys(key).sort()).toEqual(MEMBERS);
+    expect(keys.map(({ kid }) => kid)).not.toContain(opened(tokenIn(ada.cookie)).header.kid);
+  });
+
+  it('has the older keys behind the current one, as long as they verify', async () => {
+    const [older, newer] = [testKeyPair(), testKeyPair()];
+    const access = { privateKey: newer.privateKey, publicKeys: [...newer.publicKeys, ...older.publicKeys] };
+    const rotating = await start(keyVariables({ ...KEYS, access }));
+    const keys = await keySetOf(rotating);
+    expect(keys.map(imported).map((key, index) => key.equals(access.publicKeys[index] as KeyObject))).toEqual([
+      true,
+      true,
+    ]);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(2);
+  });
+
+  it('is empty where the tokens are signed elsewhere', async () => {
+    const elsewhere = await start({}, () => ({ tokens: service.ports.tokens }));
+    expect(await keySetOf(elsewhere)).toEqual([]);
+  });
+
+  it('is limited as public routes are, and says so in the envelope', async () => {
+    const limited = await start({ RATE_LIMIT_PUBLIC: '1/60' });
+    await limited.http.get(PATH).expect(200);
+    const { body, headers } = await limited.http.get(PATH).expect(429);
+    expect(body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
+    expect(headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('a third party that knows the address of the key set alone', () => {
+  it('verifies access tokens with jose', async () => {
+    const { payload, protectedHeader } = await jwtVerify(ada.accessToken, remoteKeySet(service), {
+      algorithms: ['ES256'],
+      typ: 'JWT',
+    });
+    expect(payload).toMatchObject({ sub: ada.user.id, tokenType: 'access', user: ada.user });
+    expect(protectedHeader.alg).toBe('ES256');
+  });
+
+  it('verifies access tokens with jsonwebtoken', async () => {
+    const { kid } = opened(ada.accessToken).header;
+    const key = (await keySetOf(service)).find((each) => each.kid === kid);
+    const verified = jsonwebtoken.verify(ada.accessToken, imported(key as Jwk), { algorithms: ['ES256'] });
+    expect(verified).toMatchObject({ sub: ada.user.id, tokenType: 'access' });
+  });
+
+  it('verifies neither what was changed, nor a refresh token', async () => {
+    const keySet = remoteKeySet(service);
+    await expect(jwtVerify(tampered(ada.accessToken), keySet)).rejects.toThrow('signature verification failed');
+    await expect(jwtVerify(tokenIn(ada.cookie), keySet)).rejects.toThrow('no applicable key found');
+    const [key] = await keySetOf(service);
+    const verify = (token: string) => jsonwebtoken.verify(token, imported(key as Jwk), { algorithms: ['ES256'] });
+    expect(() => verify(tampered(ada.accessToken))).toThrow('invalid signature');
+    expect(() => verify(tokenIn(ada.cookie))).toThrow('invalid signature');
+  });
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
+import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import type { Database } from '../../src/infrastructure/database.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
+import { holds } from '../support/properties.ts';
+import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { play, type Store } from '../support/rotation/play.ts';
+import { programs } from '../support/rotation/program.ts';
+import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
+
+/*
+ * Programs of log-ins, refreshes, replays, races, log-outs, faults and waits, made at random. Each run prints the seeds of its
+ * properties; `FC_SEED=<seed> vitest run test/properties/rotation.test.ts` repeats it.
+ */
+
+const RUNS_IN_MEMORY = 1_000;
+const RUNS_ON_STORES = 40;
+/** Milliseconds, of which the monotonic clock here has more than the one of the stores. */
+const BUDGET = 3_600_000;
+
+const inMemory = (): Store => ({ users: memoryUserRepository(), sessions: memorySessionRepository() });
+const onDatabase = ({ em }: Database): Store => ({
+  users: mikroOrmUserRepository(em),
+  sessions: mikroOrmSessionRepository(em, { budget: BUDGET }),
+});
+
+describe('the rotation of refresh tokens', () => {
+  let skipped = 0;
+  const letPass = (milliseconds: number) => {
+    skipped += milliseconds;
+  };
+  const monotonic = performance.now.bind(performance);
+  beforeAll(() => {
+    vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + skipped);
+  });
+  afterAll(() => vi.restoreAllMocks());
+
+  const seen = new Set<string>();
+
+  it('answers every program as the model does, in memory', async () => {
+    const property = fc.asyncProperty(programs({ maxLength: 30 }), async (program) => {
+      for (const line of await play(inMemory(), program, letPass)) {
+        seen.add(line.replaceAll(/-?\d+/g, 'N'));
+      }
+    });
+    await holds(property, { numRuns: RUNS_IN_MEMORY });
+ process.stdout.write(JSON.stringify([...seen],null,1));
+  });
+
+  const onStore = (name: string, open: () => Promise<{ store: Store; close: () => Promise<unknown> }>) =>
+    it(`is on ${name} step by step what it is in memory`, async () => {
+      const { store, close } = await open();
+      const property = fc.asyncProperty(programs({ maxLength: 20 }), async (program) => {
+        expect(await play(store, program, letPass)).toEqual(await play(inMemory(), program, letPass));
+      });
+      await holds(property, { numRuns: RUNS_ON_STORES }).finally(close);
+    }, 120_000);
+
+  const server = TEST_DATABASE_URL;
+  const redisServer = redisOfTheTests();
+  const opened = async (database: Database) => ({ store: onDatabase(database), close: database.close });
+  onStore('PGlite', async () => opened(await openEmbedded()));
+  if (server !== undefined) onStore('PostgreSQL', async () => opened(await openOnPostgresql(server)));
+  if (redisServer !== undefined) {
+    onStore('Redis', async () => {
+      const { url, empty } = await takeRedisDatabase(redisServer);
+      const redis = new Redis(url);
+      const store = { users: memoryUserRepository(), sessions: redisSessionRepository(redis, { budget: BUDGET }) };
+      return { store, close: () => empty().finally(() => redis.disconnect()) };
+    });
+  }
+});

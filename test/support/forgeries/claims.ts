@@ -1,0 +1,127 @@
+import { compact, each, ecdsa, type Forge, type Forgeries, type Json, withClaims, withHeader } from './forge.ts';
+
+const shown = (value: unknown): string => JSON.stringify(value) ?? 'missing';
+const otherKind = (kind: string): string => (kind === 'access' ? 'refresh' : 'access');
+
+/** JSON that no value of this language becomes: `@` stands for it. */
+const withRaw =
+  (claim: string, raw: string): Forge =>
+  ({ header, claims, pair }) =>
+    compact(header, JSON.stringify({ ...claims, [claim]: '@' }).replace('"@"', raw), ecdsa(pair.privateKey));
+
+const NO_TIMES: readonly unknown[] = [undefined, null, true, [], {}, '', 'NaN', 'Infinity', -1, 2 ** 53, 1e308];
+const NO_IDS: readonly unknown[] = [undefined, null, 7, true, [], {}, '', 'x', '\0', '../x', "' OR '1'='1"];
+
+const times: Forgeries = Object.assign(
+  {},
+  ...['exp', 'iat'].map((claim) => ({
+    ...each(
+      NO_TIMES,
+      (value) => `${claim} ${shown(value)}`,
+      (value) => withClaims({ [claim]: value }),
+    ),
+    [`${claim} as a text`]: withClaims(({ claims }) => ({ [claim]: String(claims[claim]) })),
+    [`${claim} in a list`]: withClaims(({ claims }) => ({ [claim]: [claims[claim]] })),
+    [`${claim} with half a second`]: withClaims(({ claims }) => ({ [claim]: Number(claims[claim]) + 0.5 })),
+    [`${claim} in milliseconds`]: withClaims(({ claims }) => ({ [claim]: Number(claims[claim]) * 1000 })),
+    [`${claim} beyond all numbers`]: withRaw(claim, '1e999'),
+  })),
+);
+
+const ids: Forgeries = Object.assign(
+  {},
+  ...['sub', 'jti'].map((claim) => ({
+    ...each(
+      NO_IDS,
+      (value) => `${claim} ${shown(value)}`,
+      (value) => withClaims({ [claim]: value }),
+    ),
+    [`${claim} in a list`]: withClaims(({ claims }) => ({ [claim]: [claims[claim]] })),
+    [`${claim} with a character more`]: withClaims(({ claims }) => ({ [claim]: `${claims[claim]}0` })),
+  })),
+);
+
+const kinds: Forgeries = {
+  'the genuine token of the other kind': ({ otherToken }) => otherToken,
+  'the tokenType of the other kind': withClaims(({ kind }) => ({ tokenType: otherKind(kind) })),
+  ...each(
+    [undefined, null, 0, true, '', 'ACCESS', 'Refresh', 'access ', 'id', ['access', 'refresh'], {}] as const,
+    (value) => `tokenType ${shown(value)}`,
+    (value) => withClaims({ tokenType: value }),
+  ),
+};
+
+const lapsed: Forgeries = {
+  'an exp that is over': withClaims(({ claims }) => ({ exp: Number(claims.iat) - 1 })),
+  'an exp at the beginning of time': withClaims({ exp: 0 }),
+  'an nbf ahead': withClaims(({ claims }) => ({ nbf: Number(claims.exp) })),
+  'an nbf that is over': withClaims({ nbf: 0 }),
+  'an nbf that is a text': withClaims({ nbf: 'soon' }),
+};
+
+const MORE: readonly Json[] = [
+  { iss: 'x' },
+  { iss: null },
+  { aud: 'x' },
+  { aud: [] },
+  { admin: true },
+  { constructor: {} },
+  { scope: '*' },
+];
+
+const others: Forgeries = {
+  ...each(
+    MORE,
+    (changes) => `a claim more: ${shown(changes)}`,
+    (changes) => withClaims(changes),
+  ),
+  'a claim more: __proto__': ({ header, claims, pair }) =>
+    compact(header, JSON.stringify(claims).replace('{', '{"__proto__":{"x":1},'), ecdsa(pair.privateKey)),
+  ...each(
+    ['', '{', 'null', '[]', '{}', '"text"', '7', '\0', '['.repeat(2_000)],
+    (text) => `a payload that is ${shown(text.slice(0, 10))}`,
+    (text) => (m) => compact(m.header, text, ecdsa(m.pair.privateKey)),
+  ),
+};
+
+export const CLAIMS: Forgeries = { ...times, ...ids, ...kinds, ...lapsed, ...others };
+
+const withUser = (changes: Json): Forge =>
+  withClaims(({ claims }) => ({ user: { ...(claims.user as object), ...changes } }));
+
+const MEMBERS = ['id', 'username', 'email', 'createdAt', 'updatedAt'];
+
+/** Of access tokens alone. */
+export const USERS: Forgeries = {
+  ...each(
+    [undefined, null, 7, 'ada', true, [], {}] as const,
+    (value) => `user ${shown(value)}`,
+    (value) => withClaims({ user: value }),
+  ),
+  ...Object.assign(
+    {},
+    ...MEMBERS.map((member) =>
+      each(
+        [undefined, null, 7, [], {}] as const,
+        (value) => `user.${member} ${shown(value)}`,
+        (value) => withUser({ [member]: value }),
+      ),
+    ),
+  ),
+  'the id of another user': withUser({ id: '01J00000000000000000000009' }),
+  'a user with a hash': withUser({ passwordHash: '$2b$10$x' }),
+  'a user with a role': withUser({ admin: true }),
+  'a user of the future': withUser({ createdAt: 'tomorrow' }),
+  'a sid in the header': withHeader({ sid: '01J00000000000000000000009' }),
+};
+
+/** Of refresh tokens alone. */
+export const SESSIONS: Forgeries = {
+  ...each(
+    NO_IDS,
+    (value) => `sid ${shown(value)}`,
+    (value) => withHeader({ sid: value }),
+  ),
+  'a sid among the claims': withClaims(({ header }) => ({ sid: header.sid })),
+  'details of a user': withClaims({ user: { username: 'ada' } }),
+};

@@ -1,0 +1,96 @@
+import { createHash, createHmac, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import type { KeyPair } from '../../../src/adapters/token-signer/jose.ts';
+
+/** Makes a signature over the first two parts of a token. */
+export type Signer = (input: Buffer) => Buffer;
+export type Json = Readonly<Record<string, unknown>>;
+
+/** What an attacker has, and more: the tokens of a victim, and the keys that no attacker has. */
+export type Material = {
+  readonly kind: 'access' | 'refresh';
+  /** A genuine token of this kind, and what it says. */
+  readonly token: string;
+  readonly header: Json;
+  readonly claims: Json;
+  /** The pair that signs this kind, and the one that signs the other. */
+  readonly pair: KeyPair;
+  readonly otherPair: KeyPair;
+  /** The same victim's genuine token of the other kind. */
+  readonly otherToken: string;
+  readonly stranger: KeyPair;
+  /** Where the stranger publishes keys. */
+  readonly strangersUrl: string;
+};
+
+/** A token, of whatever it is made. */
+export type Forge = (material: Material) => string;
+export type Forgeries = Readonly<Record<string, Forge>>;
+
+/** A text goes in as it is, anything else as JSON. */
+export const encoded = (value: unknown): string =>
+  Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
+
+export const decoded = (part: string | undefined): Json => JSON.parse(Buffer.from(part ?? '', 'base64url').toString());
+
+export const partsOf = (token: string): [header: string, payload: string, signature: string] => {
+  const [header = '', payload = '', signature = ''] = token.split('.');
+  return [header, payload, signature];
+};
+
+/** A compact JWS (RFC 7515 §7.1), of a header and a payload that may be anything. */
+export const compact = (header: unknown, payload: unknown, signer: Signer): string => {
+  const input = `${encoded(header)}.${encoded(payload)}`;
+  return `${input}.${signer(Buffer.from(input)).toString('base64url')}`;
+};
+
+/** ECDSA in the form of RFC 7518 §3.4. */
+export const ecdsa =
+  (key: KeyObject, hash = 'sha256'): Signer =>
+  (input) =>
+    sign(hash, input, { key, dsaEncoding: 'ieee-p1363' });
+
+export const hmac =
+  (secret: string | Buffer, hash = 'sha256'): Signer =>
+  (input) =>
+    createHmac(hash, secret).update(input).digest();
+
+/** These very bytes, whatever they are to sign. */
+export const bytes =
+  (signature: Buffer): Signer =>
+  () =>
+    signature;
+
+export const publicKeyOf = ({ privateKey }: KeyPair): KeyObject => createPublicKey(privateKey);
+
+/** RFC 7638 §3. */
+export const thumbprint = (pair: KeyPair): string => {
+  const { crv, kty, x, y } = publicKeyOf(pair).export({ format: 'jwk' });
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+};
+
+/** What the service itself would sign, but for these members of the header. */
+export const withHeader =
+  (changes: Json | ((material: Material) => Json)): Forge =>
+  (m) =>
+    compact(
+      { ...m.header, ...(typeof changes === 'function' ? changes(m) : changes) },
+      m.claims,
+      ecdsa(m.pair.privateKey),
+    );
+
+/** What the service itself would sign, but for these claims. */
+export const withClaims =
+  (changes: Json | ((material: Material) => Json)): Forge =>
+  (m) =>
+    compact(
+      m.header,
+      { ...m.claims, ...(typeof changes === 'function' ? changes(m) : changes) },
+      ecdsa(m.pair.privateKey),
+    );
+
+/** Several forgeries of one form, by name. */
+export const each = <T>(
+  variants: readonly T[],
+  name: (variant: T) => string,
+  forge: (variant: T) => Forge,
+): Forgeries => Object.fromEntries(variants.map((variant) => [name(variant), forge(variant)]));

@@ -1,0 +1,122 @@
+import { expect } from 'vitest';
+import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
+import type { IdGenerator } from '../../../src/application/ports/id-generator.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { RefreshToken, TokenSigner } from '../../../src/application/ports/token-signer.ts';
+import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import { isLive, type ReplayPolicy, type Session } from '../../../src/domain/session.ts';
+import { application } from '../application.ts';
+import { NOW } from '../builders.ts';
+import { sessionModel } from './model.ts';
+
+/** A token as its client holds it; `number` is the model's name of it. */
+type Held = { readonly number: number; readonly text: string };
+/** The token that a request yielded, or why it was refused. */
+export type Answer = { readonly text: string } | string;
+
+type Opened = {
+  readonly users: UserRepository;
+  readonly sessions: SessionRepository;
+  readonly tokens: TokenSigner;
+  readonly ids: IdGenerator;
+  readonly policy: ReplayPolicy;
+  readonly now: number;
+  readonly first: RefreshToken & { readonly text: string };
+};
+
+/** One device's session: what its client holds, what the model says of it, and what must never happen to it. */
+export const deviceSession = ({ users, sessions, tokens, ids, policy, now: openedAt, first }: Opened) => {
+  const id = first.sessionId;
+  const model = sessionModel(policy, openedAt);
+  const held: Held[] = [{ number: 0, text: first.text }];
+  const numbers = new Map([[first.claims.jti, 0]]);
+  const spent = new Set<string>();
+  let dead = false;
+  let probed = '';
+
+  const opened = async (text: string): Promise<RefreshToken> => {
+    const verified = await tokens.verifyRefresh(text, 0);
+    return verified.ok ? verified.token : expect.unreachable(verified.reason);
+  };
+  const newest = (): Held => held.at(-1) ?? expect.unreachable();
+
+  /** The token of an answer by its number; one that is new has the number that the model expects. */
+  const wordFor = async (used: Held, answer: Answer, expected: readonly string[]): Promise<string> => {
+    if (typeof answer === 'string') return answer;
+    expect(dead, 'a session that has ended yields a token').toBe(false);
+    const { claims, sessionId } = await opened(answer.text);
+    expect(sessionId, 'a session yields the token of another').toBe(id);
+    const known = numbers.get(claims.jti);
+    if (known !== undefined) return `token ${known} again`;
+    expect(spent, 'a rotated token works again').not.toContain(used.text);
+    spent.add(used.text);
+    const number = Number(expected.map((word) => /^token (\d+)$/.exec(word)?.[1]).find(Boolean));
+    numbers.set(claims.jti, number);
+    held.push({ number, text: answer.text });
+    return `token ${number}`;
+  };
+
+  /** How many of the tokens that a client ever held would be rotated now: tried on a copy of what is stored. */
+  const usable = async (session: Session | null, now: number): Promise<string[]> => {
+    const worked: string[] = [];
+    for (const { text } of held) {
+      const copy = memorySessionRepository();
+      if (session !== null) await copy.add(session);
+      const rotated: unknown[] = [];
+      const onRefresh = (outcome: string) => void (outcome === 'rotated' && rotated.push(text));
+      const app = application({ users, tokens, ids, sessions: copy, onRefresh });
+      app.clock.set(now);
+      await app.refresh([text]).catch(() => undefined);
+      worked.push(...rotated.map(() => text));
+    }
+    return worked;
+  };
+
+  const nameOf = (tokenId: string | null) => (tokenId === null ? null : numbers.get(tokenId));
+
+  return {
+    id,
+    model,
+    /** The token that was the newest `age` tokens ago, or the oldest. */
+    tokenOf: (age: number): Held => held[Math.max(0, held.length - 1 - age)] ?? newest(),
+    newest,
+    /** Tells which number the model gives to a token that no client was given. */
+    name: (tokenId: string, number: number): void => void numbers.set(tokenId, number),
+    end: (): void => {
+      dead = true;
+    },
+    /** Holds the answers to concurrent refreshes with one token against the model's, in any order. */
+    async received(used: Held, answers: readonly Answer[], expected: readonly string[]): Promise<string> {
+      const words: string[] = [];
+      for (const answer of answers) words.push(await wordFor(used, answer, expected));
+      // Of several that were refused, any may have been the first.
+      const alike = (all: readonly string[]) =>
+        all.length === 1 ? all : all.map((word) => word.replace(/^AUTH_FAILED.*/, 'AUTH_FAILED')).sort();
+      expect(alike(words)).toEqual(alike(expected));
+      if (expected.includes('AUTH_FAILED reused')) dead = true;
+      return alike(words).join(', ');
+    },
+    /** Holds what is stored, and what could be done with it, against the model's. @returns both, in words. */
+    async look(now: number): Promise<string> {
+      const session = await sessions.find(id);
+      const stored = session !== null && isLive(session, now) ? session : null;
+      const state = stored && {
+        current: nameOf(stored.currentTokenId),
+        previous: nameOf(stored.previousTokenId),
+        rotatedAt: stored.rotatedAt,
+        expiresAt: stored.expiresAt,
+      };
+      expect(state).toEqual(model.stored(now));
+      if (state === null) return 'over';
+      const words = `token ${state.current} after ${state.previous} at ${state.rotatedAt - NOW} until ${state.expiresAt - NOW}`;
+      if (words !== probed) {
+        const worked = await usable(stored, now);
+        expect(worked).toEqual(model.isUsable(newest().number, now) ? [newest().text] : []);
+        probed = words;
+      }
+      return words;
+    },
+  };
+};
+
+export type DeviceSession = ReturnType<typeof deviceSession>;

@@ -1,0 +1,51 @@
+import { setImmediate } from 'node:timers/promises';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { Rotation } from '../../../src/domain/session.ts';
+import type { Fault } from './program.ts';
+
+const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is broken' });
+
+/** A store behind a line on which the next rotation meets with a fault. */
+export const faultyLine = (store: SessionRepository) => {
+  let next: Fault = 'none';
+  let met: Rotation | null = null;
+  const inDoubt = new Set<Rotation>();
+  const late: Rotation[] = [];
+  const rotate = async (rotation: Rotation): Promise<boolean> => {
+    const fault = next;
+    next = 'none';
+    if (fault === 'none' || fault === 'timed out') return store.rotate(rotation);
+    inDoubt.add(rotation);
+    met = rotation;
+    if (fault === 'answer lost') await store.rotate(rotation);
+    if (fault === 'late') late.push(rotation);
+    throw broken();
+  };
+  const revert = async (rotation: Rotation): Promise<void> => {
+    await store.revert(rotation);
+    inDoubt.delete(rotation);
+  };
+  return {
+    sessions: { ...store, rotate, revert },
+    /** The next rotation meets with this fault, unless `disarm` comes first. */
+    arm: (fault: Fault): void => {
+      next = fault;
+      met = null;
+    },
+    /** @returns the rotation that met with the fault and is in doubt since, if there is one. */
+    disarm: (): Rotation | null => {
+      next = 'none';
+      return met;
+    },
+    /** What is late arrives. */
+    deliver: async (): Promise<void> => {
+      for (const rotation of late.splice(0)) await store.rotate(rotation);
+    },
+    /** Until everything in doubt has been taken back. */
+    settled: async (): Promise<void> => {
+      while (inDoubt.size > 0) await setImmediate();
+      await setImmediate();
+    },
+  };
+};

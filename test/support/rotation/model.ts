@@ -1,0 +1,92 @@
+import type { ReplayPolicy } from '../../../src/domain/session.ts';
+import { type Fault, REFRESH_LIFETIME } from './program.ts';
+
+/** A refresh token, by its number within its session. */
+type Token = number;
+
+type State = { current: Token; previous: Token | null; rotatedAt: number; expiresAt: number };
+type Rotation = { readonly from: Token; readonly to: Token; readonly at: number };
+
+type ModelSession = {
+  /** `null` once it has ended. */
+  state: State | null;
+  /** The last number that was given to a token. */
+  last: Token;
+  /** When a client lost a token to time: whole seconds (RFC 7519 §2). */
+  readonly over: Map<Token, number>;
+  /** Rotations of which an instance does not know whether they happened. */
+  readonly doubts: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
+};
+
+const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
+
+/**
+ * ADR 0003 and 0022 once more, for one session and in the plainest words: what the service has to answer, step by step.
+ * Written apart from `src/domain/session.ts`, so that the one can be held against the other.
+ */
+export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
+  const session: ModelSession = {
+    state: { current: 0, previous: null, rotatedAt: openedAt, expiresAt: openedAt + REFRESH_LIFETIME },
+    last: 0,
+    over: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
+    doubts: [],
+  };
+
+  const mayRotate = (token: Token, at: number): boolean =>
+    session.state !== null && session.state.current === token && at < session.state.expiresAt;
+  const rotate = ({ from, to, at }: Rotation): boolean => {
+    if (!mayRotate(from, at)) return false;
+    session.state = { current: to, previous: from, rotatedAt: at, expiresAt: at + REFRESH_LIFETIME };
+    session.over.set(to, wholeSeconds(at + REFRESH_LIFETIME));
+    return true;
+  };
+  const takeBack = ({ from, to }: Rotation): void => {
+    if (session.state?.current !== to) return;
+    session.state.current = from;
+    session.state.previous = null;
+  };
+  const refuse = (token: Token, now: number): string => {
+    const { state } = session;
+    if (state === null || now >= state.expiresAt) return 'AUTH_FAILED over';
+    if (token === state.previous && now - state.rotatedAt < policy.replayWindow) return `token ${state.current} again`;
+    if (token === state.previous && now - state.rotatedAt <= policy.raceWindow) return 'AUTH_FAILED raced';
+    session.state = null;
+    return 'AUTH_FAILED reused';
+  };
+  const isGenuine = (token: Token, now: number): boolean => now < (session.over.get(token) ?? 0);
+
+  return {
+    /** What one refresh is answered. */
+    refresh(token: Token, now: number, instance: number, fault: Fault): string {
+      if (!isGenuine(token, now)) return 'AUTH_FAILED not genuine';
+      if (session.doubts.some((doubt) => doubt.instance === instance)) return 'DB_QUERY_FAILED';
+      session.last += 1;
+      const rotation = { from: token, to: session.last, at: now };
+      if (fault === 'none') return rotate(rotation) ? `token ${rotation.to}` : refuse(token, now);
+      if (fault === 'timed out') {
+        if (!rotate(rotation)) return refuse(token, now);
+        takeBack(rotation);
+        return 'timed out';
+      }
+      if (fault === 'answer lost') rotate(rotation);
+      session.doubts.push({ instance, rotation, late: fault === 'late' });
+      return 'DB_QUERY_FAILED';
+    },
+    /** @returns whether it ends the session. */
+    logOut(token: Token, now: number): boolean {
+      if (isGenuine(token, now)) session.state = null;
+      return session.state === null;
+    },
+    settle(): void {
+      for (const { rotation, late } of session.doubts) if (late) rotate(rotation);
+      for (const { rotation } of session.doubts.splice(0)) takeBack(rotation);
+    },
+    /** The number that was given last, to whatever token. */
+    newest: (): Token => session.last,
+    /** Whether the client that holds this token can go on. */
+    isUsable: (token: Token, now: number): boolean => isGenuine(token, now) && mayRotate(token, now),
+    /** The session as it is stored, or `null` when it is over. */
+    stored: (now: number): State | null =>
+      session.state === null || now >= session.state.expiresAt ? null : { ...session.state },
+  };
+};

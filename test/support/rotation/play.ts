@@ -1,0 +1,138 @@
+import { expect } from 'vitest';
+import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
+import { revertingSessionRepository } from '../../../src/adapters/session-repository/reverting.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { application } from '../application.ts';
+import { aUser, NOW } from '../builders.ts';
+import { plainTokenSigner } from '../fakes.ts';
+import { type Answer, type DeviceSession, deviceSession } from './device-session.ts';
+import { faultyLine } from './faulty-line.ts';
+import type { Fault, Program, Step } from './program.ts';
+
+export type Store = { readonly users: UserRepository; readonly sessions: SessionRepository };
+
+/** Milliseconds: nothing here takes longer, and `letPass` makes them go by. */
+const PATIENCE = 60_000;
+const PASSWORD = 'correct horse';
+const NOBODY = 'nobody is logged in';
+
+type StepOf<Type extends Step['type']> = Extract<Step, { readonly type: Type }>;
+
+/** What a request came to, in words that every store has to find alike. */
+const outcomeOf = (error: unknown): string => {
+  if (error instanceof AppError) return [error.code, ...standingIn(error)].join(' ');
+  if (error instanceof Error && error.message === 'timed out') return error.message;
+  throw error;
+};
+const standingIn = ({ reason = '', level }: AppError): string[] => {
+  if (reason === 'no genuine refresh token') return ['not genuine'];
+  if (level === 'warn' && reason.startsWith('refresh token reused')) return ['reused'];
+  return /^the session is not refreshed: (.*)$/.exec(reason)?.slice(1) ?? [];
+};
+
+/** Has its caller give up after the rotation has been carried out. */
+const timingOut = () => {
+  let asked = 0;
+  return {
+    throwIfAborted: () => {
+      asked += 1;
+      if (asked === 2) throw new Error('timed out');
+    },
+  };
+};
+
+const ids = sequentialIds();
+
+/**
+ * Has one user's devices do what a program says, at two instances of the service, and holds every answer and all that is
+ * stored after it against the model.
+ * @param letPass has that many milliseconds go by on the monotonic clock.
+ * @returns what happened, step by step.
+ */
+export const play = async (store: Store, program: Program, letPass: (milliseconds: number) => void) => {
+  const trace: string[] = [];
+  const { take, devices, now, close } = await stage(store, program, letPass);
+  try {
+    for (const step of [...program.steps, { type: 'settle' } as const]) {
+      trace.push(`${step.type}: ${await take(step)}`);
+      for (const device of devices) trace.push(`  ${await device.look(now())}`);
+    }
+    return trace;
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : error}\nafter\n${trace.join('\n')}`, { cause: error });
+  } finally {
+    close();
+  }
+};
+
+const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (milliseconds: number) => void) => {
+  const line = faultyLine(sessions);
+  const shared = { users, tokens: plainTokenSigner(), ids, replayPolicy: policy };
+  const stores = [0, 1].map(() => revertingSessionRepository(line.sessions, { patience: PATIENCE, pause: 1 }));
+  const apps = stores.map((each) => application({ ...shared, sessions: each }));
+  const setClocks = (by: number, from: number) => {
+    for (const { clock } of apps) clock.set(from + by);
+  };
+  setClocks(0, NOW);
+  const at = (instance: number) => apps[instance] ?? expect.unreachable();
+  const now = () => at(0).clock.now();
+  const user = aUser({ passwordHash: `1:${PASSWORD}` });
+  await users.add(user);
+  const devices: DeviceSession[] = [];
+  const chosen = (number: number) => devices[number % devices.length];
+
+  const logIn = async (instance: number): Promise<string> => {
+    const { refreshToken: text } = await at(instance).login({ account: user.username, password: PASSWORD });
+    const verified = await shared.tokens.verifyRefresh(text, now());
+    const token = verified.ok ? verified.token : expect.unreachable(verified.reason);
+    devices.push(deviceSession({ ...shared, sessions, policy, now: now(), first: { ...token, text } }));
+    return 'done';
+  };
+
+  const refreshOnce = (instance: number, text: string, fault: Fault): Promise<Answer> =>
+    at(instance)
+      .refresh([text], fault === 'timed out' ? timingOut() : undefined)
+      .then(({ refreshToken }) => ({ text: refreshToken }), outcomeOf);
+
+  const refresh = async ({ session, age, instance, fault, times }: StepOf<'refresh'>): Promise<string> => {
+    const device = chosen(session);
+    if (device === undefined) return NOBODY;
+    const token = device.tokenOf(age);
+    const expected = Array.from({ length: times }, () => device.model.refresh(token.number, now(), instance, fault));
+    line.arm(fault);
+    const answers = await Promise.all(expected.map(() => refreshOnce(instance, token.text, fault)));
+    const hidden = line.disarm()?.to;
+    if (hidden !== undefined) device.name(hidden, device.model.newest());
+    return device.received(token, answers, expected);
+  };
+
+  const logOut = async ({ session, age, instance }: StepOf<'log out'>): Promise<string> => {
+    const device = chosen(session);
+    if (device === undefined) return NOBODY;
+    const token = device.tokenOf(age);
+    if (device.model.logOut(token.number, now())) device.end();
+    await at(instance).endSession([token.text]);
+    return 'done';
+  };
+
+  const settle = async (): Promise<string> => {
+    for (const { model } of devices) model.settle();
+    await line.deliver();
+    letPass(PATIENCE);
+    await line.settled();
+    return 'done';
+  };
+
+  const take = async (step: Step): Promise<string> => {
+    if (step.type === 'log in') return logIn(step.instance);
+    if (step.type === 'refresh') return refresh(step);
+    if (step.type === 'log out') return logOut(step);
+    if (step.type === 'settle') return settle();
+    if (step.type === 'wait') setClocks(step.by, now());
+    else await sessions.purge(now(), 100);
+    return 'done';
+  };
+  return { take, devices, now, close: () => stores.map((each) => each.close()) };
+};

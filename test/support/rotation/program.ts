@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import type { ReplayPolicy } from '../../../src/domain/session.ts';
+import { DAY, MINUTE, SECOND } from '../application.ts';
+
+/** Milliseconds. */
+export const REFRESH_LIFETIME = 7 * DAY;
+
+/**
+ * What becomes of a rotation on its way: it never arrives, its answer is lost, it arrives when its caller has long been told
+ * that it failed, or its caller has been told meanwhile that it took too long.
+ */
+export type Fault = 'none' | 'lost' | 'answer lost' | 'late' | 'timed out';
+
+/** Sessions are numbered in the order of their log-ins, and wrap round; of their tokens the newest has the age 0. */
+export type Step =
+  | { readonly type: 'log in'; readonly instance: number }
+  | {
+      readonly type: 'refresh';
+      readonly instance: number;
+      readonly session: number;
+      readonly age: number;
+      readonly fault: Fault;
+      /** How many requests carry the token at once. */
+      readonly times: number;
+    }
+  | { readonly type: 'log out'; readonly instance: number; readonly session: number; readonly age: number }
+  /** Milliseconds go by. */
+  | { readonly type: 'wait'; readonly by: number }
+  /** What is in doubt is taken back. */
+  | { readonly type: 'settle' }
+  | { readonly type: 'purge' };
+
+/** What several devices of one user do, one after the other, at two instances of the service over one store. */
+export type Program = { readonly policy: ReplayPolicy; readonly steps: readonly Step[] };
+
+const RACE_WINDOW = 10 * SECOND;
+
+/** A replayed token may be served by an instance that knows nothing of another's doubt (ADR 0022): one instance alone then. */
+const policies: readonly { readonly policy: ReplayPolicy; readonly instances: number }[] = [
+  { policy: { raceWindow: RACE_WINDOW, replayWindow: 0 }, instances: 2 },
+  { policy: { raceWindow: 0, replayWindow: 0 }, instances: 2 },
+  { policy: { raceWindow: RACE_WINDOW, replayWindow: 5 * SECOND }, instances: 1 },
+  { policy: { raceWindow: 0, replayWindow: RACE_WINDOW }, instances: 1 },
+];
+
+const WAITS = [
+  1,
+  999,
+  SECOND,
+  5 * SECOND - 1,
+  5 * SECOND,
+  RACE_WINDOW,
+  RACE_WINDOW + 1,
+  MINUTE + 7,
+  3 * DAY,
+  REFRESH_LIFETIME - SECOND,
+  REFRESH_LIFETIME - 1,
+  REFRESH_LIFETIME,
+];
+
+const age = fc.oneof(
+  { arbitrary: fc.constant(0), weight: 5 },
+  { arbitrary: fc.integer({ min: 1, max: 4 }), weight: 3 },
+);
+const session = fc.nat({ max: 3 });
+const constantly = <const Value>(value: Value) => fc.constant(value);
+
+const stepAmong = (instances: number): fc.Arbitrary<Step> => {
+  const instance = fc.nat({ max: instances - 1 });
+  const refresh = { type: constantly('refresh'), instance, session, age };
+  const fault = fc.constantFrom<Fault[]>('lost', 'answer lost', 'late', 'timed out');
+  return fc.oneof(
+    { arbitrary: fc.record({ type: constantly('log in'), instance }), weight: 2 },
+    { arbitrary: fc.record({ ...refresh, fault: constantly('none'), times: constantly(1) }), weight: 9 },
+    {
+      arbitrary: fc.record({ ...refresh, fault: constantly('none'), times: fc.integer({ min: 2, max: 6 }) }),
+      weight: 2,
+    },
+    { arbitrary: fc.record({ ...refresh, fault, times: constantly(1) }), weight: 4 },
+    { arbitrary: fc.record({ type: constantly('log out'), instance, session, age }), weight: 1 },
+    { arbitrary: fc.record({ type: constantly('wait'), by: fc.constantFrom(...WAITS) }), weight: 4 },
+    { arbitrary: fc.record({ type: constantly('settle') }), weight: 3 },
+    { arbitrary: fc.record({ type: constantly('purge') }), weight: 1 },
+  );
+};
+
+export const programs = ({ maxLength }: { readonly maxLength: number }): fc.Arbitrary<Program> =>
+  fc.constantFrom(...policies).chain(({ policy, instances }) =>
+    fc.record({
+      policy: fc.constant(policy),
+      steps: fc.array(stepAmong(instances), { minLength: 1, maxLength, size: 'max' }),
+    }),
+  );

@@ -21,7 +21,10 @@ export const issueTokenPair =
   ({ tokens, ids, accessLifetime }: IssueTokenPairDeps) =>
   async (user: User, session: CurrentToken, now: number): Promise<TokenPair> => {
     const [accessToken, refreshToken] = await Promise.all([
-      tokens.signAccess(accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime })),
+      tokens.signAccess({
+        claims: accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime }),
+        sessionId: session.id,
+      }),
       tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id }),
     ]);
     return { accessToken, refreshToken };

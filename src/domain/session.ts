@@ -17,13 +17,15 @@ export type Session = {
   readonly expiresAt: number;
 } & Device;
 
-/** Where a session was opened, as far as its owner needs it to tell one session from another. ADR NNNN. */
+/** Where a session was opened, as far as its owner needs it to tell one session from another. ADR 0025. */
 export type Device = {
   /** What the client called itself, cut short; `null` when it said nothing. */
   readonly userAgent: string | null;
   /** The client's network, in CIDR notation: never the whole address. */
   readonly address: string | null;
 };
+
+export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 
 /** A session is found by both: whoever names another user's finds nothing. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;

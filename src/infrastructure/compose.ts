@@ -15,8 +15,8 @@ import {
   type RateLimitMode,
   type Readings,
 } from '../adapters/metrics/prometheus.ts';
-import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
+import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { memorySessionRepository } from '../adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../adapters/session-repository/mikro-orm.ts';
 import { joseTokenSigner } from '../adapters/token-signer/jose.ts';

@@ -1,9 +1,10 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import type { KeyPair, TokenKeys } from '../adapters/token-signer/jose.ts';
 import { pairOf, shareKey } from './config/token-keys.ts';
+import { newPair, privatePem } from './new-keys.ts';
 
 const ACCESS_FILE = join('keys', 'access.pem');
 const REFRESH_FILE = join('keys', 'refresh.pem');
@@ -53,7 +54,7 @@ const create = async (path: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    await writeDurably(draft, newPem());
+    await writeDurably(draft, privatePem(newPair().privateKey));
     await link(draft, path);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -71,13 +72,6 @@ const writeDurably = async (path: string, text: string): Promise<void> => {
     await handle.close();
   }
 };
-
-const newPem = (): string =>
-  generateKeyPairSync('ec', {
-    namedCurve: 'P-256',
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  }).privateKey;
 
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined);
 

@@ -1,3 +1,4 @@
+import { manageKeys } from './commands/keys.ts';
 import { type Config, parseConfig } from './config.ts';
 import { openDatabase } from './database.ts';
 import { serve } from './serve.ts';
@@ -26,14 +27,19 @@ const migrate = async ({ database }: Config): Promise<void> => {
   await (await openDatabase(database, { migrate: true })).close();
 };
 
-const COMMANDS: Readonly<Record<string, (config: Config) => Promise<void>>> = { serve: serveUntilSignalled, migrate };
+const { argv, env, stdout } = process;
+const COMMANDS = new Map<string, (args: readonly string[]) => unknown>([
+  ['serve', () => serveUntilSignalled(parseConfig(env))],
+  ['migrate', () => migrate(parseConfig(env))],
+  ['keys', async (args) => stdout.write(await manageKeys(args, env))],
+]);
 
-const [, , name = 'serve'] = process.argv;
+const [, , name = 'serve', ...args] = argv;
 try {
-  const command = COMMANDS[name];
+  const command = COMMANDS.get(name);
   if (command === undefined)
-    throw new Error(`There is no command ${name}; there are: ${Object.keys(COMMANDS).join(', ')}.`);
-  await command(parseConfig(process.env));
+    throw new Error(`There is no command ${name}; there are: ${[...COMMANDS.keys()].join(', ')}.`);
+  await command(args);
 } catch (error) {
   fail(error);
 }

@@ -62,7 +62,7 @@ describe('revertingSessionRepository', () => {
     const rotation = aRotation(session);
     line.set('answers lost');
     await expect(reverting.rotate(rotation)).rejects.toMatchObject({ reason: 'the answer was lost' });
-    expect(await store.find(session.id)).toMatchObject({ currentTokenId: rotation.to });
+    expect(await store.find(session)).toMatchObject({ currentTokenId: rotation.to });
 
     line.set('up');
     await settle();
@@ -101,9 +101,9 @@ describe('revertingSessionRepository', () => {
     line.set('answers lost');
     await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
     line.set('up');
-    const before = await store.find(session.id);
+    const before = await store.find(session);
     await expect(reverting.rotate(aRotation(session))).rejects.toMatchObject(IN_DOUBT);
-    expect(await store.find(session.id)).toStrictEqual(before);
+    expect(await store.find(session)).toStrictEqual(before);
     expect(await reverting.rotate(aRotation(other))).toBe(true);
   });
 
@@ -139,10 +139,10 @@ describe('revertingSessionRepository', () => {
     line.set('down');
     await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
     await store.rotate(aRotation(session));
-    const now = await store.find(session.id);
+    const now = await store.find(session);
     line.set('up');
     await settle();
-    expect(await store.find(session.id)).toStrictEqual(now);
+    expect(await store.find(session)).toStrictEqual(now);
   });
 
   it('is not held up by a session that cannot be taken back', async () => {

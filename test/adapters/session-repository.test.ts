@@ -34,9 +34,10 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
 
     const empty = async () => {
       await database.em.execute('truncate users cascade');
-      const owner = aUser();
-      await mikroOrmUserRepository(database.em).add(owner);
-      return { repository: mikroOrmSessionRepository(database.em), owner: owner.id };
+      const users = [aUser(), aUser()] as const;
+      for (const user of users) await mikroOrmUserRepository(database.em).add(user);
+      const owners = [users[0].id, users[1].id] as const;
+      return { repository: mikroOrmSessionRepository(database.em), owners, owner: owners[0] };
     };
 
     describeSessionRepository('mikroOrmSessionRepository', empty);
@@ -46,7 +47,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       const session = aSession({ userId: owner });
       await repository.add(session);
       await database.em.execute('delete from users where id = ?', [owner]);
-      expect(await repository.find(session.id)).toBeNull();
+      expect(await repository.find(session)).toBeNull();
     });
 
     it('purges each session once, whatever number of instances purge at the same time', async () => {
@@ -66,7 +67,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       await repository.add(session);
       const late = mikroOrmSessionRepository(database.em, { budget: 0 });
       await expect(late.rotate(aRotation(session))).rejects.toMatchObject(TOO_LATE);
-      expect(await repository.find(session.id)).toStrictEqual(session);
+      expect(await repository.find(session)).toStrictEqual(session);
     });
 
     it('takes back a rotation that was still under way when it was asked to', async () => {
@@ -89,7 +90,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       while (concurrent && !reverted && !(await isWaiting()));
       committing.resolve();
       await Promise.all([transaction, reverting]);
-      expect(await repository.find(session.id)).toMatchObject({ currentTokenId: session.currentTokenId });
+      expect(await repository.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
     });
   });
 
@@ -126,13 +127,13 @@ if (redisServer !== undefined) {
         await repository.add(session);
         const late = redisSessionRepository(redis, { budget: 0 });
         await expect(late.rotate(aRotation(session))).rejects.toMatchObject(TOO_LATE);
-        expect(await repository.find(session.id)).toStrictEqual(session);
+        expect(await repository.find(session)).toStrictEqual(session);
       }));
 
-    it('has each session go when it is over, also after it was rotated', () =>
+    it('has the sessions of a user go when the last of them is over, also after it was rotated', () =>
       withRedis(async (redis) => {
         const [repository, session] = [redisSessionRepository(redis), aSession()];
-        const key = `tandem:session:{${session.id}}`;
+        const key = `tandem:sessions:${session.userId}`;
         await repository.add(session);
         expect(await redis.pexpiretime(key)).toBe(session.expiresAt);
         const rotation = aRotation(session);
@@ -140,6 +141,22 @@ if (redisServer !== undefined) {
         expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
         await repository.revert(rotation);
         expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
+
+        const shorter = aSession({ userId: session.userId, expiresAt: session.expiresAt - 1_000 });
+        await repository.add(shorter);
+        await repository.rotate(aRotation(shorter, { expiresAt: session.expiresAt - 500 }));
+        expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
+        await repository.endByUser(session.userId, shorter.id);
+        expect(await redis.pexpiretime(key)).toBe(session.expiresAt - 500);
+      }));
+
+    it('keeps no session of a user that is over longer than until the next one is added', () =>
+      withRedis(async (redis) => {
+        const [repository, first] = [redisSessionRepository(redis), aSession()];
+        const later = aSession({ userId: first.userId, createdAt: first.expiresAt, expiresAt: first.expiresAt + 1 });
+        await repository.add(first);
+        await repository.add(later);
+        expect(await redis.hkeys(`tandem:sessions:${first.userId}`)).toEqual([later.id]);
       }));
 
     it('goes on when Redis has forgotten the scripts', () =>
@@ -153,8 +170,8 @@ if (redisServer !== undefined) {
     it('tells of a failure its names alone', () =>
       withRedis(async (redis) => {
         const [repository, session] = [redisSessionRepository(redis), aSession()];
-        await redis.set(`tandem:session:{${session.id}}`, 'a secret');
-        await expect(repository.find(session.id)).rejects.toMatchObject({
+        await redis.set(`tandem:sessions:${session.userId}`, 'a secret');
+        await expect(repository.find(session)).rejects.toMatchObject({
           code: 'DB_QUERY_FAILED',
           reason: 'ReplyError WRONGTYPE',
           cause: undefined,

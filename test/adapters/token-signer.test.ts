@@ -35,6 +35,7 @@ const opened = (token: string) => {
   const [header, payload] = token.split('.');
   return { header: json(header), payload: json(payload) };
 };
+const signed = (claims: AccessClaims) => ({ claims, sessionId: SID });
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 /** RFC 7638 §3, by hand: the required members in the order of their names. */
@@ -52,7 +53,7 @@ const forged = (key: KeyObject, header: object, payload: unknown) => {
 
 const setUp = async () => {
   const keys = testKeys();
-  const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.access.publicKeys) };
+  const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.access.publicKeys), sid: SID };
   const payload = {
     ...ACCESS,
     user: { ...USER, createdAt: '2025-12-30T23:59:59.999Z', updatedAt: '2026-01-01T00:00:00.000Z' },
@@ -61,12 +62,13 @@ const setUp = async () => {
 };
 
 describe('joseTokenSigner', () => {
-  it('writes algorithm, type and key into the header, and the session into that of a refresh token', async () => {
+  it('writes algorithm, type, key and session into the header', async () => {
     const { keys, signer } = await setUp();
-    expect(opened(await signer.signAccess(ACCESS)).header).toEqual({
+    expect(opened(await signer.signAccess(signed(ACCESS))).header).toEqual({
       alg: 'ES256',
       typ: 'JWT',
       kid: thumbprint(keys.access.publicKeys),
+      sid: SID,
     });
     expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID })).header).toEqual({
       alg: 'ES256',
@@ -78,7 +80,7 @@ describe('joseTokenSigner', () => {
 
   it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
     const { signer } = await setUp();
-    expect(opened(await signer.signAccess(ACCESS)).payload).toEqual({
+    expect(opened(await signer.signAccess(signed(ACCESS))).payload).toEqual({
       sub: SUB,
       iat: IAT,
       exp: IAT + 900,
@@ -104,8 +106,8 @@ describe('joseTokenSigner', () => {
   it('leaves out of the token what a public user does not have', async () => {
     const { signer } = await setUp();
     const user = { ...USER, passwordHash: '$2b$10$secret' };
-    expect(await signer.signAccess({ ...ACCESS, user })).toBeTypeOf('string');
-    expect(Object.keys(opened(await signer.signAccess({ ...ACCESS, user })).payload.user)).not.toContain(
+    expect(await signer.signAccess(signed({ ...ACCESS, user }))).toBeTypeOf('string');
+    expect(Object.keys(opened(await signer.signAccess(signed({ ...ACCESS, user }))).payload.user)).not.toContain(
       'passwordHash',
     );
   });
@@ -118,16 +120,16 @@ describe('joseTokenSigner', () => {
     const during = await joseTokenSigner({ access: both, refresh });
     const after = await joseTokenSigner({ access: newer, refresh });
 
-    const token = await before.signAccess(ACCESS);
+    const token = await before.signAccess(signed(ACCESS));
     expect((await during.verifyAccess(token, NOW)).ok).toBe(true);
     expect((await after.verifyAccess(token, NOW)).ok).toBe(false);
-    expect((await after.verifyAccess(await during.signAccess(ACCESS), NOW)).ok).toBe(true);
+    expect((await after.verifyAccess(await during.signAccess(signed(ACCESS)), NOW)).ok).toBe(true);
   });
 
   it('tells the two tokens apart by their type, even if one key pair signs both', async () => {
     const pair = testKeyPair();
     const signer = await joseTokenSigner({ access: pair, refresh: pair } satisfies TokenKeys);
-    expect((await signer.verifyRefresh(await signer.signAccess(ACCESS), NOW)).ok).toBe(false);
+    expect((await signer.verifyRefresh(await signer.signAccess(signed(ACCESS)), NOW)).ok).toBe(false);
     const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: SID });
     expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
   });
@@ -135,13 +137,13 @@ describe('joseTokenSigner', () => {
   it('accepts what another implementation signs in the same form', async () => {
     const { keys, signer, header, payload } = await setUp();
     const token = forged(keys.access.privateKey, header, payload);
-    expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: ACCESS });
+    expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
   });
 
   it('refuses a header that names no key, a foreign key, another algorithm or another type', async () => {
     const { keys, signer, header, payload } = await setUp();
     const headers = [
-      { alg: 'ES256', typ: 'JWT' },
+      { alg: 'ES256', typ: 'JWT', sid: SID },
       { ...header, kid: thumbprint(testKeyPair().publicKeys) },
       { ...header, kid: 7 },
       { ...header, kid: '__proto__' },
@@ -149,7 +151,7 @@ describe('joseTokenSigner', () => {
       { ...header, alg: 'HS256' },
       { ...header, alg: 'ES384' },
       { ...header, typ: 'at+jwt' },
-      { alg: 'ES256', kid: header.kid },
+      { alg: 'ES256', kid: header.kid, sid: SID },
       { ...header, crit: ['x'], x: 1 },
       { ...header, crit: ['b64'], b64: false },
     ];
@@ -209,16 +211,25 @@ describe('joseTokenSigner', () => {
     for (const sid of [{}, { sid: 7 }, { sid: null }]) expect((await verify(sid, REFRESH)).ok).toBe(false);
   });
 
+  it('refuses an access token of no session', async () => {
+    const { keys, signer, header, payload } = await setUp();
+    const { sid: _, ...sessionless } = header;
+    for (const sid of [{}, { sid: 7 }, { sid: null }, { sid: 'session' }]) {
+      const token = forged(keys.access.privateKey, { ...sessionless, ...sid }, payload);
+      expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
+    }
+  });
+
   it('has no opinion on a token from the future', async () => {
     const { signer } = await setUp();
-    expect((await signer.verifyAccess(await signer.signAccess(ACCESS), NOW - 3_600_000)).ok).toBe(true);
+    expect((await signer.verifyAccess(await signer.signAccess(signed(ACCESS)), NOW - 3_600_000)).ok).toBe(true);
   });
 
   it('refuses a genuine token of more than 8 KiB', async () => {
     const { signer } = await setUp();
     const withEmail = (length: number) => ({ ...ACCESS, user: { ...USER, email: 'x'.repeat(length) } });
-    expect((await signer.verifyAccess(await signer.signAccess(withEmail(5_000)), NOW)).ok).toBe(true);
-    expect(await signer.verifyAccess(await signer.signAccess(withEmail(6_100)), NOW)).toEqual({
+    expect((await signer.verifyAccess(await signer.signAccess(signed(withEmail(5_000))), NOW)).ok).toBe(true);
+    expect(await signer.verifyAccess(await signer.signAccess(signed(withEmail(6_100))), NOW)).toEqual({
       ok: false,
       reason: 'too_long',
     });
@@ -226,7 +237,7 @@ describe('joseTokenSigner', () => {
 
   it('gives a stable word for a reason, and nothing of the token', async () => {
     const { signer } = await setUp();
-    const token = await signer.signAccess(ACCESS);
+    const token = await signer.signAccess(signed(ACCESS));
     expect(await signer.verifyAccess(token, ACCESS.exp * 1000)).toEqual({ ok: false, reason: 'ERR_JWT_EXPIRED' });
     expect(await signer.verifyRefresh(token, NOW)).toEqual({ ok: false, reason: 'ERR_JWKS_NO_MATCHING_KEY' });
     expect(await signer.verifyAccess(`${token} `, NOW)).toEqual({ ok: false, reason: 'malformed' });

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { ADA, application, MINUTE } from '../support/application.ts';
 
 describe('authenticate', () => {
-  it('gives the claims of a valid access token', async () => {
+  it('gives the claims of a valid access token, and its session', async () => {
     const app = application();
-    const { accessToken, user } = await app.register(ADA);
+    const { accessToken, refreshToken, user } = await app.register(ADA);
+    const refresh = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
+    if (!refresh.ok) expect.unreachable(refresh.reason);
     expect(await app.authenticate(accessToken)).toMatchObject({
       ok: true,
-      token: { sub: user.id, tokenType: 'access', user },
+      token: { claims: { sub: user.id, tokenType: 'access', user }, sessionId: refresh.token.sessionId },
     });
   });
 

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
 
 const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };
 const THEFT = { code: 'AUTH_FAILED', status: 401, level: 'warn' };
+
+const keyOf = ({ sessionId, claims }: RefreshToken) => ({ id: sessionId, userId: claims.sub });
 
 /** Somebody who has just registered. `open` reads a refresh token of theirs. */
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
@@ -26,7 +29,7 @@ describe('refresh', () => {
     const { accessToken, refreshToken } = await app.refresh([first]);
     expect(await app.authenticate(accessToken)).toMatchObject({
       ok: true,
-      token: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000 },
+      token: { claims: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000 } },
     });
     const [before, after] = [await open(first), await open(refreshToken)];
     expect(after.claims).toMatchObject({ sub: user.id, iat: now / 1000, exp: (now + 7 * DAY) / 1000 });
@@ -85,7 +88,7 @@ describe('refresh', () => {
 
     it('a token whose session is gone', async () => {
       const { app, first, open } = await setUp();
-      await app.sessions.end((await open(first)).sessionId);
+      await app.sessions.end(keyOf(await open(first)));
       await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
     });
   });
@@ -121,13 +124,13 @@ describe('refresh', () => {
     it.each([10 * SECOND + 1, DAY])('ends the session %i ms after the rotation, loudly', async (age) => {
       const { app, first, open } = await setUp();
       const { refreshToken } = await app.refresh([first]);
-      const { sessionId } = await open(refreshToken);
+      const token = await open(refreshToken);
       app.clock.advance(age);
       await expect(app.refresh([first])).rejects.toMatchObject({
         ...THEFT,
-        reason: expect.stringContaining(sessionId),
+        reason: expect.stringContaining(token.sessionId),
       });
-      expect(await app.sessions.find(sessionId)).toBeNull();
+      expect(await app.sessions.find(keyOf(token))).toBeNull();
       await expect(app.refresh([refreshToken])).rejects.toMatchObject(REFUSED);
     });
 
@@ -235,9 +238,9 @@ describe('refresh', () => {
         return won;
       };
       const { app, first, open } = await setUp({ sessions: { ...sessions, rotate } });
-      const { sessionId, claims } = await open(first);
+      const token = await open(first);
       await expect(app.refresh([first], caller.signal)).rejects.toThrow();
-      expect(await sessions.find(sessionId)).toMatchObject({ currentTokenId: claims.jti });
+      expect(await sessions.find(keyOf(token))).toMatchObject({ currentTokenId: token.claims.jti });
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 

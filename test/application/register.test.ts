@@ -44,7 +44,7 @@ describe('register', () => {
     const verified = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
     if (!verified.ok) expect.unreachable(verified.reason);
     const { claims, sessionId } = verified.token;
-    expect(await app.sessions.find(sessionId)).toMatchObject({ userId: user.id, currentTokenId: claims.jti });
+    expect(await app.sessions.find({ id: sessionId, userId: user.id })).toMatchObject({ currentTokenId: claims.jti });
   });
 
   it('gives an id of its own to the user, the session and each token', async () => {
@@ -53,7 +53,9 @@ describe('register', () => {
     const access = await app.tokens.verifyAccess(accessToken, app.clock.now());
     const refresh = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
     if (!access.ok || !refresh.ok) expect.unreachable();
-    expect(new Set([user.id, access.token.jti, refresh.token.claims.jti, refresh.token.sessionId]).size).toBe(4);
+    const { claims, sessionId } = refresh.token;
+    expect(new Set([user.id, access.token.claims.jti, claims.jti, sessionId]).size).toBe(4);
+    expect(access.token.sessionId).toBe(sessionId);
   });
 
   it.each([

@@ -74,7 +74,8 @@ afterAll(() => {
 
 const me = (authorization: string) => service.http.get('/users/me').set('Authorization', authorization);
 const cookieOf = (token: string) => `refresh_token=${encodeURIComponent(token)}`;
-const victimsSession = () => service.ports.sessions.find(String(refresh.header.sid));
+const victimsSession = () =>
+  service.ports.sessions.find({ id: String(refresh.header.sid), userId: victim.user.id });
 
 /** The parts of a token that are long enough to be found by. */
 const traces = (token: string): string[] => [token, ...token.split('.')].filter((part) => part.length > 12);

@@ -1,58 +1,77 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
-import type { Session } from '../../src/domain/session.ts';
+import { SESSIONS_PER_USER, type Session } from '../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../support/builders.ts';
 
 type Made = {
   readonly repository: SessionRepository;
-  /** Id of a user that exists, where sessions can only be an existing user's. */
-  readonly owner?: string;
+  /** Ids of two users that exist, where sessions can only be an existing user's. */
+  readonly owners?: readonly [string, string];
   /** Whether sessions that are over go by themselves, so that there is nothing to purge. */
   readonly expires?: boolean;
   readonly close?: () => Promise<void>;
 };
 
 const RACERS = 50;
+const DEVICE = { userAgent: 'Mozilla/5.0 (“Ünïcode” / 1)', address: '203.0.113.0/24' };
 /** Over by every clock. */
 const LONG_AGO = Date.UTC(2020, 0, 1);
+
+/** So many sessions of one user, each used a millisecond after the one before. */
+const aSeries = (count: number, first: Partial<Session>): Session[] =>
+  Array.from({ length: count }, (_, at) => aSession({ ...first, rotatedAt: (first.rotatedAt ?? NOW) + at }));
 
 /** @param make an empty repository. */
 export const describeSessionRepository = (name: string, make: () => Promise<Made>) => {
   describe(`${name} as a SessionRepository`, () => {
     let made: Made;
     let sessions: SessionRepository;
+    let owner: string;
+    let stranger: string;
     beforeEach(async () => {
       made = await make();
       sessions = made.repository;
+      [owner, stranger] = made.owners ?? [anId(), anId()];
     });
     afterEach(() => made.close?.());
 
     const stored = async (given: Partial<Session> = {}): Promise<Session> => {
-      const session = aSession({ userId: made.owner ?? anId(), ...given });
+      const session = aSession({ userId: owner, ...given });
       await sessions.add(session);
       return session;
     };
+    /** So many sessions, opened one after the other. */
+    const storedSeries = async (count: number, first: Partial<Session> = {}): Promise<Session[]> => {
+      const series = aSeries(count, { userId: owner, ...first });
+      for (const session of series) await sessions.add(session);
+      return series;
+    };
+    const idsOf = (listed: readonly Session[]): string[] => listed.map(({ id }) => id);
+    const listed = async (userId = owner): Promise<string[]> => idsOf(await sessions.listByUser(userId, NOW));
 
-    it('finds a session by id', async () => {
-      const [fresh, old] = [await stored(), await stored({ previousTokenId: anId(), rotatedAt: NOW + 1 })];
-      expect(await sessions.find(fresh.id)).toStrictEqual(fresh);
-      expect(await sessions.find(old.id)).toStrictEqual(old);
+    it('finds a session by its id and its user', async () => {
+      const fresh = await stored();
+      const old = await stored({ previousTokenId: anId(), rotatedAt: NOW + 1, ...DEVICE });
+      const strangers = await stored({ userId: stranger });
+      for (const session of [fresh, old, strangers]) expect(await sessions.find(session)).toStrictEqual(session);
     });
 
-    it('finds nothing where there is nothing', async () => {
+    it('finds nothing where there is nothing, and nothing of another user', async () => {
       const session = await stored();
-      expect(await sessions.find(anId())).toBeNull();
-      expect(await sessions.find(session.userId)).toBeNull();
-      expect(await sessions.find(session.currentTokenId)).toBeNull();
+      for (const id of [anId(), session.userId, session.currentTokenId]) {
+        expect(await sessions.find({ id, userId: owner })).toBeNull();
+      }
+      expect(await sessions.find({ id: session.id, userId: stranger })).toBeNull();
+      expect(await sessions.find({ id: session.id, userId: anId() })).toBeNull();
     });
 
-    it('refuses a second session of one id, and keeps the first', async () => {
+    it('refuses a second session of one id and user, and keeps the first', async () => {
       const session = await stored();
       await expect(stored({ id: session.id })).rejects.toMatchObject({
         name: 'AppError',
         code: 'DB_UNIQUE_VIOLATION',
       });
-      expect(await sessions.find(session.id)).toStrictEqual(session);
+      expect(await sessions.find(session)).toStrictEqual(session);
     });
 
     it('rotates a session whose current token is the one that is used up', async () => {
@@ -66,33 +85,34 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
         rotatedAt: first.at,
         expiresAt: first.expiresAt,
       };
-      expect(await sessions.find(session.id)).toStrictEqual(once);
+      expect(await sessions.find(session)).toStrictEqual(once);
 
       const second = aRotation(once);
       expect(await sessions.rotate(second)).toBe(true);
-      expect(await sessions.find(session.id)).toMatchObject({ currentTokenId: second.to, previousTokenId: first.to });
-      expect(await sessions.find(other.id)).toStrictEqual(other);
+      expect(await sessions.find(session)).toMatchObject({ currentTokenId: second.to, previousTokenId: first.to });
+      expect(await sessions.find(other)).toStrictEqual(other);
     });
 
     it('changes nothing when another token is current', async () => {
       const session = await stored();
       const rotation = aRotation(session);
       await sessions.rotate(rotation);
-      const now = await sessions.find(session.id);
+      const now = await sessions.find(session);
       expect(await sessions.rotate(rotation)).toBe(false);
       expect(await sessions.rotate(aRotation(session, { from: anId() }))).toBe(false);
       expect(await sessions.rotate(aRotation(session, { sessionId: anId(), from: rotation.to }))).toBe(false);
-      expect(await sessions.find(session.id)).toStrictEqual(now);
+      expect(await sessions.rotate(aRotation(session, { userId: stranger, from: rotation.to }))).toBe(false);
+      expect(await sessions.find(session)).toStrictEqual(now);
     });
 
     it('rotates no session that is over or was ended', async () => {
       const [over, last, ended] = [await stored(), await stored(), await stored()];
       expect(await sessions.rotate(aRotation(over, { at: over.expiresAt }))).toBe(false);
-      expect((await sessions.find(over.id))?.currentTokenId ?? over.currentTokenId).toBe(over.currentTokenId);
+      expect((await sessions.find(over))?.currentTokenId ?? over.currentTokenId).toBe(over.currentTokenId);
       expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toBe(true);
-      await sessions.end(ended.id);
+      await sessions.end(ended);
       expect(await sessions.rotate(aRotation(ended))).toBe(false);
-      expect(await sessions.find(ended.id)).toBeNull();
+      expect(await sessions.find(ended)).toBeNull();
     });
 
     it('lets one of many concurrent rotations of one token win', async () => {
@@ -102,7 +122,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
 
       const winners = rotations.filter((_, at) => won[at]);
       expect(winners).toHaveLength(1);
-      expect(await sessions.find(session.id)).toMatchObject({
+      expect(await sessions.find(session)).toMatchObject({
         currentTokenId: winners[0]?.to,
         previousTokenId: session.currentTokenId,
       });
@@ -114,13 +134,13 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       await sessions.rotate(rotation);
       await sessions.revert(rotation);
       await sessions.revert(rotation);
-      expect(await sessions.find(session.id)).toMatchObject({
+      expect(await sessions.find(session)).toMatchObject({
         currentTokenId: session.currentTokenId,
         previousTokenId: null,
       });
       expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toBe(false);
       expect(await sessions.rotate(aRotation(session))).toBe(true);
-      expect(await sessions.find(other.id)).toStrictEqual(other);
+      expect(await sessions.find(other)).toStrictEqual(other);
     });
 
     it('takes back nothing once the session was rotated on', async () => {
@@ -128,33 +148,103 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       const first = aRotation(session);
       await sessions.rotate(first);
       await sessions.rotate(aRotation(session, { from: first.to }));
-      const now = await sessions.find(session.id);
+      const now = await sessions.find(session);
       await sessions.revert(first);
-      expect(await sessions.find(session.id)).toStrictEqual(now);
+      expect(await sessions.find(session)).toStrictEqual(now);
     });
 
     it('takes back nothing of a session that was ended or never rotated', async () => {
       const [ended, fresh, lost] = [await stored(), await stored(), await stored({ previousTokenId: anId() })];
       const rotation = aRotation(ended);
       await sessions.rotate(rotation);
-      await sessions.end(ended.id);
+      await sessions.end(ended);
       await sessions.revert(rotation);
-      expect(await sessions.find(ended.id)).toBeNull();
+      expect(await sessions.find(ended)).toBeNull();
 
       await sessions.revert(aRotation(fresh));
-      expect(await sessions.find(fresh.id)).toStrictEqual(fresh);
+      expect(await sessions.find(fresh)).toStrictEqual(fresh);
 
       await sessions.revert(aRotation(lost, { from: anId() }));
-      expect(await sessions.find(lost.id)).toStrictEqual(lost);
+      await sessions.revert(aRotation(lost, { userId: stranger, to: lost.currentTokenId }));
+      expect(await sessions.find(lost)).toStrictEqual(lost);
     });
 
     it('ends a session, and ends it again without complaint', async () => {
       const [session, other] = [await stored(), await stored()];
-      await sessions.end(session.id);
-      await sessions.end(session.id);
-      await sessions.end(anId());
-      expect(await sessions.find(session.id)).toBeNull();
-      expect(await sessions.find(other.id)).toStrictEqual(other);
+      expect(await sessions.end(session)).toBe(true);
+      expect(await sessions.end(session)).toBe(false);
+      for (const id of [anId(), '', 'no id', '\0', '\ud800']) {
+        expect(await sessions.end({ id, userId: owner })).toBe(false);
+      }
+      expect(await sessions.find(session)).toBeNull();
+      expect(await sessions.find(other)).toStrictEqual(other);
+    });
+
+    it('ends no session of another user', async () => {
+      const session = await stored();
+      expect(await sessions.end({ id: session.id, userId: stranger })).toBe(false);
+      expect(await sessions.find(session)).toStrictEqual(session);
+    });
+
+    it('lists the live sessions of one user, the last used first', async () => {
+      const [first, second] = [await stored(DEVICE), await stored({ rotatedAt: NOW + 2 })];
+      const third = await stored({ rotatedAt: NOW + 2 });
+      await stored({ userId: stranger });
+      await stored({ expiresAt: NOW + 1_000 });
+      expect(await sessions.listByUser(owner, NOW + 1_000)).toStrictEqual([third, second, first]);
+      expect(await sessions.listByUser(anId(), NOW)).toEqual([]);
+
+      const rotation = aRotation(first);
+      await sessions.rotate(rotation);
+      expect(idsOf(await sessions.listByUser(owner, NOW + 1_000))).toEqual([first.id, third.id, second.id]);
+      await sessions.end(third);
+      expect(idsOf(await sessions.listByUser(owner, NOW + 1_000))).toEqual([first.id, second.id]);
+    });
+
+    it('ends all sessions of one user', async () => {
+      const [ended, strangers] = [await storedSeries(3), await stored({ userId: stranger })];
+      await sessions.endByUser(owner, null);
+      await sessions.endByUser(anId(), null);
+      expect(await listed()).toEqual([]);
+      for (const session of ended) expect(await sessions.rotate(aRotation(session))).toBe(false);
+      expect(await sessions.find(strangers)).toStrictEqual(strangers);
+    });
+
+    it('ends all sessions of one user but one', async () => {
+      const [series, strangers] = [await storedSeries(3, DEVICE), await stored({ userId: stranger })];
+      const [, kept] = series;
+      await sessions.endByUser(owner, kept?.id ?? '');
+      expect(await sessions.listByUser(owner, NOW)).toStrictEqual([kept]);
+      expect(await sessions.find(strangers)).toStrictEqual(strangers);
+
+      await sessions.endByUser(owner, strangers.id);
+      expect(await listed()).toEqual([]);
+      expect(await sessions.find(strangers)).toStrictEqual(strangers);
+    });
+
+    it('keeps the 50 live sessions of a user that were used last', async () => {
+      const strangers = await stored({ userId: stranger });
+      const [oldest, ...others] = await storedSeries(SESSIONS_PER_USER);
+      await sessions.rotate(aRotation(oldest as Session));
+      const newest = await stored({ rotatedAt: NOW + 1_000 });
+      const kept = [oldest, newest, ...others.slice(1).reverse()] as Session[];
+      expect(await listed()).toEqual(idsOf(kept));
+      expect(await sessions.find(others[0] as Session)).toBeNull();
+      expect(await sessions.find(strangers)).toStrictEqual(strangers);
+    });
+
+    it('keeps exactly those of many concurrent adds', async () => {
+      const [before, series] = [await storedSeries(5), aSeries(60, { userId: owner, rotatedAt: NOW + 1_000 })];
+      // The newest first: it is not the order of arrival that counts.
+      await Promise.all(series.toReversed().map((session) => sessions.add(session)));
+      expect(await listed()).toEqual(idsOf(series.slice(-SESSIONS_PER_USER).reverse()));
+      expect(await sessions.find(before[0] as Session)).toBeNull();
+    });
+
+    it('counts no session that is over among them', async () => {
+      await storedSeries(3, { expiresAt: NOW });
+      const series = await storedSeries(SESSIONS_PER_USER);
+      expect(await listed()).toEqual(idsOf(series.reverse()));
     });
 
     it('purges the sessions that are over, and only those', async () => {
@@ -165,27 +255,27 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       const purged = [];
       for (let round = 0; round < 3; round += 1) purged.push(await sessions.purge(NOW + 1_000, 2));
       expect(purged).toEqual(made.expires ? [0, 0, 0] : [2, 1, 0]);
-      const left = await Promise.all(over.map(({ id }) => sessions.find(id)));
+      const left = await Promise.all(over.map((session) => sessions.find(session)));
       expect(left.filter((session) => session !== null)).toHaveLength(made.expires ? 3 : 0);
-      expect(await sessions.find(live.id)).toStrictEqual(live);
+      expect(await sessions.find(live)).toStrictEqual(live);
     });
 
     it('finds a session no more that was over long ago and was purged', async () => {
       const session = await stored({ expiresAt: LONG_AGO });
       await sessions.purge(LONG_AGO, 10);
-      expect(await sessions.find(session.id)).toBeNull();
+      expect(await sessions.find(session)).toBeNull();
       expect(await sessions.rotate(aRotation(session))).toBe(false);
     });
 
     it('stores nothing that is done to a session it was given or gave back', async () => {
-      const session = aSession({ userId: made.owner ?? anId() });
+      const session = aSession({ userId: owner });
       const given = { ...session };
       await sessions.add(given);
       Object.assign(given, { currentTokenId: anId(), expiresAt: NOW });
-      const found = await sessions.find(session.id);
+      const found = await sessions.find(session);
       expect(found).toStrictEqual(session);
       Object.assign(found ?? {}, { currentTokenId: anId(), previousTokenId: anId(), expiresAt: NOW });
-      expect(await sessions.find(session.id)).toStrictEqual(session);
+      expect(await sessions.find(session)).toStrictEqual(session);
       expect(await sessions.rotate(aRotation(session))).toBe(true);
     });
   });

@@ -1,27 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import type { RefreshToken, TokenSigner } from '../../src/application/ports/token-signer.ts';
-import type { AccessClaims } from '../../src/domain/tokens.ts';
+import type { AccessToken, RefreshToken, TokenSigner } from '../../src/application/ports/token-signer.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const IAT = NOW / 1000;
 
-const ACCESS: AccessClaims = {
-  sub: '01J00000000000000000000001',
-  iat: IAT,
-  exp: IAT + 900,
-  jti: '01J00000000000000000000002',
-  tokenType: 'access',
-  user: {
-    id: '01J00000000000000000000001',
-    username: 'Ada',
-    email: 'ada@example.org',
-    createdAt: NOW - 86_400_001,
-    updatedAt: NOW - 1,
+const SUB = '01J00000000000000000000001';
+const SID = '01J00000000000000000000004';
+const ACCESS: AccessToken = {
+  claims: {
+    sub: SUB,
+    iat: IAT,
+    exp: IAT + 900,
+    jti: '01J00000000000000000000002',
+    tokenType: 'access',
+    user: {
+      id: SUB,
+      username: 'Ada',
+      email: 'ada@example.org',
+      createdAt: NOW - 86_400_001,
+      updatedAt: NOW - 1,
+    },
   },
+  sessionId: SID,
 };
 const REFRESH: RefreshToken = {
-  claims: { sub: ACCESS.sub, iat: IAT, exp: IAT + 604_800, jti: '01J00000000000000000000003', tokenType: 'refresh' },
-  sessionId: '01J00000000000000000000004',
+  claims: { sub: SUB, iat: IAT, exp: IAT + 604_800, jti: '01J00000000000000000000003', tokenType: 'refresh' },
+  sessionId: SID,
 };
 
 const NO_TOKENS = ['', '.', '..', 'a.b.c', '....', 'null', '{}', '\0', '💥.💥.💥', ' ', 'a'.repeat(100_000)];
@@ -45,7 +49,7 @@ const alterations = (text: string) => [
 /** @param make gives a signer; those made with another `key` sign with other keys. */
 export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs') => Promise<TokenSigner>) => {
   describe(`${name} as a TokenSigner`, () => {
-    it('gives back the claims it signed', async () => {
+    it('gives back the claims and the session it signed', async () => {
       const signer = await make('ours');
       expect(await signer.verifyAccess(await signer.signAccess(ACCESS), NOW)).toEqual({ ok: true, token: ACCESS });
       expect(await signer.verifyRefresh(await signer.signRefresh(REFRESH), NOW)).toEqual({ ok: true, token: REFRESH });
@@ -55,7 +59,7 @@ export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs')
       const signer = await make('ours');
       const access = await signer.signAccess(ACCESS);
       const refresh = await signer.signRefresh(REFRESH);
-      const end = { access: ACCESS.exp * 1000, refresh: REFRESH.claims.exp * 1000 };
+      const end = { access: ACCESS.claims.exp * 1000, refresh: REFRESH.claims.exp * 1000 };
       expect((await signer.verifyAccess(access, end.access - 1)).ok).toBe(true);
       expect((await signer.verifyAccess(access, end.access)).ok).toBe(false);
       expect((await signer.verifyRefresh(refresh, end.refresh - 1)).ok).toBe(true);

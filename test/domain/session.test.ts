@@ -11,10 +11,12 @@ import {
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;
-const SESSION = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: START, lifetime: LIFETIME });
+const DEVICE = { userAgent: 'a browser', address: '203.0.113.0/24' };
+const SESSION = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: START, lifetime: LIFETIME, device: DEVICE });
 
 const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   sessionId: 's1',
+  userId: 'u1',
   from: 't1',
   to: 't2',
   at: time,
@@ -32,6 +34,7 @@ describe('newSession', () => {
       rotatedAt: START,
       createdAt: START,
       expiresAt: START + LIFETIME,
+      ...DEVICE,
     });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { newSession, rotated } from '../../src/domain/session.ts';
+import { newSession, rotated, UNKNOWN_DEVICE } from '../../src/domain/session.ts';
 import { accessClaims, refreshClaims } from '../../src/domain/tokens.ts';
 import { newUser } from '../../src/domain/user.ts';
 
@@ -22,7 +22,7 @@ describe('accessClaims', () => {
 });
 
 describe('refreshClaims', () => {
-  const session = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: NOW, lifetime: LIFETIME });
+  const session = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: NOW, lifetime: LIFETIME, device: UNKNOWN_DEVICE });
 
   it('tells nothing of the user but the id', () => {
     expect(refreshClaims(session)).toEqual({
@@ -36,7 +36,7 @@ describe('refreshClaims', () => {
 
   it('follows the session through a rotation', () => {
     const at = NOW + 60_000;
-    const next = rotated(session, { sessionId: 's1', from: 't1', to: 't2', at, expiresAt: at + LIFETIME });
+    const next = rotated(session, { sessionId: 's1', userId: 'u1', from: 't1', to: 't2', at, expiresAt: at + LIFETIME });
     expect(next && refreshClaims(next)).toMatchObject({
       jti: 't2',
       iat: SECOND + 60,

@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import jsonwebtoken from 'jsonwebtoken';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ beforeAll(async () => {
   ada = await signUp(service);
 });
 
-type Jwk = JsonWebKey & { readonly kid: string };
+type Jwk = webcrypto.JsonWebKey & { readonly kid: string };
 const keySetOf = async ({ http }: TestService): Promise<Jwk[]> => (await http.get(PATH).expect(200)).body.keys;
 const imported = (key: Jwk): KeyObject => createPublicKey({ key, format: 'jwk' });
 const remoteKeySet = ({ url }: TestService) => createRemoteJWKSet(new URL(`${url}${PATH}`));

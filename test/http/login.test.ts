@@ -13,6 +13,7 @@ import {
   ULID,
 } from '../support/auth-http.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
+import { head, openSocket, readToEnd } from '../support/raw-http.ts';
 import { aPerson, refreshCookieOf, type TestService } from '../support/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
@@ -116,6 +117,28 @@ describe('credentials that fit no account', () => {
     expect(comparable(await logIn(ada.person.email, 'not the password'))).toStrictEqual(wrong);
   });
 
+  it('are answered alike to the byte but for ids and times, whether the password is wrong or the account unknown', async () => {
+    const answerTo = async (account: string) => {
+      const body = JSON.stringify({ account, password: 'not the password' });
+      const headers = {
+        'Content-Type': 'application/json',
+        'Content-Length': String(Buffer.byteLength(body)),
+        Connection: 'close',
+      };
+      const socket = openSocket(service.url);
+      socket.write(head('POST /auth/login', headers) + body);
+      const answer = await readToEnd(socket);
+      const { requestId } = JSON.parse(answer.slice(answer.indexOf('{'))).context;
+      return answer.replaceAll(requestId, 'ID').replace(/^Date: .*$/m, 'Date: …');
+    };
+    const wrong = await answerTo(ada.person.username);
+    expect(wrong).toContain('AUTH_CREDENTIALS_INVALID');
+    expect(wrong.match(/ID/g)).toHaveLength(2);
+    for (const account of ['nobody.at.all', 'nobody@example.org', ada.person.email, 'x', "' or 1=1 --"]) {
+      expect(await answerTo(account)).toBe(wrong);
+    }
+  });
+
   it('cost one comparison, whether the password is wrong or the account unknown', async () => {
     const compared: (string | null)[] = [];
     const plain = plainPasswordHasher();
@@ -157,6 +180,32 @@ describe('credentials that fit no account', () => {
   ])('include a password of %s', async (_title, password) => {
     const response = await logIn(ada.person.username, password);
     expect([response.status, response.body.code]).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
+  });
+
+  it('include one of two passwords that share their first 72 bytes', async () => {
+    for (const shared of ['p'.repeat(72), '🔑'.repeat(18), `x${'é'.repeat(35)}y`]) {
+      const { person } = await signUp(service, { ...aPerson(), password: shared });
+      for (const ending of ['!', '\0', shared]) {
+        await service.http.post('/auth/register').send({ ...aPerson(), password: shared + ending }).expect(400);
+        await logIn(person.username, shared + ending).expect(401);
+      }
+      await logIn(person.username, shared).expect(200);
+    }
+  });
+
+  it.each([
+    ['composed and decomposed', 'crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')],
+    ['decomposed and composed', 'crème brûlée'.normalize('NFD'), 'crème brûlée'.normalize('NFC')],
+    ['of wide and of usual letters', 'ｐａｓｓｐｈｒａｓｅ', 'passphrase'],
+    ['of an emoji and of its parts', '👩‍🚀 to the moon', '👩🚀 to the moon'],
+    ['of an emoji in two colours', '👍🏽👍🏽👍🏽👍🏽', '👍🏿👍🏿👍🏿👍🏿'],
+    ['from right to left, with a mark and without', '\u200fסיסמה ארוכה', 'סיסמה ארוכה'],
+    ['from right to left, with vowels and without', 'كَلِمَةُ السِّرّ', 'كلمة السر'],
+    ['of the letters of two scripts', 'сорока-ворона', 'copoka-вopoнa'],
+  ])('include the other one of two passwords %s', async (_title, password, other) => {
+    const { person } = await signUp(service, { ...aPerson(), password });
+    await logIn(person.username, other).expect(401);
+    await logIn(person.username, password).expect(200);
   });
 
   it('include a password in another letter case or with spaces around it', async () => {

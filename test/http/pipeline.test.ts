@@ -93,8 +93,8 @@ const guarded = route(
 
 describe('the stages refuse in their order', () => {
   const person = { id: 'id', username: 'ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
-  const token = { sub: 'id', iat: 0, exp: 1, jti: 'jti', tokenType: 'access', user: person } as const;
-  const everybody = { authenticate: async () => ({ ok: true, token }) as const };
+  const claims = { sub: 'id', iat: 0, exp: 1, jti: 'jti', tokenType: 'access', user: person } as const;
+  const everybody = { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) as const };
 
   it('the rate limit before the guard, the guard before the validation', async () => {
     const { http } = await stageApp([guarded], { ...limited(3), ...everybody });

@@ -212,7 +212,9 @@ describe('a replay of the immediate predecessor', () => {
     const next = await rotate(cookie, other);
     time.set(NOW + race);
     expectRefused(await refreshWith(other, cookie));
-    expect(await other.ports.sessions.find(String(opened(tokenIn(next)).header.sid))).not.toBeNull();
+    const { header, claims } = opened(tokenIn(next));
+    const key = { id: String(header.sid), userId: String(claims.sub) };
+    expect(await other.ports.sessions.find(key)).not.toBeNull();
     time.set(NOW + theft);
     expectRefused(await refreshWith(other, cookie));
     expectRefused(await refreshWith(other, next));

@@ -115,7 +115,7 @@ describe('the access token', () => {
       tokenType: 'access',
       user,
     });
-    expect(header).toStrictEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String) });
+    expect(header).toStrictEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String), sid: expect.stringMatching(ULID) });
   });
 
   it('lives as long as JWT_ACCESS_EXPIRES_IN says', async () => {
@@ -274,6 +274,22 @@ describe('the limits of a field', () => {
     expect(response.body).toMatchObject({ success: false, code: 'CLIENT_PARAMS_VALIDATION_FAILED' });
     expect(response.body.details).toStrictEqual([{ field, message: expect.any(String), code }]);
     expect(response.get('Set-Cookie')).toBeUndefined();
+  });
+
+  it('refuse what is guessed first, where PASSWORD_BLOCKLIST says so', async () => {
+    const { http } = await start({ PASSWORD_BLOCKLIST: 'common' });
+    const person = aPerson();
+    const owned = [person.username, person.email.toUpperCase(), 'person.of.many'];
+    for (const password of ['password1', 'QwertyUiop', ...owned]) {
+      const email = password === 'person.of.many' ? 'person.of.many@example.org' : person.email;
+      const response = await http.post('/auth/register').send({ ...person, email, password });
+      expect([response.status, response.body.code]).toEqual([400, 'CLIENT_PARAMS_VALIDATION_FAILED']);
+      expect(response.body.details).toStrictEqual([
+        { field: 'password', message: 'must be neither a common password nor a name of its owner', code: 'too_common' },
+      ]);
+    }
+    await http.post('/auth/register').send(person).expect(201);
+    await register({ ...aPerson(), password: 'password1' }).expect(201);
   });
 
   it('are told of all fields at once', async () => {

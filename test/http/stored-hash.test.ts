@@ -1,7 +1,10 @@
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
 import { aUser } from '../support/builders.ts';
-import { aPerson, startService } from '../support/service.ts';
+import { aPerson, startService, type TestService } from '../support/service.ts';
 
 /** Passwords and their hashes at cost 10 as published with jBCrypt: made by another implementation of bcrypt. */
 const FOREIGN = [
@@ -24,6 +27,46 @@ describe('a stored hash that another bcrypt made', () => {
     for (const wrong of [`${password}d`, password.slice(1), passwordHash]) {
       expect(await logIn(wrong)).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
     }
+    await service.close();
+  });
+});
+
+describe('a raised BCRYPT_COST', () => {
+  it('reaches a stored hash at its next log-in, and nothing but that', async () => {
+    const shared = { users: memoryUserRepository(), sessions: memorySessionRepository() };
+    const [cheap, dear] = [await startService({ BCRYPT_COST: '4' }, shared), await startService({ BCRYPT_COST: '5' }, shared)];
+    const person = aPerson();
+    await cheap.http.post('/auth/register').send(person).expect(201);
+    const stored = async () => (await shared.users.findByUsername(person.username))?.passwordHash ?? '';
+    const first = await stored();
+    expect(bcrypt.getRounds(first)).toBe(4);
+
+    const logIn = ({ http }: TestService, password: string) =>
+      http.post('/auth/login').send({ account: person.email, password });
+    await logIn(dear, 'not the password').expect(401);
+    await logIn(cheap, person.password).expect(200);
+    expect(await stored()).toBe(first);
+    const { body } = await logIn(dear, person.password).expect(200);
+    const renewed = await stored();
+    expect(bcrypt.getRounds(renewed)).toBe(5);
+    expect(await shared.users.findById(body.data.user.id)).toMatchObject({
+      updatedAt: Date.parse(body.data.user.updatedAt),
+    });
+    for (const service of [cheap, dear]) await logIn(service, person.password).expect(200);
+    expect(await stored()).toBe(renewed);
+    await Promise.all([cheap.close(), dear.close()]);
+  });
+
+  it('loses nobody the log-in where the hash cannot be renewed, and that is logged', async () => {
+    const users = memoryUserRepository();
+    const failing = { ...users, setPasswordHash: () => Promise.reject(new AppError('DB_QUERY_FAILED')) };
+    const service = await startService({ BCRYPT_COST: '5' }, { users: failing });
+    const password = 'correct horse battery';
+    const user = aUser({ passwordHash: await bcrypt.hash(password, 4) });
+    await users.add(user);
+    await service.http.post('/auth/login').send({ account: user.username, password }).expect(200);
+    expect(await users.findById(user.id)).toEqual(user);
+    expect(service.logs).toContainEqual(expect.objectContaining({ msg: 'a password hash could not be renewed' }));
     await service.close();
   });
 });

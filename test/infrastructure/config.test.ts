@@ -87,6 +87,8 @@ describe('without any variable', () => {
       migrateOnStart: true,
       redisUrls: [],
       sessionStore: 'database',
+      bcryptCost: 10,
+      passwordBlocklist: 'off',
       keys: null,
       issuer: null,
       audience: null,
@@ -109,6 +111,8 @@ describe('without any variable', () => {
     expect(parseConfig(PRODUCTION)).toMatchObject({
       environment: 'production',
       host: '0.0.0.0',
+      bcryptCost: 10,
+      passwordBlocklist: 'common',
       logLevel: 'info',
       rateLimits: {
         global: { requests: 100, window: 60_000 },
@@ -274,6 +278,14 @@ const FORMS: Readonly<Record<string, Form>> = {
     unfit: NO_PARTIES,
   },
   JWT_AUDIENCE: { fits: { 'urn:example:api': { audience: 'urn:example:api' } }, unfit: NO_PARTIES },
+  BCRYPT_COST: {
+    fits: { '4': { bcryptCost: 4 }, '15': { bcryptCost: 15 } },
+    unfit: ['3', '16', '10.5', 'ten', '-10', '010'],
+  },
+  PASSWORD_BLOCKLIST: {
+    fits: { common: { passwordBlocklist: 'common' }, off: { passwordBlocklist: 'off' } },
+    unfit: ['true', 'Common', 'none'],
+  },
   JWT_ACCESS_EXPIRES_IN: { fits: { '10m': { accessLifetime: 600_000 } }, unfit: [...NO_DURATIONS, '0'] },
   JWT_REFRESH_EXPIRES_IN: { fits: { '1d': { refreshLifetime: 86_400_000 } }, unfit: [...NO_DURATIONS, '0'] },
   JWT_REFRESH_RACE_WINDOW: {
@@ -350,6 +362,7 @@ describe('production', () => {
     ['an insecure cookie', { JWT_REFRESH_COOKIE_SECURE: 'false' }, ['JWT_REFRESH_COOKIE_SECURE']],
     ['a cookie that nobody made secure', { JWT_REFRESH_COOKIE_SECURE: undefined }, ['JWT_REFRESH_COOKIE_SECURE']],
     ['storage in memory', { DATABASE_URL: 'memory:' }, ['DATABASE_URL']],
+    ['a hash that is cheaper than SPEC says', { BCRYPT_COST: '9' }, ['BCRYPT_COST']],
     ['every origin', { ALLOWED_ORIGINS_PROD: '*' }, ['ALLOWED_ORIGINS_PROD']],
     ['what is no origin', { ALLOWED_ORIGINS_PROD: 'https://a.example/' }, ['ALLOWED_ORIGINS_PROD']],
     ...Object.keys(KEYS).map((name) => [`to be without ${name}`, { [name]: undefined }, [name]] as const),

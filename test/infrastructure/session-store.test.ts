@@ -64,13 +64,13 @@ describe('the session store', () => {
     const session = aSession();
     await sessions.add(session);
     expect(await sessions.rotate(aRotation(session))).toBe(true);
-    expect(await redis.keys('*')).toEqual([`tandem:session:{${session.id}}`]);
+    expect(await redis.keys('*')).toEqual([`tandem:sessions:${session.userId}`]);
 
     const [check] = checks;
     expect(check).toMatchObject({ name: 'sessions', required: true });
     await check?.ping();
     close();
     await expect(check?.ping()).rejects.toThrow();
-    await expect(sessions.find(session.id)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    await expect(sessions.find(session)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
   });
 });

@@ -36,12 +36,15 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   rotatedAt: NOW,
   createdAt: NOW,
   expiresAt: NOW + 7 * DAY,
+  userAgent: null,
+  address: null,
   ...given,
 });
 
 /** The session's next rotation, a minute after the last. */
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,
+  userId: session.userId,
   from: session.currentTokenId,
   to: anId(),
   at: session.rotatedAt + 60_000,

@@ -1,11 +1,10 @@
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
-import type { RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
+import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
-import type { AccessClaims } from '../../src/domain/tokens.ts';
 
 /** A token signer without cryptography: it recognises the very texts that it gave out. */
 export const plainTokenSigner = (key = 'a key'): TokenSigner => {
-  const accessTokens = new Map<string, AccessClaims>();
+  const accessTokens = new Map<string, AccessToken>();
   const refreshTokens = new Map<string, RefreshToken>();
 
   const issue = <T>(issued: Map<string, T>, token: T): string => {
@@ -19,9 +18,9 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   };
 
   return {
-    signAccess: async (claims) => issue(accessTokens, claims),
+    signAccess: async (token) => issue(accessTokens, token),
     signRefresh: async (token) => issue(refreshTokens, token),
-    verifyAccess: async (text, now) => recognise(accessTokens.get(text), accessTokens.get(text)?.exp, now),
+    verifyAccess: async (text, now) => recognise(accessTokens.get(text), accessTokens.get(text)?.claims.exp, now),
     verifyRefresh: async (text, now) => recognise(refreshTokens.get(text), refreshTokens.get(text)?.claims.exp, now),
   };
 };

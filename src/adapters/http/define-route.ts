@@ -18,9 +18,13 @@ export type HandlerInput<Body = unknown, Query = unknown, Params = unknown, Clai
   readonly query: Query;
   readonly params: Params;
   readonly claims: Claims;
+  /** In which session the claims were issued. */
+  readonly sessionId: SessionIdBeside<Claims>;
   /** Aborted when the request has timed out. */
   readonly signal: AbortSignal;
 };
+
+type SessionIdBeside<Claims> = Claims extends AccessClaims ? string : undefined;
 
 type ClaimsUnder<A extends Strategy> = A extends 'required'
   ? AccessClaims

@@ -12,6 +12,8 @@ declare module 'koa' {
     version: string;
     /** Stage 7: whose request this is, when a valid access token says so. */
     jwtClaim?: AccessClaims;
+    /** Stage 7: in which session that token was issued. */
+    sessionId?: string;
   }
 
   interface DefaultContext {

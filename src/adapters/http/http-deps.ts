@@ -2,8 +2,7 @@ import type { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
-import type { Verified } from '../../application/ports/token-signer.ts';
-import type { AccessClaims } from '../../domain/tokens.ts';
+import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Tier } from './define-route.ts';
 
 /** So many requests in a window of so many milliseconds; `null` is no limit. */
@@ -14,7 +13,7 @@ export type HttpDeps = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: IdGenerator;
-  readonly authenticate: (accessToken: string) => Promise<Verified<AccessClaims>>;
+  readonly authenticate: (accessToken: string) => Promise<Verified<AccessToken>>;
   readonly version: string;
   /** Where the error catalog is found: no trailing slash. */
   readonly baseUrl: string;

@@ -1,42 +1,77 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
+import { SESSIONS_PER_USER } from '../../domain/session.ts';
 
 /**
- * What runs within Redis, each of them atomically and on one key: the session, a hash of the fields of `Session`. A field that
- * is `null` is not there.
+ * What runs within Redis, each of them atomically and on one key: the sessions of a user, a hash of one field for each. A field
+ * is named by the session's id and holds the rest as JSON, all of it texts: Lua writes large numbers with an exponent. What is
+ * `null` is not there. Times are epoch milliseconds.
  */
 const SCRIPTS = {
-  /** ARGV: when the key goes (epoch milliseconds), then names and values. */
+  /** ARGV: id, session, when it was created. Sessions that are over by then go, and so do the least recently used of too many. */
   addSession: `
-    if redis.call('exists', KEYS[1]) == 1 then return 0 end
-    redis.call('hset', KEYS[1], unpack(ARGV, 2))
-    redis.call('pexpireat', KEYS[1], ARGV[1])
+    if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then return 0 end
+    redis.call('hset', KEYS[1], ARGV[1], ARGV[2])
+    local live, last = {}, 0
+    local fields = redis.call('hgetall', KEYS[1])
+    for at = 1, #fields, 2 do
+      local session = cjson.decode(fields[at + 1])
+      local expiresAt = tonumber(session.expiresAt)
+      if expiresAt <= tonumber(ARGV[3]) then
+        redis.call('hdel', KEYS[1], fields[at])
+      else
+        live[#live + 1] = { id = fields[at], usedAt = tonumber(session.rotatedAt) }
+        last = math.max(last, expiresAt)
+      end
+    end
+    table.sort(live, function(a, b)
+      if a.usedAt ~= b.usedAt then return a.usedAt > b.usedAt end
+      return a.id > b.id
+    end)
+    for at = ${SESSIONS_PER_USER} + 1, #live do redis.call('hdel', KEYS[1], live[at].id) end
+    redis.call('pexpireat', KEYS[1], string.format('%.0f', last))
     return 1`,
-  /** ARGV: from, to, at, expiresAt, deadline. Times are epoch milliseconds, the deadline's by the clock of this Redis. */
+  /** ARGV: id, from, to, at, expiresAt, deadline, the last by the clock of this Redis. */
   rotateSession: `
     local time = redis.call('time')
-    if time[1] * 1000 + time[2] / 1000 >= tonumber(ARGV[5]) then return 'late' end
-    local current, expiresAt = unpack(redis.call('hmget', KEYS[1], 'currentTokenId', 'expiresAt'))
-    if current ~= ARGV[1] or tonumber(expiresAt) <= tonumber(ARGV[3]) then return 'lost' end
-    redis.call('hset', KEYS[1],
-      'currentTokenId', ARGV[2], 'previousTokenId', ARGV[1], 'rotatedAt', ARGV[3], 'expiresAt', ARGV[4])
-    redis.call('pexpireat', KEYS[1], ARGV[4])
+    local now = time[1] * 1000 + time[2] / 1000
+    if now >= tonumber(ARGV[6]) then return 'late' end
+    local stored = redis.call('hget', KEYS[1], ARGV[1])
+    if not stored then return 'lost' end
+    local session = cjson.decode(stored)
+    if session.currentTokenId ~= ARGV[2] or tonumber(session.expiresAt) <= tonumber(ARGV[4]) then return 'lost' end
+    session.currentTokenId, session.previousTokenId, session.rotatedAt, session.expiresAt =
+      ARGV[3], ARGV[2], ARGV[4], ARGV[5]
+    redis.call('hset', KEYS[1], ARGV[1], cjson.encode(session))
+    if now + redis.call('pttl', KEYS[1]) < tonumber(ARGV[5]) then redis.call('pexpireat', KEYS[1], ARGV[5]) end
     return 'won'`,
-  /** ARGV: from, to. */
+  /** ARGV: id, from, to. */
   revertSession: `
-    if redis.call('hget', KEYS[1], 'currentTokenId') ~= ARGV[2] then return 0 end
-    redis.call('hset', KEYS[1], 'currentTokenId', ARGV[1])
-    redis.call('hdel', KEYS[1], 'previousTokenId')
+    local stored = redis.call('hget', KEYS[1], ARGV[1])
+    if not stored then return 0 end
+    local session = cjson.decode(stored)
+    if session.currentTokenId ~= ARGV[3] then return 0 end
+    session.currentTokenId, session.previousTokenId = ARGV[2], nil
+    redis.call('hset', KEYS[1], ARGV[1], cjson.encode(session))
+    return 1`,
+  /** ARGV: the id of the one session that stays. */
+  keepSession: `
+    local kept = redis.call('hget', KEYS[1], ARGV[1])
+    redis.call('del', KEYS[1])
+    if not kept then return 0 end
+    redis.call('hset', KEYS[1], ARGV[1], kept)
+    redis.call('pexpireat', KEYS[1], cjson.decode(kept).expiresAt)
     return 1`,
   /** The time of the Redis that holds the key: seconds, and microseconds of the next one. */
-  timeAtSession: `return redis.call('time')`,
+  timeAtSessions: `return redis.call('time')`,
 };
 
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext> {
-    addSession(key: string, ...values: (string | number)[]): Result<number, Context>;
+    addSession(key: string, id: string, session: string, createdAt: number): Result<number, Context>;
     rotateSession(key: string, ...values: (string | number)[]): Result<'won' | 'lost' | 'late', Context>;
-    revertSession(key: string, from: string, to: string): Result<number, Context>;
-    timeAtSession(key: string): Result<[seconds: string, microseconds: string], Context>;
+    revertSession(key: string, id: string, from: string, to: string): Result<number, Context>;
+    keepSession(key: string, id: string): Result<number, Context>;
+    timeAtSessions(key: string): Result<[seconds: string, microseconds: string], Context>;
   }
 }
 

@@ -1,41 +1,46 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Session } from '../../domain/session.ts';
+import { byLastUse, isLive, type Session, type SessionKey } from '../../domain/session.ts';
 import { serverTime } from '../server-time.ts';
 import { answered } from './redis-errors.ts';
 import { defineSessionCommands } from './redis-scripts.ts';
 import { tooLate } from './too-late.ts';
 
-/** The braces are a hash tag: whatever is kept of a session is kept on one node of a cluster. */
-const keyOf = (id: string): string => `tandem:session:{${id}}`;
+/** One key for all sessions of a user, so that whatever touches several of them happens on one node of a cluster, at once. */
+const keyOf = (userId: string): string => `tandem:sessions:${userId}`;
 
-const toFields = (session: Session): string[] =>
-  Object.entries(session).flatMap(([name, value]) => (value === null ? [] : [name, String(value)]));
+const toStored = ({ id: _id, userId: _userId, ...rest }: Session): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      Object.entries(rest).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
+    ),
+  );
 
-const toSession = (id: string, fields: Record<string, string>): Session | null => {
-  const { userId, currentTokenId, previousTokenId = null } = fields;
-  if (userId === undefined || currentTokenId === undefined) return null;
+const toSession = (key: SessionKey, stored: string): Session => {
+  const { previousTokenId = null, userAgent = null, address = null, ...rest } = JSON.parse(stored);
   return {
-    id,
-    userId,
-    currentTokenId,
+    id: key.id,
+    userId: key.userId,
+    currentTokenId: rest.currentTokenId,
     previousTokenId,
-    rotatedAt: Number(fields.rotatedAt),
-    createdAt: Number(fields.createdAt),
-    expiresAt: Number(fields.expiresAt),
+    rotatedAt: Number(rest.rotatedAt),
+    createdAt: Number(rest.createdAt),
+    expiresAt: Number(rest.expiresAt),
+    userAgent,
+    address,
   };
 };
 
 /**
- * A hash for each session, which goes by itself when the session is over by Redis' clock.
+ * A hash for each user, which goes by itself when the last of its sessions is over by Redis' clock.
  * @param budget milliseconds from its call on within which a rotation happens or never will. ADR 0022.
  */
 export const redisSessionRepository = (redis: Redis | Cluster, { budget = 2_000 } = {}): SessionRepository => {
   defineSessionCommands(redis);
   const timeAt = (key: string) =>
     serverTime(async () => {
-      const [seconds, microseconds] = await answered(redis.timeAtSession(key));
+      const [seconds, microseconds] = await answered(redis.timeAtSessions(key));
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     });
   const shared = timeAt(keyOf(''));
@@ -44,18 +49,20 @@ export const redisSessionRepository = (redis: Redis | Cluster, { budget = 2_000 
 
   return {
     async add(session) {
-      const added = await answered(redis.addSession(keyOf(session.id), session.expiresAt, ...toFields(session)));
+      const { id, userId, createdAt } = session;
+      const added = await answered(redis.addSession(keyOf(userId), id, toStored(session), createdAt));
       if (added === 0) throw new AppError('DB_UNIQUE_VIOLATION');
     },
-    async find(id) {
-      return toSession(id, await answered(redis.hgetall(keyOf(id))));
+    async find(key) {
+      const stored = await answered(redis.hget(keyOf(key.userId), key.id));
+      return stored === null ? null : toSession(key, stored);
     },
-    async rotate({ sessionId, from, to, at, expiresAt }) {
-      const key = keyOf(sessionId);
+    async rotate({ sessionId, userId, from, to, at, expiresAt }) {
+      const key = keyOf(userId);
       const time = timeFor(key);
       try {
         const deadline = await time.after(budget);
-        const outcome = await answered(redis.rotateSession(key, from, to, at, expiresAt, deadline));
+        const outcome = await answered(redis.rotateSession(key, sessionId, from, to, at, expiresAt, deadline));
         if (outcome === 'late') throw tooLate();
         return outcome === 'won';
       } catch (error) {
@@ -63,11 +70,22 @@ export const redisSessionRepository = (redis: Redis | Cluster, { budget = 2_000 
         throw error;
       }
     },
-    async revert({ sessionId, from, to }) {
-      await answered(redis.revertSession(keyOf(sessionId), from, to));
+    async revert({ sessionId, userId, from, to }) {
+      await answered(redis.revertSession(keyOf(userId), sessionId, from, to));
     },
-    async end(id) {
-      await answered(redis.del(keyOf(id)));
+    async end({ id, userId }) {
+      return (await answered(redis.hdel(keyOf(userId), id))) > 0;
+    },
+    async listByUser(userId, now) {
+      const stored = Object.entries(await answered(redis.hgetall(keyOf(userId))));
+      return stored
+        .map(([id, session]) => toSession({ id, userId }, session))
+        .filter((session) => isLive(session, now))
+        .sort(byLastUse);
+    },
+    async endByUser(userId, exceptId) {
+      const key = keyOf(userId);
+      await answered(exceptId === null ? redis.del(key) : redis.keepSession(key, exceptId));
     },
     purge: async () => 0,
   };

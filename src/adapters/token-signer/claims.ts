@@ -12,28 +12,25 @@ const Ulid = v.pipe(v.string(), v.ulid());
 const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
 /** Whatever else a header may hold (RFC 7515 §4.1) is there to choose the key or the rules, which is nobody's choice. */
-const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string() };
+const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
-/** What an access token must hold, and nothing besides. SPEC "Access token (JWT, ES256) claims". */
-export const AccessToken = v.pipe(
-  v.object({
-    payload: v.pipe(
-      v.strictObject({ ...registered, tokenType: v.literal('access'), user: PublicUserFromJson }),
-      v.check(({ sub, user }) => sub === user.id),
-    ),
-    protectedHeader: v.strictObject(header),
-  }),
-  v.transform(({ payload }) => payload),
+/** What a token must hold, and nothing besides; its session in the header. */
+const tokenOf = <Claims>(claims: v.GenericSchema<unknown, Claims>) =>
+  v.pipe(
+    v.object({ payload: claims, protectedHeader: v.strictObject(header) }),
+    v.transform(({ payload, protectedHeader }) => ({ claims: payload, sessionId: protectedHeader.sid })),
+  );
+
+/** SPEC "Access token (JWT, ES256) claims". */
+export const AccessTokenOfSession = tokenOf(
+  v.pipe(
+    v.strictObject({ ...registered, tokenType: v.literal('access'), user: PublicUserFromJson }),
+    v.check(({ sub, user }) => sub === user.id),
+  ),
 );
 
-/** What a refresh token must hold, and its session in the header. SPEC "Refresh token (JWT, ES256) claims". */
-export const RefreshTokenOfSession = v.pipe(
-  v.object({
-    payload: v.strictObject({ ...registered, tokenType: v.literal('refresh') }),
-    protectedHeader: v.strictObject({ ...header, sid: Ulid }),
-  }),
-  v.transform(({ payload, protectedHeader }) => ({ claims: payload, sessionId: protectedHeader.sid })),
-);
+/** SPEC "Refresh token (JWT, ES256) claims". */
+export const RefreshTokenOfSession = tokenOf(v.strictObject({ ...registered, tokenType: v.literal('refresh') }));
 
 /** Who issues the tokens and for whom, where that is configured: RFC 7519 §4.1.1, §4.1.3. `null` is not. */
 export type Parties = { readonly issuer: string | null; readonly audience: string | null };

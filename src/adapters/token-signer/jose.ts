@@ -12,7 +12,7 @@ import * as v from 'valibot';
 import type { TokenSigner, Verified } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/public-user.ts';
 import {
-  AccessToken,
+  AccessTokenOfSession,
   claimsBetween,
   type Parties,
   type PartyClaims,
@@ -48,9 +48,10 @@ export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NOBODY
   const access = await jwt(keys.access, partyClaims(parties));
   const refresh = await jwt(keys.refresh, partyClaims(parties));
   return {
-    signAccess: ({ user, ...claims }) => access.sign({ ...claims, user: v.parse(PublicUserJson, user) }),
-    signRefresh: ({ claims, sessionId }) => refresh.sign(claims, { sid: sessionId }),
-    verifyAccess: (token, now) => access.verify(token, now, AccessToken),
+    signAccess: ({ claims, sessionId }) =>
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, sessionId),
+    signRefresh: ({ claims, sessionId }) => refresh.sign(claims, sessionId),
+    verifyAccess: (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
 };
@@ -67,9 +68,9 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
   };
 
   return {
-    sign: (claims: JWTPayload, header: { sid?: string } = {}): Promise<string> =>
+    sign: (claims: JWTPayload, sid: string): Promise<string> =>
       new SignJWT({ ...claims, ...parties })
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, ...header })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, sid })
         .sign(privateKey),
 
     verify: async <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Promise<Verified<T>> => {

@@ -4,7 +4,7 @@ import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
  * Where sessions are kept.
  * - finds a session by its id and its user
  * - finds nothing where there is nothing, and nothing of another user
- * - refuses a second session of one id, and keeps the first
+ * - refuses a second session of one id and user, and keeps the first
  * - rotates a session whose current token is the one that is used up
  * - changes nothing when another token is current
  * - rotates no session that is over or was ended

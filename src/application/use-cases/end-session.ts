@@ -14,5 +14,5 @@ export const endSession =
   ({ sessions, tokens, clock }: EndSessionDeps) =>
   async (presented: readonly string[]): Promise<void> => {
     const token = await firstGenuine(tokens, presented, clock.now());
-    if (token !== null) await sessions.end(token.sessionId);
+    if (token !== null) await sessions.end({ id: token.sessionId, userId: token.claims.sub });
   };

@@ -1,5 +1,6 @@
 import { accountKind } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import type { Device } from '../../domain/session.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type LoginAdmissionDeps, loginAdmission, type Origin } from '../login-admission.ts';
 import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
@@ -21,7 +22,7 @@ export const login = (deps: LoginDeps) => {
   const find = (account: string) =>
     accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
   return async (
-    input: { account: string; password: string; origin?: Origin },
+    input: { account: string; password: string; origin?: Origin; device?: Device },
     cancellation = NEVER_CANCELLED,
   ): Promise<OpenedSession> => {
     const user = await find(input.account);
@@ -35,6 +36,6 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const maintained = await maintain(user, input.password);
     cancellation.throwIfAborted();
-    return open(maintained, clock.now());
+    return open(maintained, clock.now(), input.device);
   };
 };

@@ -49,6 +49,7 @@ export const refresh = (deps: RefreshDeps) => {
     cancellation.throwIfAborted();
     const rotation = {
       sessionId: token.sessionId,
+      userId: user.id,
       from: token.claims.jti,
       to: successor.currentTokenId,
       at: now,
@@ -71,13 +72,14 @@ const loser = (deps: RefreshDeps) => {
   const { sessions, clock, replayPolicy } = deps;
   const issue = issueTokenPair(deps);
   return async (user: User, { claims, sessionId }: RefreshToken): Promise<TokenPair> => {
-    const session = await sessions.find(sessionId);
+    const key = { id: sessionId, userId: user.id };
+    const session = await sessions.find(key);
     const now = clock.now();
     const standing = tokenStanding(session, claims.jti, now, replayPolicy);
     deps.onRefresh?.(standing);
     if (standing === 'replayable' && session !== null) return issue(user, session, now);
     if (standing !== 'reused') throw failed(`the session is not refreshed: ${standing}`);
-    await sessions.end(sessionId);
+    await sessions.end(key);
     throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${sessionId} ended` });
   };
 };

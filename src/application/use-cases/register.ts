@@ -1,3 +1,4 @@
+import type { Device } from '../../domain/session.ts';
 import { newUser } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
@@ -22,7 +23,7 @@ export const register = (deps: RegisterDeps) => {
   const open = openSession(deps);
   const judge = passwordChoice(deps);
   return async (
-    input: { username: string; email: string; password: string },
+    input: { username: string; email: string; password: string; device?: Device },
     cancellation = NEVER_CANCELLED,
   ): Promise<OpenedSession> => {
     judge(input.password, input);
@@ -31,6 +32,6 @@ export const register = (deps: RegisterDeps) => {
     const now = clock.now();
     const user = newUser({ id: ids.next(), username: input.username, email: input.email, passwordHash, now });
     await users.add(user);
-    return open(user, now);
+    return open(user, now, input.device);
   };
 };

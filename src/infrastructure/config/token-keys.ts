@@ -2,13 +2,14 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/jose.ts';
 import { type Texts, VARIABLES } from './variables.ts';
 
-const NAMES = {
+/** The variables of the two pairs. */
+export const KEY_VARIABLES = {
   access: { privateKey: 'JWT_ACCESS_PRIVATE_KEY', publicKeys: 'JWT_ACCESS_PUBLIC_KEY' },
   refresh: { privateKey: 'JWT_REFRESH_PRIVATE_KEY', publicKeys: 'JWT_REFRESH_PUBLIC_KEY' },
 } as const;
-const ALL = Object.values(NAMES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
+const ALL = Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]);
 
-type PairNames = (typeof NAMES)[keyof typeof NAMES];
+type PairNames = (typeof KEY_VARIABLES)[keyof typeof KEY_VARIABLES];
 type Problem = readonly [name: string, problem: string];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
@@ -89,14 +90,14 @@ export const readTokenKeys = (texts: Texts): { keys: TokenKeys | null; problems:
   const required = texts.NODE_ENV === 'production';
   if (missing.length === ALL.length && !required) return { keys: null, problems: [] };
   const why = required ? 'required in production' : 'required, as another JWT key is set: all four or none';
-  const access = readPair(texts, NAMES.access);
-  const refresh = readPair(texts, NAMES.refresh);
+  const access = readPair(texts, KEY_VARIABLES.access);
+  const refresh = readPair(texts, KEY_VARIABLES.refresh);
   const problems: Problem[] = [
     ...missing.map((name): Problem => [name, why]),
     ...[...access.problems, ...refresh.problems].filter(([name]) => texts[name as (typeof ALL)[number]] !== undefined),
   ];
   if (access.pair === null || refresh.pair === null) return { keys: null, problems };
   if (!shareKey(access.pair, refresh.pair)) return { keys: { access: access.pair, refresh: refresh.pair }, problems };
-  const shared = `expected no key of ${NAMES.access.publicKeys}: the two tokens need a pair each`;
-  return { keys: null, problems: [[NAMES.refresh.publicKeys, shared]] };
+  const shared = `expected no key of ${KEY_VARIABLES.access.publicKeys}: the two tokens need a pair each`;
+  return { keys: null, problems: [[KEY_VARIABLES.refresh.publicKeys, shared]] };
 };

@@ -16,17 +16,52 @@ describe("a client's key", () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('is of %s %s', (address, key) => {
+    ['FE80::1%25', 'fe80:0:0:0::/64'],
+    [`fe80::1%${'z'.repeat(10_000)}`, 'fe80:0:0:0::/64'],
+    ['192.0.2.1:5678', '192.0.2.1'],
+    ['[2001:db8:1:2::3]:5678', '2001:db8:1:2::/64'],
+    ['[::1]:5678', '0:0:0:0::/64'],
+    ['[::1]', '0:0:0:0::/64'],
+    ['[fe80::1%eth0]:65535', 'fe80:0:0:0::/64'],
+    ['[::ffff:192.0.2.1]:80', '192.0.2.1'],
+  ])('is of %.60s %s', (address, key) => {
     expect(keyOf(address)).toBe(key);
   });
 
-  it.each(['', 'unknown', 'localhost', '192.0.2.1, 192.0.2.2', '192.0.2.256', '1:2:3', '\0', 'a'.repeat(10_000)])(
-    'is that of the connection where %j is no address',
-    (claimed) => {
-      expect(keyOf(claimed)).toBe('203.0.113.9');
-      expect(keyOf(claimed, '::ffff:203.0.113.9')).toBe('203.0.113.9');
-    },
-  );
+  it.each([
+    '',
+    'unknown',
+    'localhost',
+    '192.0.2.1, 192.0.2.2',
+    '192.0.2.256',
+    '192.0.2.01',
+    '192.0.2',
+    '3221225985',
+    '0xc0000201',
+    '1:2:3',
+    '192.0.2.1:',
+    '192.0.2.1:port',
+    '192.0.2.1:123456',
+    '192.0.2.1:80:80',
+    '[::1',
+    '::1]:80',
+    '[]:80',
+    '[::1]:80, ::1',
+    '[[::1]]',
+    'for=192.0.2.1',
+    '"[::1]:80"',
+    '%eth0',
+    '\0',
+    'a'.repeat(10_000),
+    '1'.repeat(10_000),
+    ':'.repeat(10_000),
+    '['.repeat(10_000),
+    `[${':'.repeat(10_000)}]:80`,
+    `192.0.2.1:${'8'.repeat(10_000)}`,
+  ])('is that of the connection where %.40s is no address', (claimed) => {
+    expect(keyOf(claimed)).toBe('203.0.113.9');
+    expect(keyOf(claimed, '::ffff:203.0.113.9')).toBe('203.0.113.9');
+  });
 
   it('is one for all whose connection is gone', () => {
     expect(clientKey({ ip: '', req: { socket: {} } } as Context)).toBe('unknown');

@@ -19,10 +19,11 @@ const user = {
   updatedAt: clock.now(),
 };
 const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: clock.now(), lifetime: LIFETIME });
+const TOKEN = { claims: CLAIMS, sessionId: '01J00000000000000000000004' };
 
 const tokens = await joseTokenSigner(testKeys());
 const strangers = await joseTokenSigner(testKeys());
-const VALID = await tokens.signAccess(CLAIMS);
+const VALID = await tokens.signAccess(TOKEN);
 const [header = '', payload = '', signature = ''] = VALID.split('.');
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const { user: _user, ...registered } = CLAIMS;
@@ -30,11 +31,11 @@ const { user: _user, ...registered } = CLAIMS;
 const INVALID: readonly (readonly [what: string, token: string])[] = [
   ['with something else', 'garbage'],
   ['with two tokens', `${VALID} ${VALID}`],
-  ['with a token that is expired', await tokens.signAccess({ ...CLAIMS, exp: clock.now() / 1000 })],
+  ['with a token that is expired', await tokens.signAccess({ ...TOKEN, claims: { ...CLAIMS, exp: clock.now() / 1000 } })],
   ['with other claims', `${header}.${base64url({ ...registered, sub: 'somebody' })}.${signature}`],
   ['with another signature', `${header}.${payload}.${signature.split('').reverse().join('')}`],
   ['without a signature', `${base64url({ alg: 'none', typ: 'JWT' })}.${payload}.`],
-  ['with the key of a stranger', await strangers.signAccess(CLAIMS)],
+  ['with the key of a stranger', await strangers.signAccess(TOKEN)],
   [
     'with a refresh token',
     await tokens.signRefresh({ claims: { ...registered, tokenType: 'refresh' }, sessionId: 'session' }),
@@ -47,12 +48,22 @@ const OTHER_SCHEMES = ['Basic YWRhOnNlY3JldA==', 'Bearerish abc', 'Token abc', V
 const NO_TOKEN = ['Bearer', 'bearer', 'Bearer  '];
 
 const guardedBy = (auth: Strategy): Route =>
-  probe(({ claims }, ctx) => ({ claims: claims ?? null, same: ctx.request.jwtClaim === claims }), { auth });
+  probe(
+    ({ claims, sessionId }, ctx) => ({
+      claims: claims ?? null,
+      sessionId: sessionId ?? null,
+      same: ctx.request.jwtClaim === claims && ctx.request.sessionId === sessionId,
+    }),
+    { auth },
+  );
 const start = (auth: Strategy) => stageApp([guardedBy(auth)], { authenticate: authenticate({ tokens, clock }), clock });
 const ask = ({ http }: StageApp, authorization: string | null) =>
   authorization === null ? http.get('/probe') : http.get('/probe').set('Authorization', authorization);
 
-const PASSES_AS = (claims: AccessClaims | null) => ({ success: true, data: { claims, same: true } });
+const PASSES_AS = (claims: AccessClaims | null) => ({
+  success: true,
+  data: { claims, sessionId: claims && TOKEN.sessionId, same: true },
+});
 
 describe('public', () => {
   it.each([null, `Bearer ${VALID}`, 'Bearer garbage', 'Basic abc'])('needs no token: %.20s', async (authorization) => {
@@ -93,7 +104,7 @@ describe('optional', () => {
 describe('required', () => {
   it('binds the claims of a valid token, all of them', async () => {
     const { body } = await ask(await start('required'), `Bearer ${VALID}`).expect(200);
-    expect(body.data).toEqual({ claims: CLAIMS, same: true });
+    expect(body.data).toEqual({ claims: CLAIMS, sessionId: TOKEN.sessionId, same: true });
     expect(Object.keys(body.data.claims).sort()).toEqual(['exp', 'iat', 'jti', 'sub', 'tokenType', 'user']);
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
   });

@@ -5,7 +5,7 @@ import { probe, stageApp, throwing } from '../../support/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
-const token = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
+const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('the error envelope', () => {
   it('has the members of the specification, and no others', async () => {
@@ -32,7 +32,7 @@ describe('the error envelope', () => {
 
   it('names the user of an authenticated request', async () => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
-    const { http } = await stageApp([bug], { authenticate: async () => ({ ok: true, token }) });
+    const { http } = await stageApp([bug], { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) });
     const { body } = await http.get('/probe').set('Authorization', 'Bearer a').expect(500);
     expect(body.context.user).toEqual({ id: 'u1', username: 'Ada' });
   });

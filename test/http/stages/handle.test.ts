@@ -4,7 +4,7 @@ import { type HandlerInput, route } from '../../../src/adapters/http/define-rout
 import { probe, stageApp } from '../../support/stage-app.ts';
 
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
-const token = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
+const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('a handler', () => {
   it('is given what the stages before it made of the request', async () => {
@@ -26,10 +26,10 @@ describe('a handler', () => {
         return null;
       },
     );
-    const { http } = await stageApp([all], { authenticate: async () => ({ ok: true, token }) });
+    const { http } = await stageApp([all], { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) });
     await http.post('/all/7?b=2').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
     expect(inputs).toEqual([
-      { body: { a: 1 }, query: { b: '2' }, params: { id: '7' }, claims: token, signal: expect.any(AbortSignal) },
+      { body: { a: 1 }, query: { b: '2' }, params: { id: '7' }, claims, sessionId: 's1', signal: expect.any(AbortSignal) },
     ]);
   });
 
@@ -38,7 +38,7 @@ describe('a handler', () => {
     const { http } = await stageApp([probe((input) => inputs.push(input), { method: 'POST' })]);
     await http.post('/probe?b=2').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
     expect(inputs).toEqual([
-      { body: undefined, query: undefined, params: undefined, claims: undefined, signal: expect.any(AbortSignal) },
+      { body: undefined, query: undefined, params: undefined, claims: undefined, sessionId: undefined, signal: expect.any(AbortSignal) },
     ]);
   });
 

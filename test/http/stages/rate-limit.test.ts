@@ -219,6 +219,19 @@ describe('a client', () => {
     expect(await statuses(app, [long('192.0.2.1'), '192.0.2.1', long('192.0.2.2')])).toEqual([200, 429, 200]);
   });
 
+  it('is its connection where 10 KB of nonsense stand for its address', async () => {
+    const app = await start({ trustProxy: 1 });
+    const nonsense = ['9'.repeat(10_000), 'x'.repeat(10_000), `[${'f:'.repeat(5_000)}]:1`, '%'.repeat(10_000)];
+    expect(await statuses(app, [null, ...nonsense])).toEqual([200, ...repeated(429, nonsense.length)]);
+  });
+
+  it('has one address, whatever port or zone stands behind it', async () => {
+    const app = await start({ trustProxy: 1 });
+    expect(await statuses(app, ['192.0.2.1:1024', '192.0.2.1:1025', '192.0.2.1'])).toEqual([200, 429, 429]);
+    expect(await statuses(app, ['[::1]:5678', '::1', '[::1]', '::1%eth0'])).toEqual([200, 429, 429, 429]);
+    expect(await statuses(app, ['192.0.2.2:1024', '[2001:db8::1]:1024'])).toEqual([200, 200]);
+  });
+
   it('of IPv6 is its /64 network', async () => {
     const app = await start({ trustProxy: 1 });
     const forwarded = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:DB8:1:2:0::9', '2001:db8:1:3::1'];

@@ -6,7 +6,7 @@ import { probe, stageApp } from '../../support/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
-const token = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
+const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('the success envelope', () => {
   it('has the members of the specification, and no others', async () => {
@@ -23,7 +23,7 @@ describe('the success envelope', () => {
 
   it('names the user of an authenticated request by id and username alone', async () => {
     const { http } = await stageApp([probe(() => null, { auth: 'required' })], {
-      authenticate: async () => ({ ok: true, token }),
+      authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
     });
     const { body } = await http.get('/probe').set('Authorization', 'Bearer a').expect(200);
     expect(body.context).toEqual({

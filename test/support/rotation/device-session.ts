@@ -98,7 +98,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
     },
     /** Holds what is stored, and what could be done with it, against the model's. @returns both, in words. */
     async look(now: number): Promise<string> {
-      const session = await sessions.find(id);
+      const session = await sessions.find({ id, userId: first.claims.sub });
       const stored = session !== null && isLive(session, now) ? session : null;
       const state = stored && {
         current: nameOf(stored.currentTokenId),

@@ -1,15 +1,27 @@
+import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 
 /** Sixteen-bit groups of an IPv6 address that name a network; the rest is its owner's to choose. */
 const NETWORK_GROUPS = 4;
 
-/** Who is counted: the IPv4 address, or the /64 network of the IPv6 address. */
+/** Some proxies write the port of the client's connection behind its address. */
+const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
+
+/**
+ * Who is counted: the IPv4 address, or the /64 network of the IPv6 address. Koa believes of X-Forwarded-For no more than the
+ * hops of TRUST_PROXY; where these tell no address, the connection's own counts.
+ */
 export const clientKey = (ctx: Context): string => {
-  const forwarded = ctx.ip;
-  const address = ipaddr.isValid(forwarded) ? forwarded : (ctx.req.socket.remoteAddress ?? '');
+  const address = addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
   // A closed socket has no address any more; whoever closed it does not read the answer.
-  return ipaddr.isValid(address) ? networkOf(address) : 'unknown';
+  return address === null ? 'unknown' : networkOf(address);
+};
+
+const addressIn = (text: string): string | null => {
+  const { ipv4, ipv6 } = WITH_PORT.exec(text)?.groups ?? {};
+  const address = ipv4 ?? ipv6 ?? text;
+  return isIP(address) === 0 ? null : address;
 };
 
 const networkOf = (address: string): string => {

@@ -1,4 +1,5 @@
 import type { Context, Middleware } from 'koa';
+import type { AccessToken } from '../../../application/ports/token-signer.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../define-route.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -16,6 +17,11 @@ const invalid = (reason: string) =>
 /** Two headers make one that is malformed: whoever else reads the request may have taken the other one. */
 const authorizationOf = ({ req }: Context): string => req.headersDistinct.authorization?.join(', ') ?? '';
 
+const bind = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
+  request.jwtClaim = claims;
+  request.sessionId = sessionId;
+};
+
 /** Stage 7. SPEC "Route guard". */
 export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
   async function authenticationGuard(ctx, next) {
@@ -23,7 +29,7 @@ export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps)
       const header = authorizationOf(ctx);
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
-      if (verified.ok) ctx.request.jwtClaim = verified.token;
+      if (verified.ok) bind(ctx, verified.token);
       else if (auth === 'required') throw WITH_BEARER_TOKEN.test(header) ? invalid(verified.reason) : missing();
     }
     await next();

@@ -7,6 +7,7 @@ const NEVER = new AbortController().signal;
 /** The end of the pipeline: the route's own handler. */
 export const handle = ({ handler }: Route): Middleware =>
   async function handle(ctx) {
+    const { jwtClaim, sessionId } = ctx.request;
     const { input = NO_INPUT, signal = NEVER } = ctx.state;
-    ctx.state.payload = await handler({ ...input, claims: ctx.request.jwtClaim, signal }, ctx);
+    ctx.state.payload = await handler({ ...input, claims: jwtClaim, sessionId, signal }, ctx);
   };

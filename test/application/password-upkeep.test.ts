@@ -1,0 +1,79 @@
+import { describe, expect, it, vi } from 'vitest';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { ADA, application, DAY } from '../support/application.ts';
+import { plainPasswordHasher } from '../support/fakes.ts';
+
+/** Ada, whose hash was made at a lower cost than one is now. */
+const setUp = async () => {
+  const users = memoryUserRepository();
+  const failures: unknown[] = [];
+  const app = application({ users, onRehashFailed: (error) => failures.push(error) });
+  const { user } = await app.register(ADA);
+  const passwordHash = await plainPasswordHasher(9).hash(ADA.password);
+  await users.setPasswordHash(user.id, passwordHash, app.clock.now());
+  app.clock.advance(DAY);
+  const hash = vi.spyOn(app.hasher, 'hash');
+  const stored = async () => (await users.findById(user.id))?.passwordHash ?? '';
+  const logIn = (password = ADA.password) => app.login({ account: ADA.username, password });
+  return { app, users, user, failures, hash, stored, passwordHash, logIn };
+};
+
+describe('a hash that costs less than one does now', () => {
+  it('is renewed at the next log-in, and only there', async () => {
+    const { app, hash, stored, logIn, user } = await setUp();
+    const loggedIn = await logIn();
+    expect(app.hasher.needsRehash(await stored())).toBe(false);
+    expect(await app.hasher.verify(ADA.password, await stored())).toBe(true);
+    expect(loggedIn.user).toEqual({ ...user, updatedAt: app.clock.now() });
+    expect(await app.users.findById(user.id)).toMatchObject(loggedIn.user);
+    await logIn();
+    expect(hash).toHaveBeenCalledTimes(1);
+  });
+
+  it('stays as it is, and costs nothing more, when the log-in fails', async () => {
+    const { hash, stored, passwordHash, logIn } = await setUp();
+    await expect(logIn('a guess')).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
+    expect(hash).not.toHaveBeenCalled();
+    expect(await stored()).toBe(passwordHash);
+  });
+
+  it.each(['hash', 'setPasswordHash'] as const)('loses nobody the log-in when %s fails, and that is told', async (what) => {
+    const { app, users, failures, stored, passwordHash, logIn, user } = await setUp();
+    const down = new Error('down');
+    if (what === 'hash') app.hasher.hash = () => Promise.reject(down);
+    else users.setPasswordHash = () => Promise.reject(down);
+    expect((await logIn()).user).toEqual(user);
+    expect(failures).toEqual([down]);
+    expect(await stored()).toBe(passwordHash);
+  });
+
+  it('does not bring back a password that was changed meanwhile', async () => {
+    const { app, users, user, stored, logIn } = await setUp();
+    const { hash } = app.hasher;
+    app.hasher.hash = async (password) => {
+      await users.setPasswordHash(user.id, 'the hash of another password', app.clock.now());
+      return hash(password);
+    };
+    await logIn();
+    expect(await stored()).toBe('the hash of another password');
+  });
+
+  it('is renewed once by many log-ins at once, all of which succeed', async () => {
+    const { app, stored, failures, logIn } = await setUp();
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn()));
+    expect(outcomes).toHaveLength(20);
+    expect(failures).toEqual([]);
+    expect(await app.hasher.verify(ADA.password, await stored())).toBe(true);
+  });
+});
+
+describe('a hash that costs as much as one does now, or more', () => {
+  it.each([10, 11])('stays as it is: %i', async (cost) => {
+    const { users, user, hash, stored, logIn } = await setUp();
+    const passwordHash = await plainPasswordHasher(cost).hash(ADA.password);
+    await users.setPasswordHash(user.id, passwordHash, 0);
+    await logIn();
+    expect(hash).not.toHaveBeenCalled();
+    expect(await stored()).toBe(passwordHash);
+  });
+});

@@ -1,0 +1,136 @@
+import type { Response } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
+import { aPerson, type TestService } from '../support/service.ts';
+import { tally } from '../support/tally.ts';
+
+const FREE = 100;
+const INVALID = '401 AUTH_CREDENTIALS_INVALID';
+const WAIT = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
+const { start } = servicesOverOneDatabase();
+
+type From = { readonly cookie?: string; readonly network?: string };
+
+const logInAt = ({ http }: TestService, account: string, password: string, { cookie, network }: From = {}) => {
+  const request = http.post('/auth/login');
+  if (cookie !== undefined) request.set('Cookie', cookie);
+  if (network !== undefined) request.set('X-Forwarded-For', network);
+  return request.send({ account, password });
+};
+
+const guess = (service: TestService, account: string, times: number, from?: From): Promise<Response[]> =>
+  Promise.all(Array.from({ length: times }, () => logInAt(service, account, 'a guess', from)));
+
+const waitOf = ({ headers }: Response): string | undefined => headers['retry-after'];
+
+describe('the hundred and first guess', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await start();
+  });
+
+  it.each([
+    ['at an account', async () => (await signUp(service)).person.username],
+    ['at its email', async () => (await signUp(service)).person.email],
+    ['at a username of nobody', async () => aPerson().username],
+    ['at an email of nobody', async () => aPerson().email],
+  ])('%s has to wait a second, though all of them come at once', async (_what, register) => {
+    const account = await register();
+    const answers = await guess(service, account, FREE + 50);
+    expect(tally(answers)).toEqual({ [INVALID]: FREE, [WAIT]: 50 });
+    for (const answer of answers.filter(({ status }) => status === 429)) expect(waitOf(answer)).toBe('1');
+  });
+
+  it('is logged at warn, and neither the account nor the password with it', async () => {
+    const { person } = await signUp(service);
+    await guess(service, person.username, FREE);
+    const before = service.logs.length;
+    await logInAt(service, person.username, person.password).expect(429);
+    const lines = service.logs.slice(before);
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
+        reason: 'too many failed log-ins at one account',
+      }),
+    );
+    expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person.username}|${person.password}`, 'i'));
+  });
+
+  it('is answered alike, whether there is such an account or not, and whether the password is right or not', async () => {
+    const { person } = await signUp(service);
+    const nobody = aPerson();
+    await guess(service, person.username, FREE);
+    await guess(service, nobody.username, FREE);
+    const [right, wrong, unknown] = await Promise.all([
+      logInAt(service, person.username, person.password),
+      logInAt(service, person.username, 'a guess'),
+      logInAt(service, nobody.username, 'a guess'),
+    ]);
+    const comparable = ({ status, headers, body }: Response) => {
+      const { date: _date, 'svc-request-id': _id, ...rest } = headers;
+      return { status, rest, body: { ...body, timestamp: null, context: { ...body.context, requestId: null } } };
+    };
+    expect(comparable(right)).toMatchObject({ status: 429, body: { details: null } });
+    expect(comparable(wrong)).toStrictEqual(comparable(right));
+    expect(comparable(unknown)).toStrictEqual(comparable(right));
+  });
+
+  it('keeps out neither open sessions nor a device that has logged in before, which clears its own count alone', async () => {
+    const { person, cookie } = await signUp(service);
+    await guess(service, person.email, FREE);
+    await logInAt(service, person.email, person.password).expect(429);
+    const refreshed = heldFrom(await refreshWith(service, cookie).expect(200));
+    await logInAt(service, person.email, 'a typo', { cookie: refreshed.cookie }).expect(401);
+    const loggedIn = heldFrom(
+      await logInAt(service, person.email, person.password, { cookie: refreshed.cookie }).expect(200),
+    );
+    await refreshWith(service, loggedIn.cookie).expect(200);
+    await logInAt(service, person.email, person.password).expect(429);
+  });
+
+  it('is held against a device that shows the token of somebody else, or a forged one', async () => {
+    const { person, cookie } = await signUp(service);
+    const other = await signUp(service);
+    await guess(service, person.username, FREE);
+    for (const shown of [other.cookie, `${cookie}x`, 'refresh_token=', `refresh_token=${other.accessToken}`]) {
+      await logInAt(service, person.username, person.password, { cookie: shown }).expect(429);
+    }
+    await logInAt(service, person.username, person.password, { cookie: `${other.cookie}; ${cookie}` }).expect(200);
+  });
+});
+
+describe('who guesses on', () => {
+  const clock = fixedClock(0);
+  let service: TestService;
+  beforeAll(async () => {
+    service = await start({ TRUST_PROXY: '1' }, () => ({ attempts: memoryLoginAttempts({ now: clock.now }) }));
+  });
+  const STRANGER = { network: '198.51.100.1' };
+
+  it('waits longer each time, up to a minute, and not the longer for asking meanwhile', async () => {
+    const { person } = await signUp(service);
+    await guess(service, person.username, FREE, STRANGER);
+    const waits: unknown[] = [];
+    for (let round = 0; round < 8; round += 1) {
+      const refused = await guess(service, person.username, 3, STRANGER);
+      waits.push(...new Set(refused.map(waitOf)));
+      clock.advance(60_000);
+      await logInAt(service, person.username, 'a guess', STRANGER).expect(401);
+    }
+    expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '60', '60']);
+  });
+
+  it('keeps nobody on another network out, with whatever device', async () => {
+    const { person } = await signUp(service);
+    for (let second = 0; second < FREE + 60; second += 1) {
+      await logInAt(service, person.username, 'a guess', { network: `2001:db8:0:1::${second}` });
+      clock.advance(1_000);
+    }
+    const wait = await logInAt(service, person.username, person.password, { network: '2001:db8:0:1::ffff' }).expect(429);
+    expect(Number(waitOf(wait))).toBeGreaterThan(1);
+    await logInAt(service, person.username, person.password, { network: '2001:db8:0:2::1' }).expect(200);
+  });
+});

@@ -1,0 +1,274 @@
+import { spawnSync } from 'node:child_process';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jwks } from '../../src/adapters/token-signer/jwks.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
+import { keyVariables, PRODUCTION } from '../support/environments.ts';
+import { testKeyPair, testKeys } from '../support/keys.ts';
+import { ROOT } from '../support/repository.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** `npm run keys -- …` without npm, in an environment of the test's. */
+const keys = (args: readonly string[], env: Env = {}) => {
+  const command = [`${ROOT}src/infrastructure/main.ts`, 'keys', ...args];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { env, encoding: 'utf8' });
+  return { status, stdout, stderr };
+};
+
+const VARIABLES = [
+  'JWT_ACCESS_PRIVATE_KEY',
+  'JWT_ACCESS_PUBLIC_KEY',
+  'JWT_REFRESH_PRIVATE_KEY',
+  'JWT_REFRESH_PUBLIC_KEY',
+];
+const FILES = ['access-private.pem', 'access-public.pem', 'keys.env', 'refresh-private.pem', 'refresh-public.pem'];
+
+/** The variables of what was printed, without what else a reader of environment files makes of it. */
+const variablesIn = (text: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(parseEnv(text)).filter(([name]) => VARIABLES.includes(name))) as Record<
+    string,
+    string
+  >;
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+const same = (keys: readonly KeyObject[], others: readonly KeyObject[]) =>
+  keys.length === others.length && keys.every((key, index) => key.equals(others[index] as KeyObject));
+
+const directory = temporaryDirectory();
+afterAll(directory.remove);
+
+describe('keys generate', () => {
+  let printed: ReturnType<typeof keys>;
+  beforeAll(() => {
+    printed = keys(['generate']);
+  });
+
+  it('prints two pairs that production accepts, as lines of an environment file', () => {
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    const variables = variablesIn(printed.stdout);
+    expect(Object.keys(variables).sort()).toEqual(VARIABLES);
+    expect(parseConfig({ ...PRODUCTION, ...variables }).keys).not.toBeNull();
+    for (const name of VARIABLES) expect(printed.stdout).toMatch(new RegExp(`^${name}="-----BEGIN [^"\n]+"$`, 'm'));
+  });
+
+  it('prints the same pairs as PEM', () => {
+    const { keys: pairs } = parseConfig(variablesIn(printed.stdout));
+    const blocks = [...printed.stdout.matchAll(/^-----BEGIN (PRIVATE|PUBLIC) KEY-----\n[^-]+-----END \1 KEY-----$/gm)];
+    const [accessPrivate, accessPublic, refreshPrivate, refreshPublic] = blocks.map(([pem]) => pem);
+    expect(pairs?.access.privateKey.equals(createPrivateKey(accessPrivate ?? ''))).toBe(true);
+    expect(pairs?.access.publicKeys[0]?.equals(createPublicKey(accessPublic ?? ''))).toBe(true);
+    expect(pairs?.refresh.privateKey.equals(createPrivateKey(refreshPrivate ?? ''))).toBe(true);
+    expect(pairs?.refresh.publicKeys[0]?.equals(createPublicKey(refreshPublic ?? ''))).toBe(true);
+    expect(blocks).toHaveLength(4);
+  });
+
+  it('makes other pairs each time, whatever is wrong with the environment', () => {
+    const again = keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
+    expect(again.status).toBe(0);
+    const [first, second] = [printed.stdout, again.stdout].map((text) => Object.values(variablesIn(text)));
+    expect(new Set([...(first ?? []), ...(second ?? [])]).size).toBe(8);
+  });
+
+  it('writes files that only their owner can read, and prints their names alone', () => {
+    const out = join(directory.path, 'deep', 'new');
+    const { status, stdout, stderr } = keys(['generate', '--out', out]);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout.trim().split('\n').sort()).toEqual(FILES.map((file) => join(out, file)));
+    expect(mode(out)).toBe('700');
+    expect(readdirSync(out).sort()).toEqual(FILES);
+    for (const file of FILES) expect(mode(join(out, file))).toBe('600');
+
+    const { keys: pairs } = parseConfig({ ...PRODUCTION, ...parseEnv(readFileSync(join(out, 'keys.env'), 'utf8')) });
+    const pem = readFileSync(join(out, 'refresh-private.pem'), 'utf8');
+    expect(pairs?.refresh.privateKey.equals(createPrivateKey(pem))).toBe(true);
+    expect(readdirSync(join(out, '..'))).toEqual(['new']);
+  });
+
+  it.each([
+    ['keys that are there', () => keys(['generate', '--out', join(directory.path, 'taken')])],
+    ['a file of another name', () => writeFileSync(join(directory.path, 'taken', 'other'), 'precious')],
+  ])('overwrites nothing: %s', (_what, prepare) => {
+    const out = join(directory.path, 'taken');
+    mkdirSync(out, { recursive: true });
+    prepare();
+    const contents = () => readdirSync(out).map((file) => readFileSync(join(out, file), 'utf8'));
+    const before = contents();
+    const { status, stdout, stderr } = keys(['generate', '--out', out]);
+    expect([status, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/^--out: nothing was written: ENOTEMPTY/);
+    expect(contents()).toEqual(before);
+    expect(readdirSync(directory.path).filter((name) => name.startsWith('taken'))).toEqual(['taken']);
+  });
+
+  it('says so when there is no way to the directory', () => {
+    const file = join(directory.path, 'file');
+    writeFileSync(file, '');
+    for (const out of [file, join(file, 'below')]) {
+      expect(keys(['generate', '--out', out])).toMatchObject({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(/^--out: nothing was written: E(NOTDIR|EXIST)/),
+      });
+    }
+  });
+});
+
+describe('keys rotate', () => {
+  const OLD = testKeys();
+  const ENV = {
+    ...PRODUCTION,
+    ...keyVariables(OLD),
+    JWT_ACCESS_EXPIRES_IN: '20m',
+    JWT_REFRESH_EXPIRES_IN: '3d',
+  };
+  const LIFETIMES = { ACCESS: 20 * 60_000, REFRESH: 3 * 86_400_000 };
+  let started: number;
+  let ended: number;
+  let printed: ReturnType<typeof keys>;
+  let steps: string[];
+  beforeAll(() => {
+    started = Date.now();
+    printed = keys(['rotate'], ENV);
+    ended = Date.now();
+    steps = printed.stdout.split(/^# step-\d\.env$/m).slice(1);
+  });
+
+  it('says three steps, after each of which production starts', () => {
+    expect(printed).toMatchObject({ status: 0, stderr: '' });
+    expect(steps).toHaveLength(3);
+    let env: Env = ENV;
+    const after = steps.map((step) => {
+      env = { ...env, ...parseEnv(step) };
+      return parseConfig(env).keys;
+    });
+    const [announced, switched, retired] = after;
+    for (const kind of ['access', 'refresh'] as const) {
+      const fresh = retired?.[kind].publicKeys ?? [];
+      const old = OLD[kind].publicKeys;
+      expect(fresh).toHaveLength(1);
+      expect(same(fresh, old)).toBe(false);
+
+      expect(announced?.[kind].privateKey.equals(OLD[kind].privateKey)).toBe(true);
+      expect(same(announced?.[kind].publicKeys ?? [], [...old, ...fresh])).toBe(true);
+      expect(switched?.[kind].privateKey.equals(OLD[kind].privateKey)).toBe(false);
+      expect(same(switched?.[kind].publicKeys ?? [], [...fresh, ...old])).toBe(true);
+      expect(retired?.[kind].privateKey.equals(switched?.[kind].privateKey as KeyObject)).toBe(true);
+    }
+  });
+
+  it('sets private keys in the second step alone, and tells none of the old ones', () => {
+    expect(steps.map((step) => Object.keys(parseEnv(step)).length)).toEqual([2, 4, 2]);
+    expect(steps.map((step) => step.split('PRIVATE KEY-----').length - 1)).toEqual([0, 4, 0]);
+    for (const { privateKey } of [OLD.access, OLD.refresh]) {
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      expect(printed.stdout).not.toContain(pem.split('\n')[1]);
+    }
+  });
+
+  it.each(['ACCESS', 'REFRESH'] as const)('tells from when on the old key of %s may go', (kind) => {
+    const [, moment = ''] =
+      new RegExp(`^# Not before (\\S+):\\nJWT_${kind}_PUBLIC_KEY=`, 'm').exec(steps[2] ?? '') ?? [];
+    const earliest = Date.parse(moment) - LIFETIMES[kind];
+    expect(earliest).toBeGreaterThanOrEqual(started);
+    expect(earliest).toBeLessThanOrEqual(ended);
+  });
+
+  it('keeps every key that still verifies until the last step', () => {
+    const older = testKeyPair();
+    const access = { ...OLD.access, publicKeys: [...OLD.access.publicKeys, ...older.publicKeys] };
+    const [, ...again] = keys(['rotate'], { ...ENV, ...keyVariables({ ...OLD, access }) }).stdout.split(/^# step-\d/m);
+    const counts = again.map((step) => parseEnv(step).JWT_ACCESS_PUBLIC_KEY?.split('BEGIN').length);
+    expect(counts.map((count = 0) => count - 1)).toEqual([3, 3, 1]);
+  });
+
+  it('writes a file for each step', () => {
+    const out = join(directory.path, 'rotation');
+    const { status, stdout } = keys(['rotate', '--out', out], ENV);
+    expect(status).toBe(0);
+    expect(stdout).not.toContain('BEGIN');
+    expect(readdirSync(out).sort()).toEqual(['step-1.env', 'step-2.env', 'step-3.env']);
+    expect(readFileSync(join(out, 'step-2.env'), 'utf8')).toContain('Step 2 of 3');
+    expect(mode(join(out, 'step-2.env'))).toBe('600');
+  });
+
+  it('refuses an environment that is wrong, or has no keys', () => {
+    expect(keys(['rotate'], { ...ENV, JWT_REFRESH_PUBLIC_KEY: '' })).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('JWT_REFRESH_PUBLIC_KEY: '),
+    });
+    expect(keys(['rotate'])).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('no keys') });
+  });
+});
+
+describe('keys check', () => {
+  it('tells which keys sign and which verify, by their kid', async () => {
+    const [current, older] = [testKeys(), testKeyPair()];
+    const access = { ...current.access, publicKeys: [...current.access.publicKeys, ...older.publicKeys] };
+    const { status, stdout, stderr } = keys(['check'], { ...PRODUCTION, ...keyVariables({ ...current, access }) });
+    expect([status, stderr]).toEqual([0, '']);
+    const kids = async (pair: typeof access) => (await jwks(pair)).keys.map(({ kid }) => kid);
+    const [[first, second], [refresh]] = [await kids(access), await kids(current.refresh)];
+    expect(stdout).toBe(
+      [
+        'Keys of access tokens:',
+        `  ${first}  current: signs and verifies`,
+        `  ${second}  verifies`,
+        '',
+        'Keys of refresh tokens:',
+        `  ${refresh}  current: signs and verifies`,
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('tells every problem of an environment in which the service would not start, and no value', () => {
+    const broken = { ...PRODUCTION, JWT_ACCESS_PRIVATE_KEY: 'marker', JWT_REFRESH_PUBLIC_KEY: '', PORT: 'marker' };
+    const { status, stdout, stderr } = keys(['check'], broken);
+    expect([status, stdout]).toEqual([1, '']);
+    for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PUBLIC_KEY', 'PORT']) {
+      expect(stderr).toMatch(new RegExp(`^${name}: `, 'm'));
+    }
+    expect(stderr).not.toContain('marker');
+  });
+
+  it('is content without keys where the service makes its own', () => {
+    expect(keys(['check'])).toMatchObject({ status: 0, stdout: expect.stringContaining('DATA_DIR') });
+    expect(keys(['check'], { NODE_ENV: 'production' }).status).toBe(1);
+  });
+
+  it('tells no private key, whatever it finds', () => {
+    for (const env of [PRODUCTION, { ...PRODUCTION, PORT: 'http' }, { ...PRODUCTION, JWT_ACCESS_PUBLIC_KEY: 'none' }]) {
+      const { stdout, stderr } = keys(['check'], env);
+      for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PRIVATE_KEY']) {
+        const [, secret = ''] = PRODUCTION[name]?.split('\n') ?? [];
+        expect(secret.length).toBeGreaterThan(40);
+        expect(stdout + stderr).not.toContain(secret);
+      }
+    }
+  });
+});
+
+describe('keys', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['destroy']],
+    ['a name that every object has', ['constructor']],
+    ['two commands', ['generate', 'check']],
+    ['a directory for check', ['check', '--out', 'x']],
+    ['an unknown option', ['generate', '--force']],
+    ['an option without its value', ['generate', '--out']],
+  ])('explains itself when it is given %s', (_what, args) => {
+    const { status, stdout, stderr } = keys(args);
+    expect([status, stdout]).toEqual([1, '']);
+    for (const command of ['generate', 'rotate', 'check']) expect(stderr).toContain(`npm run keys -- ${command}`);
+  });
+
+  it('explains itself when it is asked to', () => {
+    expect(keys(['--help'])).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('generate') });
+  });
+});

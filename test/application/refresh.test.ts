@@ -56,7 +56,7 @@ describe('refresh', () => {
     };
     const { app, first } = await setUp({ users: { ...users, findById: renamed } });
     const { accessToken } = await app.refresh([first]);
-    expect(await app.authenticate(accessToken)).toMatchObject({ token: { user: { username: 'Lovelace' } } });
+    expect(await app.authenticate(accessToken)).toMatchObject({ token: { claims: { user: { username: 'Lovelace' } } } });
   });
 
   describe('refuses', () => {
@@ -163,7 +163,7 @@ describe('refresh', () => {
       expect(await open(again.refreshToken)).toEqual(await open(refreshToken));
       expect(await app.authenticate(again.accessToken)).toMatchObject({
         ok: true,
-        token: { sub: user.id, iat: Math.floor(app.clock.now() / 1000) },
+        token: { claims: { sub: user.id, iat: Math.floor(app.clock.now() / 1000) } },
       });
       expect(await app.refresh([again.refreshToken])).toHaveProperty('accessToken');
     });

@@ -30,7 +30,9 @@ describe('register', () => {
     const now = app.clock.now();
     expect(await app.tokens.verifyAccess(accessToken, now)).toMatchObject({
       ok: true,
-      token: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000, tokenType: 'access' },
+      token: {
+        claims: { sub: user.id, user, iat: now / 1000, exp: (now + 15 * MINUTE) / 1000, tokenType: 'access' },
+      },
     });
     expect(await app.tokens.verifyRefresh(refreshToken, now)).toMatchObject({
       ok: true,

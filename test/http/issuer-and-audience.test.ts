@@ -82,6 +82,6 @@ describe('issuer and audience', () => {
   it('are nothing that the guard binds', async () => {
     const ada = await signUp(named);
     const verified = await named.ports.tokens.verifyAccess(ada.accessToken, Date.now());
-    expect(Object.keys(verified.ok ? verified.token : {}).sort()).toEqual([...REGISTERED, 'user'].sort());
+    expect(Object.keys(verified.ok ? verified.token.claims : {}).sort()).toEqual([...REGISTERED, 'user'].sort());
   });
 });

@@ -60,7 +60,10 @@ describe('a raised BCRYPT_COST', () => {
   it('loses nobody the log-in where the hash cannot be renewed, and that is logged', async () => {
     const users = memoryUserRepository();
     const failing = { ...users, setPasswordHash: () => Promise.reject(new AppError('DB_QUERY_FAILED')) };
-    const service = await startService({ BCRYPT_COST: '5' }, { users: failing });
+    const service = await startService(
+      { BCRYPT_COST: '5' },
+      { users: failing, sessions: memorySessionRepository() },
+    );
     const password = 'correct horse battery';
     const user = aUser({ passwordHash: await bcrypt.hash(password, 4) });
     await users.add(user);

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KeyPair } from '../../src/adapters/token-signer/jose.ts';
 import { jwks } from '../../src/adapters/token-signer/jwks.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { keyVariables, PRODUCTION } from '../support/environments.ts';
@@ -211,7 +212,7 @@ describe('keys check', () => {
     const access = { ...current.access, publicKeys: [...current.access.publicKeys, ...older.publicKeys] };
     const { status, stdout, stderr } = keys(['check'], { ...PRODUCTION, ...keyVariables({ ...current, access }) });
     expect([status, stderr]).toEqual([0, '']);
-    const kids = async (pair: typeof access) => (await jwks(pair)).keys.map(({ kid }) => kid);
+    const kids = async (pair: KeyPair) => (await jwks(pair)).keys.map(({ kid }) => kid);
     const [[first, second], [refresh]] = [await kids(access), await kids(current.refresh)];
     expect(stdout).toBe(
       [

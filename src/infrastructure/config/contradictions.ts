@@ -13,7 +13,7 @@ export const contradictions = (texts: Texts): string[] => {
       !production && insecure && texts.JWT_REFRESH_COOKIE_SAME_SITE === 'none',
       'JWT_REFRESH_COOKIE_SECURE: must be true when JWT_REFRESH_COOKIE_SAME_SITE is none',
     ],
-    [production && Number(texts.BCRYPT_COST) < 10, 'BCRYPT_COST: must be at least 10 in production'],
+    [production && /^[4-9]$/.test(texts.BCRYPT_COST ?? ''), 'BCRYPT_COST: must be at least 10 in production'],
     [production && texts.DATABASE_URL === 'memory:', 'DATABASE_URL: must name a PostgreSQL database in production'],
     [
       texts.SESSION_STORE === 'redis' && texts.REDIS_URL === undefined,

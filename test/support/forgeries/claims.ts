@@ -112,10 +112,8 @@ export const USERS: Forgeries = {
   'a user with a hash': withUser({ passwordHash: '$2b$10$x' }),
   'a user with a role': withUser({ admin: true }),
   'a user of the future': withUser({ createdAt: 'tomorrow' }),
-  'a sid in the header': withHeader({ sid: '01J00000000000000000000009' }),
 };
 
-/** Of refresh tokens alone. */
 export const SESSIONS: Forgeries = {
   ...each(
     NO_IDS,

@@ -48,7 +48,9 @@ try {
   }
   report('known account, wrong password:', ofKnown);
   report('unknown account:              ', ofUnknown);
-  console.log(`Mann–Whitney U: z = ${rankSumZ(ofKnown, ofUnknown).toFixed(2)} (within ±1.96: no difference to be seen)`);
+  console.log(
+    `Mann–Whitney U: z = ${rankSumZ(ofKnown, ofUnknown).toFixed(2)} (within ±1.96: no difference to be seen)`,
+  );
 } finally {
   http.close();
   await service.stop();

@@ -1,4 +1,5 @@
-import { type Device, newSession, UNKNOWN_DEVICE } from '../domain/session.ts';
+import { type Device, UNKNOWN_DEVICE } from '../domain/device.ts';
+import { newSession } from '../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../domain/user.ts';
 import { type IssueTokenPairDeps, issueTokenPair, type TokenPair } from './issue-token-pair.ts';
 import type { SessionRepository } from './ports/session-repository.ts';
@@ -9,7 +10,7 @@ export type OpenSessionDeps = IssueTokenPairDeps & {
   readonly refreshLifetime: number;
 };
 
-export type OpenedSession = TokenPair & { readonly user: PublicUser };
+export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
 
 /** How register and log in end: a new session, its first token pair, and the user. */
 export const openSession = (deps: OpenSessionDeps) => {
@@ -25,6 +26,6 @@ export const openSession = (deps: OpenSessionDeps) => {
     });
     const pair = await issue(user, session, now);
     await deps.sessions.add(session);
-    return { ...pair, user: publicUser(user) };
+    return { ...pair, user: publicUser(user), sessionId: session.id };
   };
 };

@@ -1,3 +1,5 @@
+import type { Device } from './device.ts';
+
 /**
  * A session is one family of refresh tokens: the one issued at log-in and all that it was rotated into (RFC 9700 §4.14.2).
  * Times are epoch milliseconds.
@@ -16,16 +18,6 @@ export type Session = {
   /** When the current token, and with it the session, is over. */
   readonly expiresAt: number;
 } & Device;
-
-/** Where a session was opened, as far as its owner needs it to tell one session from another. ADR 0025. */
-export type Device = {
-  /** What the client called itself, cut short; `null` when it said nothing. */
-  readonly userAgent: string | null;
-  /** The client's network, in CIDR notation: never the whole address. */
-  readonly address: string | null;
-};
-
-export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 
 /** A session is found by both: whoever names another user's finds nothing. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;

@@ -7,6 +7,7 @@ import { authRoutes } from '../adapters/http/routes/auth.ts';
 import { errorRoutes } from '../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../adapters/http/routes/key-set.ts';
+import { sessionRoutes } from '../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../adapters/http/routes/users.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
 import {
@@ -32,8 +33,12 @@ import type { SessionRepository } from '../application/ports/session-repository.
 import type { TokenSigner } from '../application/ports/token-signer.ts';
 import type { UserRepository } from '../application/ports/user-repository.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
+import { changePassword } from '../application/use-cases/change-password.ts';
+import { endAllSessions } from '../application/use-cases/end-all-sessions.ts';
+import { endOwnSession } from '../application/use-cases/end-own-session.ts';
 import { endSession } from '../application/use-cases/end-session.ts';
 import { getCurrentUser } from '../application/use-cases/get-current-user.ts';
+import { listSessions } from '../application/use-cases/list-sessions.ts';
 import { type LoginDeps, login } from '../application/use-cases/login.ts';
 import { type RefreshDeps, refresh } from '../application/use-cases/refresh.ts';
 import { register } from '../application/use-cases/register.ts';
@@ -148,7 +153,12 @@ const declareRoutes = (
       { register: register(deps), login: login(deps), refresh: refresh(deps), endSession: endSession(deps) },
       refreshCookie(config.refreshCookie),
     ),
-    ...userRoutes({ getCurrentUser: getCurrentUser(deps) }),
+    ...sessionRoutes({
+      listSessions: listSessions(deps),
+      endOwnSession: endOwnSession(deps),
+      endAllSessions: endAllSessions(deps),
+    }),
+    ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
     ...errorRoutes(config.baseUrl),
     ...keySetRoutes(keySet),
     ...healthRoutes(checks),

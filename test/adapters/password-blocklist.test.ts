@@ -1,10 +1,13 @@
+import { describe } from 'vitest';
 import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { describePasswordBlocklist } from '../contracts/password-blocklist.contract.ts';
 
-describePasswordBlocklist('zxcvbnPasswordBlocklist', zxcvbnPasswordBlocklist, [
-  'password',
-  '12345678',
-  'qwertyuiop',
-  'iloveyou',
-  'trustno1',
-]);
+describe('the list of common passwords', () => {
+  describePasswordBlocklist('zxcvbnPasswordBlocklist', zxcvbnPasswordBlocklist, [
+    'password',
+    '12345678',
+    'qwertyuiop',
+    'iloveyou',
+    'trustno1',
+  ]);
+});

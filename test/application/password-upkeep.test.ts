@@ -37,25 +37,29 @@ describe('a hash that costs less than one does now', () => {
     expect(await stored()).toBe(passwordHash);
   });
 
-  it.each(['hash', 'setPasswordHash'] as const)('loses nobody the log-in when %s fails, and that is told', async (what) => {
-    const { app, users, failures, stored, passwordHash, logIn, user } = await setUp();
-    const down = new Error('down');
-    if (what === 'hash') app.hasher.hash = () => Promise.reject(down);
-    else users.setPasswordHash = () => Promise.reject(down);
-    expect((await logIn()).user).toEqual(user);
-    expect(failures).toEqual([down]);
-    expect(await stored()).toBe(passwordHash);
-  });
+  it.each(['hash', 'setPasswordHash'] as const)(
+    'loses nobody the log-in when %s fails, and that is told',
+    async (what) => {
+      const { app, users, failures, stored, passwordHash, logIn, user } = await setUp();
+      const down = new Error('down');
+      if (what === 'hash') app.hasher.hash = () => Promise.reject(down);
+      else users.setPasswordHash = () => Promise.reject(down);
+      expect((await logIn()).user).toEqual(user);
+      expect(failures).toEqual([down]);
+      expect(await stored()).toBe(passwordHash);
+    },
+  );
 
-  it('does not bring back a password that was changed meanwhile', async () => {
+  it('does not bring back a password that was changed meanwhile, and lets nobody in with it', async () => {
     const { app, users, user, stored, logIn } = await setUp();
     const { hash } = app.hasher;
     app.hasher.hash = async (password) => {
       await users.setPasswordHash(user.id, 'the hash of another password', app.clock.now());
       return hash(password);
     };
-    await logIn();
+    await expect(logIn()).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
     expect(await stored()).toBe('the hash of another password');
+    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
   });
 
   it('is renewed once by many log-ins at once, all of which succeed', async () => {

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { counted, isForgotten, type LoginThrottle, MEMORY, waitFor, withdrawn } from '../../src/domain/login-throttle.ts';
+import {
+  counted,
+  isForgotten,
+  type LoginThrottle,
+  MEMORY,
+  waitFor,
+  withdrawn,
+} from '../../src/domain/login-throttle.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
@@ -48,16 +55,19 @@ describe('the throttle of log-ins', () => {
     }
   });
 
-  it.each([1, 5, 15])('is open to a newcomer for a part of every hour while %i networks never cease to try', (count) => {
-    const { attempt, pass, wait } = account();
-    let open = 0;
-    for (let second = 0; second < 6 * 3_600; second += 1) {
-      for (let network = 0; network < count; network += 1) attempt(`network ${network}`);
-      if (wait('owner') === 0) open += 1;
-      pass(SECOND);
-    }
-    expect(open).toBeGreaterThan(3_600);
-  });
+  it.each([1, 5, 15])(
+    'is open to a newcomer for a part of every hour while %i networks never cease to try',
+    (count) => {
+      const { attempt, pass, wait } = account();
+      let open = 0;
+      for (let second = 0; second < 6 * 3_600; second += 1) {
+        for (let network = 0; network < count; network += 1) attempt(`network ${network}`);
+        if (wait('owner') === 0) open += 1;
+        pass(SECOND);
+      }
+      expect(open).toBeGreaterThan(3_600);
+    },
+  );
 
   it('lets the owner in at once while one network never ceases to try', () => {
     const { attempt, pass, wait } = account();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newSession, rotated, UNKNOWN_DEVICE } from '../../src/domain/session.ts';
+import { UNKNOWN_DEVICE } from '../../src/domain/device.ts';
+import { newSession, rotated } from '../../src/domain/session.ts';
 import { accessClaims, refreshClaims } from '../../src/domain/tokens.ts';
 import { newUser } from '../../src/domain/user.ts';
 

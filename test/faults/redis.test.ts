@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type RunningService, runService } from '../support/process.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
-import { ask, signUpAt } from '../support/sessions-under-load.ts';
+import { ask, postJson, signUpAt } from '../support/sessions-under-load.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const LIMIT = 5;
@@ -30,6 +30,8 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     DATA_DIR: directory.path,
     REDIS_URL: redis.url,
     RATE_LIMIT_GLOBAL: `${LIMIT}/60`,
+    RATE_LIMIT_STRICT: 'off',
+    BCRYPT_COST: '4',
   });
   beforeAll(async () => {
     redis = await startRedis();
@@ -54,6 +56,14 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     const statuses = await statusesOf(`${service.url}/users/me`, 4 * LIMIT);
     expect(statuses).toEqual([...Array(LIMIT).fill(401), ...Array(3 * LIMIT).fill(429)]);
     expect(said(service, 'Redis is away: rate limits are counted in the process')).toBe(1);
+  });
+
+  it('no log-in fails for it, and failed ones are counted in the process', async () => {
+    const guess = () => postJson(`${service.url}/auth/login`, { account: 'nobody', password: 'a guess' });
+    const statuses = (await Promise.all(Array.from({ length: 110 }, guess))).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect(said(service, 'Redis is away: failed log-ins are counted in the process')).toBe(1);
   });
 
   it('the service is ready, and says that it is degraded', async () => {

@@ -53,7 +53,7 @@ describe('the hundred and first guess', () => {
       expect.objectContaining({
         level: 'warn',
         code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-        reason: 'too many failed log-ins at one account',
+        reason: expect.stringContaining('too many'),
       }),
     );
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person.username}|${person.password}`, 'i'));
@@ -129,7 +129,9 @@ describe('who guesses on', () => {
       await logInAt(service, person.username, 'a guess', { network: `2001:db8:0:1::${second}` });
       clock.advance(1_000);
     }
-    const wait = await logInAt(service, person.username, person.password, { network: '2001:db8:0:1::ffff' }).expect(429);
+    const wait = await logInAt(service, person.username, person.password, { network: '2001:db8:0:1::ffff' }).expect(
+      429,
+    );
     expect(Number(waitOf(wait))).toBeGreaterThan(1);
     await logInAt(service, person.username, person.password, { network: '2001:db8:0:2::1' }).expect(200);
   });

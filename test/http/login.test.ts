@@ -186,7 +186,10 @@ describe('credentials that fit no account', () => {
     for (const shared of ['p'.repeat(72), '🔑'.repeat(18), `x${'é'.repeat(35)}y`]) {
       const { person } = await signUp(service, { ...aPerson(), password: shared });
       for (const ending of ['!', '\0', shared]) {
-        await service.http.post('/auth/register').send({ ...aPerson(), password: shared + ending }).expect(400);
+        await service.http
+          .post('/auth/register')
+          .send({ ...aPerson(), password: shared + ending })
+          .expect(400);
         await logIn(person.username, shared + ending).expect(401);
       }
       await logIn(person.username, shared).expect(200);

@@ -34,7 +34,10 @@ describe('a stored hash that another bcrypt made', () => {
 describe('a raised BCRYPT_COST', () => {
   it('reaches a stored hash at its next log-in, and nothing but that', async () => {
     const shared = { users: memoryUserRepository(), sessions: memorySessionRepository() };
-    const [cheap, dear] = [await startService({ BCRYPT_COST: '4' }, shared), await startService({ BCRYPT_COST: '5' }, shared)];
+    const [cheap, dear] = [
+      await startService({ BCRYPT_COST: '4' }, shared),
+      await startService({ BCRYPT_COST: '5' }, shared),
+    ];
     const person = aPerson();
     await cheap.http.post('/auth/register').send(person).expect(201);
     const stored = async () => (await shared.users.findByUsername(person.username))?.passwordHash ?? '';
@@ -60,10 +63,7 @@ describe('a raised BCRYPT_COST', () => {
   it('loses nobody the log-in where the hash cannot be renewed, and that is logged', async () => {
     const users = memoryUserRepository();
     const failing = { ...users, setPasswordHash: () => Promise.reject(new AppError('DB_QUERY_FAILED')) };
-    const service = await startService(
-      { BCRYPT_COST: '5' },
-      { users: failing, sessions: memorySessionRepository() },
-    );
+    const service = await startService({ BCRYPT_COST: '5' }, { users: failing, sessions: memorySessionRepository() });
     const password = 'correct horse battery';
     const user = aUser({ passwordHash: await bcrypt.hash(password, 4) });
     await users.add(user);

@@ -168,6 +168,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       'https://auth.example.com': { baseUrl: 'https://auth.example.com' },
       'https://example.com/auth/': { baseUrl: 'https://example.com/auth' },
       'http://localhost:8080//': { baseUrl: 'http://localhost:8080' },
+      'https://example.com//a//b//': { baseUrl: 'https://example.com//a//b' },
     },
     unfit: [
       'example.com',
@@ -251,7 +252,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       'postgresql://db/tandem': { database: onPostgresql('postgresql://db/tandem') },
       'memory:': { database: { kind: 'memory' } },
     },
-    unfit: ['mysql://db/x', 'db', 'memory', 'memory:x', 'postgres://db:port/x', 'postgresql'],
+    unfit: ['mysql://db/x', 'db', 'memory', 'memory:x', 'postgres://db:port/x', 'postgresql', 'postgres://u:%zz@db/x'],
   },
   MIGRATE_ON_START: { fits: { false: { migrateOnStart: false } }, unfit: NO_FLAGS },
   REDIS_URL: {
@@ -270,6 +271,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       'redis://a,rediss://b',
       'redis://:p@a,redis://b',
       'redis://a/1,redis://b/1',
+      'redis://u:%zz@a',
     ],
   },
   SESSION_STORE: { fits: { database: { sessionStore: 'database' } }, unfit: ['memory', 'Redis'] },

@@ -3,6 +3,7 @@ import { canShare, twoInstances } from '../support/instances.ts';
 import { tally } from '../support/tally.ts';
 
 const LIMIT = 20;
+const FREE_GUESSES = 100;
 const ADMITTED = '400 CLIENT_PARAMS_VALIDATION_FAILED';
 const REFUSED = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
 
@@ -31,6 +32,16 @@ describe.runIf(canShare())('two instances over one Redis', () => {
     await ask(0, '203.0.113.1, 192.0.2.4').expect(429);
     await ask(1, '192.0.2.4').expect(429);
     await ask(1, '192.0.2.4, 203.0.113.1').expect(400);
+  });
+
+  it('let a guesser who takes turns at both through as often as one of them would', async () => {
+    const guess = (_none: unknown, index: number) =>
+      at(index)
+        .http.post('/auth/login')
+        .set('X-Forwarded-For', `203.0.113.${index}`)
+        .send({ account: 'nobody', password: 'a guess' });
+    const responses = await Promise.all(Array.from({ length: FREE_GUESSES + 20 }, guess));
+    expect(tally(responses)).toEqual({ '401 AUTH_CREDENTIALS_INVALID': FREE_GUESSES, [REFUSED]: 20 });
   });
 
   it('count each route for itself', async () => {

@@ -4,8 +4,12 @@ import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { authenticate } from '../../src/application/use-cases/authenticate.ts';
+import { changePassword } from '../../src/application/use-cases/change-password.ts';
+import { endAllSessions } from '../../src/application/use-cases/end-all-sessions.ts';
+import { endOwnSession } from '../../src/application/use-cases/end-own-session.ts';
 import { endSession } from '../../src/application/use-cases/end-session.ts';
 import { getCurrentUser } from '../../src/application/use-cases/get-current-user.ts';
+import { listSessions } from '../../src/application/use-cases/list-sessions.ts';
 import { type LoginDeps, login } from '../../src/application/use-cases/login.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
@@ -44,6 +48,10 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     endSession: endSession(deps),
     authenticate: authenticate(deps),
     getCurrentUser: getCurrentUser(deps),
+    listSessions: listSessions(deps),
+    endOwnSession: endOwnSession(deps),
+    endAllSessions: endAllSessions(deps),
+    changePassword: changePassword(deps),
   };
 };
 

@@ -55,4 +55,10 @@ export const LoginBody = v.object({
   password: v.pipe(v.string(), v.minLength(1, atLeast(1))),
 });
 
+/** A current password is held against no limits: it may be older than they are. */
+export const ChangePasswordBody = v.object({
+  currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
+  newPassword: NewPassword,
+});
+
 export const ErrorCodeParams = v.object({ code: v.string() });

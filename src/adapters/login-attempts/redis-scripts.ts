@@ -1,11 +1,5 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
-import {
-  FIRST_WAIT,
-  FREE_FAILURES,
-  LONGEST_WAIT,
-  MEMORY,
-  REGULAR_AFTER,
-} from '../../domain/login-throttle.ts';
+import { FIRST_WAIT, FREE_FAILURES, LONGEST_WAIT, MEMORY, REGULAR_AFTER } from '../../domain/login-throttle.ts';
 
 /**
  * The rule of domain/login-throttle.ts within Redis, by the clock of Redis, atomically and on one key: a hash of `failures`, of

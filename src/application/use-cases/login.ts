@@ -1,12 +1,14 @@
 import { accountKind } from '../../domain/account.ts';
+import type { Device } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Device } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import { type LoginAdmissionDeps, loginAdmission, type Origin } from '../login-admission.ts';
+import { type ComparePasswordDeps, comparePassword } from '../compare-password.ts';
+import { type LoginAttemptDeps, loginAttempt, type Origin } from '../login-attempt.ts';
 import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
 import { type PasswordUpkeepDeps, passwordUpkeep } from '../password-upkeep.ts';
 
-export type LoginDeps = OpenSessionDeps & LoginAdmissionDeps & PasswordUpkeepDeps;
+export type LoginDeps = OpenSessionDeps & LoginAttemptDeps & ComparePasswordDeps & PasswordUpkeepDeps;
 
 const FROM_SOMEWHERE: Origin = { network: 'unknown', refreshTokens: [] };
 
@@ -15,10 +17,12 @@ const FROM_SOMEWHERE: Origin = { network: 'unknown', refreshTokens: [] };
  * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login = (deps: LoginDeps) => {
-  const { users, hasher, attempts, clock } = deps;
+  const { users, clock } = deps;
   const open = openSession(deps);
-  const admit = loginAdmission(deps);
+  const attemptOf = loginAttempt(deps);
+  const compare = comparePassword(deps);
   const maintain = passwordUpkeep(deps);
+  const confirm = confirmation(deps);
   const find = (account: string) =>
     accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
   return async (
@@ -26,16 +30,28 @@ export const login = (deps: LoginDeps) => {
     cancellation = NEVER_CANCELLED,
   ): Promise<OpenedSession> => {
     const user = await find(input.account);
-    const attempt = await admit(input.account, user, input.origin ?? FROM_SOMEWHERE);
-    const matches = await hasher.verify(input.password, user?.passwordHash ?? null).catch(async (error: unknown) => {
-      await attempts.withdraw(attempt);
-      throw error;
-    });
+    const attempt = await attemptOf(input.account, user, input.origin ?? FROM_SOMEWHERE);
+    const matches = await compare(attempt, input.password, user?.passwordHash ?? null);
     if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-    await attempts.succeed(attempt);
     cancellation.throwIfAborted();
     const maintained = await maintain(user, input.password);
     cancellation.throwIfAborted();
-    return open(maintained, clock.now(), input.device);
+    const opened = await open(maintained, clock.now(), input.device);
+    await confirm(opened, maintained, input.password);
+    return opened;
   };
 };
+
+/**
+ * Looks again once the session is stored: a password that was changed since it was compared has had the user's sessions ended
+ * without this one (change-password.ts).
+ */
+const confirmation =
+  ({ users, sessions, hasher }: LoginDeps) =>
+  async ({ sessionId }: OpenedSession, { id, passwordHash }: User, password: string): Promise<void> => {
+    const stored = await users.findById(id);
+    if (stored?.passwordHash === passwordHash) return;
+    if (stored !== null && (await hasher.verify(password, stored.passwordHash))) return;
+    await sessions.end({ id: sessionId, userId: id });
+    throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the password was changed meanwhile' });
+  };

@@ -1,4 +1,4 @@
-import type { Device } from '../../domain/session.ts';
+import type { Device } from '../../domain/device.ts';
 import { newUser } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';

@@ -100,7 +100,8 @@ export const CATALOG = defineCatalog({
     retryable: true,
     level: 'warn',
     message: 'Too many requests.',
-    description: 'The rate limit of the route is exceeded. Wait as many seconds as the header Retry-After says.',
+    description:
+      'Too many requests to the route, or failed log-ins at the account. Wait as many seconds as the header Retry-After says.',
   },
   DB_QUERY_FAILED: {
     status: 500,

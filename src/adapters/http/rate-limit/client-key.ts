@@ -9,12 +9,15 @@ const NETWORK_GROUPS = 4;
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
 /**
- * Who is counted: the IPv4 address, or the /64 network of the IPv6 address. Koa believes of X-Forwarded-For no more than the
- * hops of TRUST_PROXY; where these tell no address, the connection's own counts.
+ * Where a request comes from. Koa believes of X-Forwarded-For no more than the hops of TRUST_PROXY; where these tell no address,
+ * it is the connection's own. `null` when that is closed: whoever closed it does not read the answer.
  */
+export const clientAddress = (ctx: Context): string | null =>
+  addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
+
+/** Who is counted: the IPv4 address, or the /64 network of the IPv6 address. */
 export const clientKey = (ctx: Context): string => {
-  const address = addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
-  // A closed socket has no address any more; whoever closed it does not read the answer.
+  const address = clientAddress(ctx);
   return address === null ? 'unknown' : networkOf(address);
 };
 

@@ -6,6 +6,7 @@ import type { refresh } from '../../../application/use-cases/refresh.ts';
 import type { register } from '../../../application/use-cases/register.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { type Route, route } from '../define-route.ts';
+import { deviceOf } from '../device.ts';
 import { clientKey } from '../rate-limit/client-key.ts';
 import { isForeign, type RefreshCookie } from '../refresh-cookie.ts';
 import { LoginBody, RegisterBody } from '../schemas.ts';
@@ -39,7 +40,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await useCases.register(body, signal);
+      const { refreshToken, ...signedIn } = await useCases.register({ ...body, device: deviceOf(ctx) }, signal);
       cookie.set(ctx, refreshToken);
       return signedIn;
     },
@@ -56,7 +57,10 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       errors: ['AUTH_CREDENTIALS_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await useCases.login({ ...body, origin: originOf(ctx, cookie) }, signal);
+      const { refreshToken, ...signedIn } = await useCases.login(
+        { ...body, origin: originOf(ctx, cookie), device: deviceOf(ctx) },
+        signal,
+      );
       cookie.set(ctx, refreshToken);
       return signedIn;
     },

@@ -1,9 +1,18 @@
+import * as v from 'valibot';
+import type { changePassword } from '../../../application/use-cases/change-password.ts';
 import type { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { type Route, route } from '../define-route.ts';
+import { clientKey } from '../rate-limit/client-key.ts';
+import { ChangePasswordBody } from '../schemas.ts';
+
+export type UserUseCases = {
+  readonly getCurrentUser: ReturnType<typeof getCurrentUser>;
+  readonly changePassword: ReturnType<typeof changePassword>;
+};
 
 /** Routes of the logged-in user. */
-export const userRoutes = (useCases: { readonly getCurrentUser: ReturnType<typeof getCurrentUser> }): Route[] => [
+export const userRoutes = (useCases: UserUseCases): Route[] => [
   route(
     {
       name: 'current-user',
@@ -13,5 +22,20 @@ export const userRoutes = (useCases: { readonly getCurrentUser: ReturnType<typeo
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     ({ claims }) => useCases.getCurrentUser(claims.sub),
+  ),
+  route(
+    {
+      name: 'change-password',
+      method: 'PUT',
+      path: '/users/me/password',
+      throttle: 'strict',
+      request: { body: ChangePasswordBody },
+      response: { data: v.null() },
+      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    async ({ claims, sessionId, body, signal }, ctx) => {
+      await useCases.changePassword({ ...body, userId: claims.sub, sessionId, network: clientKey(ctx) }, signal);
+      return null;
+    },
   ),
 ];

@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import type { endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
+import type { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
+import type { listSessions } from '../../../application/use-cases/list-sessions.ts';
+import { Timestamp } from '../../json/public-user.ts';
+import { type Route, route } from '../define-route.ts';
+
+export type SessionUseCases = {
+  readonly listSessions: ReturnType<typeof listSessions>;
+  readonly endOwnSession: ReturnType<typeof endOwnSession>;
+  readonly endAllSessions: ReturnType<typeof endAllSessions>;
+};
+
+/** Nothing of a session's tokens. */
+const SessionJson = v.object({
+  id: v.string(),
+  createdAt: Timestamp,
+  lastUsedAt: Timestamp,
+  userAgent: v.nullable(v.string()),
+  address: v.nullable(v.string()),
+  current: v.boolean(),
+});
+
+const SessionParams = v.object({ id: v.string() });
+const Except = v.object({ except: v.optional(v.picklist(['current'])) });
+
+/** A user's sessions in the user's own hands. ADR 0025. */
+export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
+  route(
+    {
+      name: 'sessions',
+      method: 'GET',
+      path: '/auth/sessions',
+      response: { data: v.array(SessionJson) },
+      errors: ['DB_QUERY_FAILED'],
+    },
+    ({ claims, sessionId }) => useCases.listSessions(claims.sub, sessionId),
+  ),
+  route(
+    {
+      name: 'end-sessions',
+      method: 'DELETE',
+      path: '/auth/sessions',
+      request: { query: Except },
+      response: { data: v.null() },
+      errors: ['DB_QUERY_FAILED'],
+    },
+    async ({ claims, sessionId, query }) => {
+      await useCases.endAllSessions(claims.sub, query.except === 'current' ? sessionId : null);
+      return null;
+    },
+  ),
+  route(
+    {
+      name: 'end-session',
+      method: 'DELETE',
+      path: '/auth/sessions/:id',
+      request: { params: SessionParams },
+      response: { data: v.null() },
+      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    async ({ claims, params }) => {
+      await useCases.endOwnSession({ id: params.id, userId: claims.sub });
+      return null;
+    },
+  ),
+];

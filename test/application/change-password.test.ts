@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import type { Session } from '../../src/domain/session.ts';
+import { ADA, application, MINUTE, rejections, unreliable } from '../support/application.ts';
+
+const NEXT = 'staple battery';
+const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };
+
+/** Ada, logged in twice; `change` is asked for in the first of her sessions. */
+const setUp = async (given: Parameters<typeof application>[0] = {}) => {
+  const users = memoryUserRepository();
+  const app = application({ users, ...given });
+  const { user, ...here } = await app.register(ADA);
+  const elsewhere = await app.login({ account: 'Ada', password: ADA.password });
+  const change = (input: { currentPassword?: string; newPassword?: string; sessionId?: string } = {}) =>
+    app.changePassword({
+      userId: user.id,
+      sessionId: here.sessionId,
+      network: 'home',
+      currentPassword: ADA.password,
+      newPassword: NEXT,
+      ...input,
+    });
+  const logIn = (password: string) => app.login({ account: 'Ada', password });
+  return { app, users, user, here, elsewhere, change, logIn };
+};
+
+describe('changePassword', () => {
+  it('has the new password open sessions, and the old one no more', async () => {
+    const { app, users, user, change, logIn } = await setUp();
+    app.clock.advance(MINUTE);
+    await change();
+    await expect(logIn(ADA.password)).rejects.toMatchObject(WRONG);
+    expect((await logIn(NEXT)).user).toEqual({ ...user, updatedAt: app.clock.now() });
+    expect(await users.findById(user.id)).toMatchObject({ updatedAt: app.clock.now() });
+  });
+
+  it('ends all other sessions, and keeps the one it was asked for in', async () => {
+    const { app, here, elsewhere, change } = await setUp();
+    await change();
+    await expect(app.refresh([elsewhere.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await app.refresh([here.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('changes nothing for whoever does not know the current password', async () => {
+    const { app, elsewhere, change, logIn } = await setUp();
+    for (const currentPassword of ['wrong horse', '', NEXT]) {
+      await expect(change({ currentPassword })).rejects.toMatchObject(WRONG);
+    }
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('has guesses wait that come after a hundred wrong ones, and log-ins not', async () => {
+    const { change, logIn } = await setUp();
+    const guesses = Array.from({ length: 101 }, () => change({ currentPassword: 'a guess' }));
+    const refusals = await rejections(guesses);
+    expect(refusals.slice(0, 100)).toEqual(Array(100).fill(expect.objectContaining(WRONG)));
+    expect(refusals[100]).toMatchObject({
+      code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
+      headers: { 'Retry-After': '1' },
+    });
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+  });
+
+  it('refuses a new password that is guessed first, and names the field', async () => {
+    const { change, logIn } = await setUp({ blocklist: { isCommon: (password) => password === 'password1' } });
+    for (const newPassword of ['password1', 'Ada@Example.org']) {
+      await expect(change({ newPassword })).rejects.toMatchObject({
+        code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+        details: [{ field: 'newPassword', code: 'too_common' }],
+      });
+    }
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+  });
+
+  it('finds no user who is gone', async () => {
+    const { app, here } = await setUp();
+    const change = { userId: app.ids.next(), sessionId: here.sessionId, network: 'home' };
+    await expect(
+      app.changePassword({ ...change, currentPassword: ADA.password, newPassword: NEXT }),
+    ).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
+  });
+
+  it('changes nothing for a caller who has gone', async () => {
+    const { app, user, here, elsewhere, logIn } = await setUp();
+    const input = { userId: user.id, sessionId: here.sessionId, network: 'home' };
+    const passwords = { currentPassword: ADA.password, newPassword: NEXT };
+    await expect(app.changePassword({ ...input, ...passwords }, AbortSignal.abort())).rejects.toThrow();
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('ends no session when the password cannot be stored', async () => {
+    const users = memoryUserRepository();
+    const setPasswordHash = unreliable(users.setPasswordHash);
+    const { app, elsewhere, change } = await setUp({ users: { ...users, setPasswordHash } });
+    setPasswordHash.failNext();
+    await expect(change()).rejects.toThrow('down');
+    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('lets one of many changes at once win, whose session is the one that stays', async () => {
+    const { app, user, here, elsewhere, change, logIn } = await setUp();
+    const changes = [here, elsewhere].map(({ sessionId }, at) =>
+      change({ sessionId, newPassword: `new password ${at}` }),
+    );
+    const outcomes = await Promise.allSettled(changes);
+    const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+    expect(await rejections(changes)).toEqual([expect.objectContaining(WRONG)]);
+    const left = await app.listSessions(user.id, [here, elsewhere][winner]?.sessionId ?? '');
+    expect(left.map(({ current }) => current)).toEqual([true]);
+    expect(await logIn(`new password ${winner}`)).toHaveProperty('accessToken');
+  });
+
+  it('succeeds though a log-in has the same password hashed anew meanwhile', async () => {
+    const { app, users, user, change, logIn } = await setUp();
+    const { hash } = app.hasher;
+    app.hasher.hash = async (password) => {
+      app.hasher.hash = hash;
+      await users.setPasswordHash(user.id, await hash(ADA.password), app.clock.now());
+      return hash(password);
+    };
+    await change();
+    expect(await logIn(NEXT)).toHaveProperty('accessToken');
+  });
+});
+
+describe('a log-in with the old password, under way while the password is changed', () => {
+  /** @param when the change happens: just before the log-in stores its session, or just after. */
+  const race = async (when: 'before' | 'after') => {
+    const sessions = memorySessionRepository();
+    let racing: (() => Promise<void>) | null = null;
+    const add = async (session: Session) => {
+      const change = racing;
+      racing = null;
+      if (when === 'before') await change?.();
+      await sessions.add(session);
+      if (when === 'after') await change?.();
+    };
+    const { app, user, here, change, logIn } = await setUp({ sessions: { ...sessions, add } });
+    racing = () => change();
+    const outcome = await logIn(ADA.password).catch((error: unknown) => error);
+    return { outcome, left: (await app.listSessions(user.id, here.sessionId)).map(({ current }) => current) };
+  };
+
+  it.each(['before', 'after'] as const)('opens no session that stays, when it is changed %s', async (when) => {
+    const { outcome, left } = await race(when);
+    expect(outcome).toMatchObject(WRONG);
+    expect(left).toEqual([true]);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { ADA, application, DAY, MINUTE } from '../support/application.ts';
+
+const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
+const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
+const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };
+
+/** Ada, who registered on a laptop and logged in on a phone a minute later. */
+const setUp = async () => {
+  const app = application();
+  const { user, ...laptop } = await app.register({ ...ADA, device: LAPTOP });
+  app.clock.advance(MINUTE);
+  const phone = await app.login({ account: 'Ada', password: ADA.password, device: PHONE });
+  const listed = async (currentId = '') =>
+    (await app.listSessions(user.id, currentId)).map(({ userAgent }) => userAgent);
+  return { app, user, laptop, phone, listed };
+};
+
+describe('listSessions', () => {
+  it('tells of each live session where it is, since when, and which one asks', async () => {
+    const { app, user, laptop, phone } = await setUp();
+    const now = app.clock.now();
+    expect(await app.listSessions(user.id, laptop.sessionId)).toStrictEqual([
+      { id: phone.sessionId, createdAt: now, lastUsedAt: now, ...PHONE, current: false },
+      { id: laptop.sessionId, createdAt: now - MINUTE, lastUsedAt: now - MINUTE, ...LAPTOP, current: true },
+    ]);
+  });
+
+  it('counts a refresh as a use', async () => {
+    const { app, user, laptop, listed } = await setUp();
+    app.clock.advance(MINUTE);
+    await app.refresh([laptop.refreshToken]);
+    expect(await listed()).toEqual(['a laptop', 'a phone']);
+    const [first] = await app.listSessions(user.id, '');
+    expect(first).toMatchObject({ createdAt: app.clock.now() - 2 * MINUTE, lastUsedAt: app.clock.now() });
+  });
+
+  it('leaves out what is over, and what is of others', async () => {
+    const { app, listed } = await setUp();
+    await app.register(BOB);
+    app.clock.advance(7 * DAY - MINUTE);
+    expect(await listed()).toEqual(['a phone']);
+    app.clock.advance(MINUTE);
+    expect(await listed()).toEqual([]);
+  });
+
+  it('knows nothing of a device that says nothing', async () => {
+    const app = application();
+    const { user, sessionId } = await app.register(ADA);
+    expect(await app.listSessions(user.id, sessionId)).toMatchObject([{ userAgent: null, address: null, current: true }]);
+  });
+});
+
+describe('endOwnSession', () => {
+  it('ends the session that it names, and says of one that has ended that there is none', async () => {
+    const { app, user, laptop, phone, listed } = await setUp();
+    const key = { id: phone.sessionId, userId: user.id };
+    await app.endOwnSession(key);
+    await expect(app.refresh([phone.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await listed()).toEqual(['a laptop']);
+    expect(await app.refresh([laptop.refreshToken])).toHaveProperty('accessToken');
+    await expect(app.endOwnSession(key)).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
+  });
+
+  it('says of another user’s session, and of none, that there is none', async () => {
+    const { app, user } = await setUp();
+    const bob = await app.register(BOB);
+    for (const id of [bob.sessionId, user.id, 'nonsense', '']) {
+      const failure = app.endOwnSession({ id, userId: user.id });
+      await expect(failure).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND' });
+    }
+    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+  });
+});
+
+describe('endAllSessions', () => {
+  it('ends every session of the user and none of others', async () => {
+    const { app, user, laptop, phone, listed } = await setUp();
+    const bob = await app.register(BOB);
+    await app.endAllSessions(user.id, null);
+    expect(await listed()).toEqual([]);
+    for (const { refreshToken } of [laptop, phone]) {
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    }
+    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('leaves the one that it is told to', async () => {
+    const { app, user, laptop, listed } = await setUp();
+    await app.endAllSessions(user.id, laptop.sessionId);
+    expect(await listed(laptop.sessionId)).toEqual(['a laptop']);
+    expect(await app.refresh([laptop.refreshToken])).toHaveProperty('accessToken');
+  });
+});
+
+describe('a user with more than 50 sessions', () => {
+  it('loses the one that was used least recently', async () => {
+    const { app, laptop, phone } = await setUp();
+    app.clock.advance(MINUTE);
+    const { refreshToken } = await app.refresh([laptop.refreshToken]);
+    for (let count = 0; count < 49; count += 1) await app.login({ account: 'Ada', password: ADA.password });
+    await expect(app.refresh([phone.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+  });
+});

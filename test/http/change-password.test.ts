@@ -1,0 +1,99 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { refreshWith, servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
+import type { TestService } from '../support/service.ts';
+
+const NEXT = 'a new correct horse';
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+type SignedUp = Awaited<ReturnType<typeof signUp>>;
+
+const change = ({ accessToken, person }: SignedUp, body: object = {}, { http } = service) =>
+  http
+    .put('/users/me/password')
+    .set('Authorization', `Bearer ${accessToken}`)
+    .send({ currentPassword: person.password, newPassword: NEXT, ...body });
+const logIn = ({ person }: SignedUp, password: string) =>
+  service.http.post('/auth/login').send({ account: person.username, password });
+
+describe('PUT /users/me/password', () => {
+  it('changes the password', async () => {
+    const ada = await signUp(service);
+    const { body } = await change(ada).expect(200);
+    expect(body).toMatchObject({ success: true, data: null, context: { user: { id: ada.user.id } } });
+    expect((await logIn(ada, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    await logIn(ada, NEXT).expect(200);
+  });
+
+  it('ends all other sessions, and keeps the current one', async () => {
+    const ada = await signUp(service);
+    const elsewhere = (await logIn(ada, ada.person.password).expect(200)).get('Set-Cookie')?.[0]?.split(';')[0] ?? '';
+    const response = await change(ada).expect(200);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    expect((await refreshWith(service, elsewhere)).body.code).toBe('AUTH_FAILED');
+    expect((await refreshWith(service, ada.cookie)).status).toBe(200);
+  });
+
+  it.each(['not the password', NEXT, 'x'.repeat(73)])(
+    'says AUTH_CREDENTIALS_INVALID to a wrong current password, and changes nothing: %.20s',
+    async (currentPassword) => {
+      const ada = await signUp(service);
+      const { body } = await change(ada, { currentPassword }).expect(401);
+      expect(body).toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID', details: null });
+      await logIn(ada, ada.person.password).expect(200);
+    },
+  );
+
+  it.each([
+    ['too short', 'short', 'too_short'],
+    ['too long', 'x'.repeat(73), 'too_long'],
+    ['with a NUL', 'correct\u0000horse', 'invalid_characters'],
+    ['with half a surrogate pair', 'correct\ud800horse', 'invalid_characters'],
+    ['no text', 12345678, 'invalid_type'],
+  ])('names a new password that is %s', async (_what, newPassword, code) => {
+    const ada = await signUp(service);
+    const { body } = await change(ada, { newPassword }).expect(400);
+    expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+    expect(body.details).toEqual([{ field: 'newPassword', message: expect.any(String), code }]);
+    await logIn(ada, ada.person.password).expect(200);
+  });
+
+  it('refuses a common password where common ones are refused', async () => {
+    const strict = await start({ PASSWORD_BLOCKLIST: 'true' });
+    const ada = await signUp(strict);
+    const { body } = await change(ada, { newPassword: 'password123' }, strict).expect(400);
+    expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);
+  });
+
+  it('asks for an access token before it looks at the body', async () => {
+    const { body } = await service.http.put('/users/me/password').send({}).expect(401);
+    expect(body.code).toBe('AUTH_TOKEN_MISSING');
+  });
+
+  it('says DB_RECORD_NOT_FOUND when the user is gone', async () => {
+    const without = await start({}, ({ users }) => ({ users: { ...users, findById: async () => null } }));
+    const { body } = await change(await signUp(service), {}, without).expect(404);
+    expect(body.code).toBe('DB_RECORD_NOT_FOUND');
+  });
+
+  it('is limited as strictly as logging in', async () => {
+    const limited = await start({ RATE_LIMIT_STRICT: '2/60' });
+    const ada = await signUp(limited);
+    for (let count = 0; count < 2; count += 1) {
+      await change(ada, { currentPassword: 'a guess' }, limited).expect(401);
+    }
+    const { body, headers } = await change(ada, {}, limited).expect(429);
+    expect(body.code).toBe('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED');
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  });
+
+  it('writes neither password anywhere', async () => {
+    const ada = await signUp(service);
+    const response = await change(ada, { newPassword: 'peculiar new horse' }).expect(200);
+    await change(ada, { currentPassword: 'peculiar old horse' }).expect(401);
+    expect(response.text + JSON.stringify(service.logs)).not.toMatch(/peculiar/);
+  });
+});

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { DAY, MINUTE } from '../support/application.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
+import type { TestService } from '../support/service.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(NOW);
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ TRUST_PROXY: '1' }, () => ({ clock }));
+});
+
+type Held = { readonly accessToken: string; readonly cookie: string };
+
+/** Logs somebody in on one more device. */
+const logIn = async ({ email, password }: { email: string; password: string }, headers: Record<string, string> = {}) =>
+  heldFrom(await service.http.post('/auth/login').set(headers).send({ account: email, password }).expect(200));
+
+/** Somebody on two devices. */
+const onTwoDevices = async () => {
+  const ada = await signUp(service);
+  return { ada, phone: await logIn(ada.person) };
+};
+
+const as = (method: 'get' | 'delete', path: string, { accessToken }: Held) =>
+  service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+const list = async (held: Held) => (await as('get', '/auth/sessions', held).expect(200)).body.data;
+const sessionOf = ({ accessToken }: Held) => String(opened(accessToken).header.sid);
+const refreshes = async ({ cookie }: Held) => (await refreshWith(service, cookie)).status === 200;
+
+describe('GET /auth/sessions', () => {
+  it('tells of each session where and when, the last used first, and nothing of its tokens', async () => {
+    clock.set(NOW);
+    const ada = await signUp(service);
+    clock.advance(MINUTE);
+    const phone = await logIn(ada.person, {
+      'User-Agent': `A phone\t${'x'.repeat(300)}`,
+      'X-Forwarded-For': '2001:db8:1:2:3:4:5:6',
+    });
+    const tablet = await logIn(ada.person, { 'User-Agent': '', 'X-Forwarded-For': '192.0.2.123' });
+    clock.advance(MINUTE);
+    expect(await refreshes(phone)).toBe(true);
+
+    const response = await as('get', '/auth/sessions', tablet).expect(200);
+    expect(response.body.data).toStrictEqual([
+      {
+        id: sessionOf(phone),
+        createdAt: new Date(NOW + MINUTE).toISOString(),
+        lastUsedAt: new Date(NOW + 2 * MINUTE).toISOString(),
+        userAgent: `A phone${'x'.repeat(249)}`,
+        address: '2001:db8:1::/48',
+        current: false,
+      },
+      {
+        id: sessionOf(tablet),
+        createdAt: new Date(NOW + MINUTE).toISOString(),
+        lastUsedAt: new Date(NOW + MINUTE).toISOString(),
+        userAgent: null,
+        address: '192.0.2.0/24',
+        current: true,
+      },
+      {
+        id: sessionOf(ada),
+        createdAt: new Date(NOW).toISOString(),
+        lastUsedAt: new Date(NOW).toISOString(),
+        userAgent: null,
+        address: '127.0.0.0/24',
+        current: false,
+      },
+    ]);
+    expect(response.get('Cache-Control')).toBe('no-store');
+    expect(response.body.context.user).toEqual({ id: ada.user.id, username: ada.user.username });
+  });
+
+  it('leaves out what is over and what is of others', async () => {
+    const ada = await signUp(service);
+    await signUp(service);
+    clock.advance(7 * DAY - 1);
+    const again = await logIn(ada.person);
+    expect(await list(again)).toHaveLength(2);
+    clock.advance(1);
+    expect(await list(again)).toMatchObject([{ id: sessionOf(again), current: true }]);
+  });
+
+  it('knows the session also by an access token that a refresh gave out', async () => {
+    const ada = await signUp(service);
+    const refreshed = heldFrom(await refreshWith(service, ada.cookie));
+    expect(await list(refreshed)).toMatchObject([{ id: sessionOf(ada), current: true }]);
+  });
+
+  it('writes no address and no user agent into the log', async () => {
+    const { accessToken } = await signUp(service);
+    await service.http
+      .get('/auth/sessions')
+      .set({ Authorization: `Bearer ${accessToken}`, 'User-Agent': 'peculiar agent', 'X-Forwarded-For': '198.51.100.77' })
+      .expect(200);
+    expect(JSON.stringify(service.logs)).not.toMatch(/peculiar agent|198\.51\.100/);
+  });
+});
+
+describe('DELETE /auth/sessions/:id', () => {
+  it('ends that session: its cookie refreshes no more, its access token lives on', async () => {
+    const { ada, phone } = await onTwoDevices();
+    const { body } = await as('delete', `/auth/sessions/${sessionOf(phone)}`, ada).expect(200);
+    expect(body).toMatchObject({ success: true, data: null });
+    expect(await refreshes(phone)).toBe(false);
+    expect(await list(phone)).toMatchObject([{ id: sessionOf(ada), current: false }]);
+    expect(await refreshes(ada)).toBe(true);
+  });
+
+  it('may be the session that asks', async () => {
+    const { ada } = await onTwoDevices();
+    await as('delete', `/auth/sessions/${sessionOf(ada)}`, ada).expect(200);
+    expect(await refreshes(ada)).toBe(false);
+  });
+
+  it('says DB_RECORD_NOT_FOUND to another user’s session, which goes on, and to what is none', async () => {
+    const [ada, eve] = [await signUp(service), await signUp(service)];
+    const ids = [sessionOf(ada), eve.user.id, sessionOf(eve).toLowerCase(), 'nonsense', '%00', '%ED%A0%80', "'--"];
+    for (const id of ids) {
+      const { status, body } = await as('delete', `/auth/sessions/${id}`, eve);
+      expect([status, body.code], id).toEqual([404, 'DB_RECORD_NOT_FOUND']);
+    }
+    await as('delete', `/auth/sessions/${sessionOf(eve)}`, eve).expect(200);
+    await as('delete', `/auth/sessions/${sessionOf(eve)}`, eve).expect(404);
+    expect(await refreshes(ada)).toBe(true);
+  });
+});
+
+describe('DELETE /auth/sessions', () => {
+  it('ends every session of the user, the current one too, and none of others', async () => {
+    const [{ ada, phone }, bob] = [await onTwoDevices(), await signUp(service)];
+    const { body } = await as('delete', '/auth/sessions', ada).expect(200);
+    expect(body).toMatchObject({ success: true, data: null });
+    expect(await list(ada)).toEqual([]);
+    expect([await refreshes(ada), await refreshes(phone), await refreshes(bob)]).toEqual([false, false, true]);
+  });
+
+  it('keeps the current one when it is asked to', async () => {
+    const { ada, phone } = await onTwoDevices();
+    await as('delete', '/auth/sessions?except=current', ada).expect(200);
+    expect(await list(ada)).toMatchObject([{ id: sessionOf(ada), current: true }]);
+    expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, false]);
+  });
+
+  it.each(['', 'Current', 'mine', 'current&except=current'])('ends nothing when it is to keep "%s"', async (except) => {
+    const { ada, phone } = await onTwoDevices();
+    const { body } = await as('delete', `/auth/sessions?except=${except}`, ada).expect(400);
+    expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'except' }] });
+    expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, true]);
+  });
+});
+
+describe.each([
+  ['get', '/auth/sessions'],
+  ['delete', '/auth/sessions'],
+  ['delete', '/auth/sessions/01J00000000000000000000000'],
+] as const)('%s %s', (method, path) => {
+  it('asks for an access token, and takes no cookie for one', async () => {
+    const { cookie } = await signUp(service);
+    const missing = await service.http[method](path).set('Cookie', cookie).expect(401);
+    expect(missing.body.code).toBe('AUTH_TOKEN_MISSING');
+    const invalid = await service.http[method](path).set('Authorization', 'Bearer garbage').expect(401);
+    expect(invalid.body.code).toBe('AUTH_TOKEN_INVALID');
+  });
+});
+
+describe('a user who logs in more than 50 times', () => {
+  it('keeps the 50 sessions that were used last', async () => {
+    const ada = await signUp(service);
+    for (let count = 0; count < 50; count += 1) await logIn(ada.person);
+    expect(await list(ada)).toHaveLength(50);
+    expect(await refreshes(ada)).toBe(false);
+  });
+});

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Ports } from './compose.ts';
+import type { Ports } from './compose/ports.ts';
 
 /** Small, so that a delete never holds up a refresh. */
 const BATCH = 1000;

@@ -48,4 +48,15 @@ describe('the house', () => {
       expect(existsSync(`${ROOT}${path}`)).toBe(true);
     }
   });
+
+  it('names adapters of ports where the process is composed, and in its commands, alone', () => {
+    const outside = readdirSync(`${ROOT}src/infrastructure`, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !/^(?:compose[./]|commands\/)/.test(file))
+      .filter((file) => ports.some((port) => namesAdapterOf(port, readText(`src/infrastructure/${file}`))));
+    expect(outside).toEqual([]);
+  });
 });
+
+/** Types of adapters are nobody's secret. */
+const namesAdapterOf = (port: string, text: string): boolean =>
+  new RegExp(`^import (?!type )[^;]*adapters/${port}/`, 'm').test(text);

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { existingTests } from '../support/named-tests.ts';
 import { ROOT, readText } from '../support/repository.ts';
 
 /** The headings of SPEC that promise something or leave something open, in its order. */
@@ -67,22 +67,8 @@ const problemsOf = (page: string, existing: ReadonlySet<string>): string[] =>
     ];
   });
 
-type Collected = { readonly name: string; readonly file: string };
-
-/** Every test as vitest itself finds it, without running any: titles as in the source, whatever the project. */
-const collectTests = (): ReadonlySet<string> => {
-  const vitest = [`${ROOT}node_modules/vitest/vitest.mjs`, 'list', '--static-parse', '--json'];
-  const { stdout, stderr, status } = spawnSync(process.execPath, vitest, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the tests cannot be listed: ${stderr}`);
-  return new Set((JSON.parse(stdout) as readonly Collected[]).map(referenceOf));
-};
-
-/** vitest joins titles by ` > ` and leaves quotes escaped. */
-const referenceOf = ({ name, file }: Collected): string =>
-  [file.slice(ROOT.length), ...name.replaceAll('\\', '').split(' > ')].join(' › ');
-
-describe('docs/spec-coverage.md', () => {
-  const existing = collectTests();
+describe('docs/spec-coverage.md', async () => {
+  const existing = await existingTests();
 
   it('has every section of the specification that promises something, in its order', () => {
     expect([...new Set(rowsOf(PAGE).map(({ section }) => section))]).toEqual(SECTIONS);

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/adapters/http/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
+import { signUp } from '../support/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/samples.ts';
 import { declaredRoutes, startService, type TestService } from '../support/service.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
@@ -39,17 +40,22 @@ const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((f
 describe('bad input', () => {
   let storage: TestStorage;
   let service: TestService;
+  let accessToken: string;
   beforeAll(async () => {
     storage = await openTestStorage();
     service = await startService({}, storage);
+    ({ accessToken } = await signUp(service));
   });
   afterAll(async () => {
     await service.close();
     await storage.close();
   });
 
-  const ask = (route: Route, path = samplePath(route)) =>
-    service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path);
+  /** As somebody who may, where the route asks for that. */
+  const ask = (route: Route, path = samplePath(route)) => {
+    const request = service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path);
+    return route.auth === 'required' ? request.set('Authorization', `Bearer ${accessToken}`) : request;
+  };
   const askJson = (route: Route, json: string) => ask(route).set('Content-Type', 'application/json').send(json);
 
   describe.each(fields)('in $route.name: $field', ({ route, field }) => {

@@ -62,7 +62,7 @@ describe('PUT /users/me/password', () => {
   });
 
   it('refuses a common password where common ones are refused', async () => {
-    const strict = await start({ PASSWORD_BLOCKLIST: 'true' });
+    const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
     const ada = await signUp(strict);
     const { body } = await change(ada, { newPassword: 'password123' }, strict).expect(400);
     expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);

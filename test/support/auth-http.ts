@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
-import type { Ports } from '../../src/infrastructure/compose.ts';
+import type { Ports } from '../../src/infrastructure/compose/ports.ts';
 import { aPerson, cookiePair, refreshCookieOf, startService, type TestService } from './service.ts';
 import { openTestStorage, type TestStorage } from './storage.ts';
 

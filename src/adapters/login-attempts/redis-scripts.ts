@@ -2,13 +2,14 @@ import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import { FIRST_WAIT, FREE_FAILURES, LONGEST_WAIT, MEMORY, REGULAR_AFTER } from '../../domain/login-throttle.ts';
 
 /**
- * The rule of domain/login-throttle.ts within Redis, by the clock of Redis, atomically and on one key: a hash of `failures`, of
- * the slots `newcomer` and `regular` ("opensAt wait"), and of each network ("failures lastAt"). It goes by itself.
+ * The rule of domain/login-throttle.ts within Redis, atomically and on one key: a hash of `failures`, of the slots `newcomer`
+ * and `regular` ("opensAt wait"), and of each network ("failures lastAt"). It goes by itself.
+ * ARGV: the network, and the time in epoch milliseconds, where it is not that of Redis.
  */
 const COMMON = `
   local key, network = KEYS[1], 'network ' .. ARGV[1]
   local time = redis.call('time')
-  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local now = tonumber(ARGV[2]) or time[1] * 1000 + math.floor(time[2] / 1000)
   local function numbers(text)
     local first, second = string.match(text or '', '^(%d+) (%d+)$')
     return tonumber(first) or 0, tonumber(second) or 0
@@ -61,8 +62,8 @@ const SCRIPTS = {
 
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext> {
-    beginLogin(key: string, network: string): Result<number, Context>;
-    withdrawLogin(key: string, network: string): Result<number, Context>;
+    beginLogin(key: string, network: string, now?: number): Result<number, Context>;
+    withdrawLogin(key: string, network: string, now?: number): Result<number, Context>;
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { memoryLoginAttempts } from '../adapters/login-attempts/memory.ts';
-import { redisLoginAttempts } from '../adapters/login-attempts/redis.ts';
-import { sharedLoginAttempts } from '../adapters/login-attempts/shared.ts';
-import type { LoginAttempts } from '../application/ports/login-attempts.ts';
-import type { RedisClient } from './redis.ts';
+import { memoryLoginAttempts } from '../../adapters/login-attempts/memory.ts';
+import { redisLoginAttempts } from '../../adapters/login-attempts/redis.ts';
+import { sharedLoginAttempts } from '../../adapters/login-attempts/shared.ts';
+import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
+import type { RedisClient } from '../redis.ts';
 
 /** Counted for all instances where there is a Redis, and in the process where there is none or while it is away. */
 export const countLoginAttempts = (redis: RedisClient | null, logger: Logger): LoginAttempts => {

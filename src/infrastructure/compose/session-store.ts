@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
-import type { Check } from '../adapters/http/routes/health.ts';
-import { redisSessionRepository } from '../adapters/session-repository/redis.ts';
-import { revertingSessionRepository } from '../adapters/session-repository/reverting.ts';
-import type { SessionRepository } from '../application/ports/session-repository.ts';
-import type { Config } from './config.ts';
-import { openRedis } from './redis.ts';
+import type { Check } from '../../adapters/http/routes/health.ts';
+import { redisSessionRepository } from '../../adapters/session-repository/redis.ts';
+import { revertingSessionRepository } from '../../adapters/session-repository/reverting.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { Config } from '../config.ts';
+import { openRedis } from '../redis.ts';
 
 /** Milliseconds within which a rotation happens or never will, and less when requests have less time. */
 const BUDGETS: Readonly<Record<Config['sessionStore'], number>> = { database: 5_000, redis: 2_000 };

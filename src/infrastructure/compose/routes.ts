@@ -1,0 +1,45 @@
+import type { Route } from '../../adapters/http/define-route.ts';
+import { refreshCookie } from '../../adapters/http/refresh-cookie.ts';
+import { authRoutes } from '../../adapters/http/routes/auth.ts';
+import { errorRoutes } from '../../adapters/http/routes/errors.ts';
+import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
+import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
+import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
+import { userRoutes } from '../../adapters/http/routes/users.ts';
+import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
+import { changePassword } from '../../application/use-cases/change-password.ts';
+import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
+import { endOwnSession } from '../../application/use-cases/end-own-session.ts';
+import { endSession } from '../../application/use-cases/end-session.ts';
+import { getCurrentUser } from '../../application/use-cases/get-current-user.ts';
+import { listSessions } from '../../application/use-cases/list-sessions.ts';
+import { type LoginDeps, login } from '../../application/use-cases/login.ts';
+import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
+import { register } from '../../application/use-cases/register.ts';
+import type { Config } from '../config.ts';
+import type { Ports } from './ports.ts';
+
+/** Every route of the service, over the use cases. */
+export const declareRoutes = (
+  config: Config,
+  ports: Ports & Pick<RefreshDeps, 'onRefresh'> & Pick<LoginDeps, 'onRehashFailed'>,
+  checks: readonly Check[],
+  keySet: PublicJwks,
+): Route[] => {
+  const deps = { ...ports, ...config, replayPolicy: config };
+  return [
+    ...authRoutes(
+      { register: register(deps), login: login(deps), refresh: refresh(deps), endSession: endSession(deps) },
+      refreshCookie(config.refreshCookie),
+    ),
+    ...sessionRoutes({
+      listSessions: listSessions(deps),
+      endOwnSession: endOwnSession(deps),
+      endAllSessions: endAllSessions(deps),
+    }),
+    ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
+    ...errorRoutes(config.baseUrl),
+    ...keySetRoutes(keySet),
+    ...healthRoutes(checks),
+  ];
+};

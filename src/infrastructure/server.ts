@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { HttpHandlers } from '../adapters/http/app.ts';
 
@@ -32,11 +32,14 @@ export const listen = async (
   const handler: RequestListener = (incoming, response) => {
     underWay.add(response);
     response.once('close', () => underWay.delete(response));
-    if (closing) lastOfItsConnection(response);
+    if (lacksHost(incoming)) return void clientError(new Error('no Host'), incoming.socket);
+    if (closing || losesTheNext(incoming)) lastOfItsConnection(response);
     request(incoming, response);
   };
   const server = createServer(
     {
+      // Node's own refusal has no envelope.
+      requireHostHeader: false,
       requestTimeout: options.requestTimeout,
       headersTimeout: Math.min(options.requestTimeout, HEADERS_TIMEOUT),
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
@@ -47,6 +50,8 @@ export const listen = async (
   server.on('clientError', clientError);
   // An expectation the service does not know is no reason to answer without an envelope.
   server.on('checkExpectation', handler);
+  // Node would close the connection without a word.
+  server.on('connect', (_incoming, socket) => void clientError(new Error('no tunnels'), socket));
   await listening(server, options);
   return {
     address: server.address() as AddressInfo,
@@ -57,6 +62,15 @@ export const listen = async (
     },
   };
 };
+
+/** RFC 9112 §3.2: then the answer is 400. */
+const lacksHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  httpVersion === '1.1' && headers.host === undefined;
+
+/** Of a connection on which a body came with `Upgrade`, Node's parser may drop the beginning of the next request. */
+const losesTheNext = ({ headers }: IncomingMessage): boolean =>
+  headers.upgrade !== undefined &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0);
 
 const lastOfItsConnection = (response: ServerResponse): void => {
   if (!response.headersSent) response.setHeader('Connection', 'close');

@@ -87,7 +87,8 @@ describe.runIf(server !== undefined)('on Redis', () => {
     onTestFinished(close);
     const other = new Redis(url);
     onTestFinished(() => other.disconnect());
-    const instances = [redisLoginAttempts(redis), redisLoginAttempts(other)];
+    const { now } = fixedClock(Date.UTC(2026, 0, 1));
+    const instances = [redisLoginAttempts(redis, now), redisLoginAttempts(other, now)];
     const waits = await Promise.all(Array.from({ length: 200 }, (_none, index) => instances[index % 2]?.begin(ADA)));
     expect(waits.filter((wait) => wait === 0)).toHaveLength(100);
   });
@@ -112,6 +113,10 @@ describe.runIf(server !== undefined)('on Redis', () => {
   it('time is that of Redis, whatever a clock here says', async () => {
     const { redis, close } = await open();
     onTestFinished(close);
+    vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
     await redisLoginAttempts(redis).begin(ADA);
     const [key = ''] = await redis.keys('*');
     const lastAt = Number((await redis.hget(key, `network ${ADA.network}`))?.split(' ')[1]);

@@ -61,6 +61,20 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       expect(purged.reduce((sum, count) => sum + count, rest)).toBe(40);
     });
 
+    it.runIf(concurrent)('purges nothing while another instance does', async () => {
+      const { repository, owner } = await empty();
+      for (const age of [0, 1]) await repository.add(aSession({ userId: owner, expiresAt: NOW - age }));
+      const [purged, committing] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
+      const transaction = database.em.fork().transactional(async (em) => {
+        purged.resolve(await mikroOrmSessionRepository(em).purge(NOW, 1));
+        await committing.promise;
+      });
+      expect([await purged.promise, await repository.purge(NOW, 10)]).toEqual([1, 0]);
+      committing.resolve();
+      await transaction;
+      expect(await repository.purge(NOW, 10)).toBe(1);
+    });
+
     it('rotates nothing when the database comes to it too late, and says so', async () => {
       const { repository, owner } = await empty();
       const session = aSession({ userId: owner });

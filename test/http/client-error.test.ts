@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as v from 'valibot';
@@ -51,6 +52,8 @@ describe('what is no HTTP request', () => {
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    ['a request without a Host', 'GET /probe HTTP/1.1\r\n\r\n'],
+    ['the opening of a tunnel', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
   ])('gets 400 in the envelope: %s', async (_what, bytes) => {
     const { url, logs } = await stageApp(routes);
@@ -102,6 +105,27 @@ describe('a request with too many headers', () => {
     const answer = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
     expect(answer.status).toBe(431);
     expectEnvelope(answer, 'Request Header Fields Too Large');
+  });
+});
+
+describe('a request that asks for another protocol', () => {
+  const UPGRADE = { Connection: 'Upgrade', Upgrade: 'h2c' };
+
+  it('is answered in this one, and its connection goes on', async () => {
+    const { url } = await stageApp(routes);
+    const socket = openSocket(url);
+    socket.write(head('GET /probe', UPGRADE));
+    const [first] = await once(socket, 'data');
+    expect(parseAnswer(String(first))).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } });
+    const text = readToEnd(socket);
+    socket.end(head('GET /probe', { Connection: 'close' }));
+    expect(parseAnswer(await text).status).toBe(200);
+  });
+
+  it('is the last of its connection when it has a body', async () => {
+    const { url } = await stageApp([...routes, upload]);
+    const answer = await exchangeRaw(url, `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`);
+    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 });
 

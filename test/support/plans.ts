@@ -1,0 +1,42 @@
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import { CompiledQuery, type KyselyPlugin } from 'kysely';
+
+/** A node of PostgreSQL's plan, as far as it is looked at here. */
+type PlanNode = {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly PlanNode[];
+};
+
+/** How one statement reaches each table: `Index Scan sessions_pkey`, or `Seq Scan sessions`. */
+export type Plan = { readonly sql: string; readonly scans: readonly string[] };
+
+/** The plans of the statements that `work` sends through the entity manager it is given. They are carried out, too. */
+export const plansOf = async (
+  em: SqlEntityManager,
+  work: (em: SqlEntityManager) => Promise<unknown>,
+): Promise<Plan[]> => {
+  const sent: CompiledQuery[] = [];
+  const recording: KyselyPlugin = {
+    transformQuery: ({ node, queryId }) => {
+      sent.push(em.getKysely().getExecutor().compileQuery(node, queryId));
+      return node;
+    },
+    transformResult: async ({ result }) => result,
+  };
+  await work(Object.create(em, { getKysely: { value: () => em.getKysely().withPlugin(recording) } }));
+  const plans: Plan[] = [];
+  for (const { sql, parameters } of sent) {
+    const explained = CompiledQuery.raw(`explain (format json) ${sql}`, [...parameters]);
+    const { rows } = await em.getKysely().executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explained);
+    plans.push({ sql, scans: rows.flatMap((row) => scansIn(row['QUERY PLAN'][0].Plan)) });
+  }
+  return plans;
+};
+
+const scansIn = (node: PlanNode): string[] => {
+  const on = node['Index Name'] ?? node['Relation Name'];
+  const scan = node['Node Type'].endsWith('Scan') && on !== undefined ? [`${node['Node Type']} ${on}`] : [];
+  return [...scan, ...(node.Plans ?? []).flatMap(scansIn)];
+};

@@ -1,8 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import './test/support/servers/provided.ts';
 
-const PURE = ['test/domain/**/*.test.ts', 'test/application/**/*.test.ts'];
-const EMBEDDED = ['test/architecture/**/*.test.ts', 'test/process/**/*.test.ts', 'test/attacks/**/*.test.ts'];
+const PURE = [
+  'test/domain/**/*.test.ts',
+  'test/application/**/*.test.ts',
+  'test/properties/{configuration,interleavings}.test.ts',
+];
+const EMBEDDED = [
+  'test/architecture/**/*.test.ts',
+  'test/process/**/*.test.ts',
+  'test/attacks/**/*.test.ts',
+  'test/properties/requests.test.ts',
+];
 const HTTP = ['test/http/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 

@@ -9,7 +9,7 @@ export type Device = {
 export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 
 /** Code points. */
-export const USER_AGENT_MAX_LENGTH = 256;
+const USER_AGENT_MAX_LENGTH = 256;
 /** What is not seen, or makes others be seen elsewhere; and halves of surrogate pairs, which no storage could hold. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 

@@ -15,7 +15,10 @@ describe('login', () => {
       const { app, ada } = await setUp();
       const { user, accessToken } = await app.login({ account, password: ADA.password });
       expect(user).toEqual(ada.user);
-      expect(await app.authenticate(accessToken)).toMatchObject({ ok: true, token: { claims: { sub: user.id, user } } });
+      expect(await app.authenticate(accessToken)).toMatchObject({
+        ok: true,
+        token: { claims: { sub: user.id, user } },
+      });
     },
   );
 

@@ -56,7 +56,9 @@ describe('refresh', () => {
     };
     const { app, first } = await setUp({ users: { ...users, findById: renamed } });
     const { accessToken } = await app.refresh([first]);
-    expect(await app.authenticate(accessToken)).toMatchObject({ token: { claims: { user: { username: 'Lovelace' } } } });
+    expect(await app.authenticate(accessToken)).toMatchObject({
+      token: { claims: { user: { username: 'Lovelace' } } },
+    });
   });
 
   describe('refuses', () => {

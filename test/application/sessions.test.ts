@@ -47,7 +47,9 @@ describe('listSessions', () => {
   it('knows nothing of a device that says nothing', async () => {
     const app = application();
     const { user, sessionId } = await app.register(ADA);
-    expect(await app.listSessions(user.id, sessionId)).toMatchObject([{ userAgent: null, address: null, current: true }]);
+    expect(await app.listSessions(user.id, sessionId)).toMatchObject([
+      { userAgent: null, address: null, current: true },
+    ]);
   });
 });
 

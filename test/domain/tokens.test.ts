@@ -23,7 +23,14 @@ describe('accessClaims', () => {
 });
 
 describe('refreshClaims', () => {
-  const session = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: NOW, lifetime: LIFETIME, device: UNKNOWN_DEVICE });
+  const session = newSession({
+    id: 's1',
+    userId: 'u1',
+    tokenId: 't1',
+    now: NOW,
+    lifetime: LIFETIME,
+    device: UNKNOWN_DEVICE,
+  });
 
   it('tells nothing of the user but the id', () => {
     expect(refreshClaims(session)).toEqual({
@@ -37,7 +44,14 @@ describe('refreshClaims', () => {
 
   it('follows the session through a rotation', () => {
     const at = NOW + 60_000;
-    const next = rotated(session, { sessionId: 's1', userId: 'u1', from: 't1', to: 't2', at, expiresAt: at + LIFETIME });
+    const next = rotated(session, {
+      sessionId: 's1',
+      userId: 'u1',
+      from: 't1',
+      to: 't2',
+      at,
+      expiresAt: at + LIFETIME,
+    });
     expect(next && refreshClaims(next)).toMatchObject({
       jti: 't2',
       iat: SECOND + 60,

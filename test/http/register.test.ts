@@ -115,7 +115,12 @@ describe('the access token', () => {
       tokenType: 'access',
       user,
     });
-    expect(header).toStrictEqual({ alg: 'ES256', typ: 'JWT', kid: expect.any(String), sid: expect.stringMatching(ULID) });
+    expect(header).toStrictEqual({
+      alg: 'ES256',
+      typ: 'JWT',
+      kid: expect.any(String),
+      sid: expect.stringMatching(ULID),
+    });
   });
 
   it('lives as long as JWT_ACCESS_EXPIRES_IN says', async () => {

@@ -94,7 +94,11 @@ describe('GET /auth/sessions', () => {
     const { accessToken } = await signUp(service);
     await service.http
       .get('/auth/sessions')
-      .set({ Authorization: `Bearer ${accessToken}`, 'User-Agent': 'peculiar agent', 'X-Forwarded-For': '198.51.100.77' })
+      .set({
+        Authorization: `Bearer ${accessToken}`,
+        'User-Agent': 'peculiar agent',
+        'X-Forwarded-For': '198.51.100.77',
+      })
       .expect(200);
     expect(JSON.stringify(service.logs)).not.toMatch(/peculiar agent|198\.51\.100/);
   });

@@ -41,7 +41,10 @@ const WORK: Readonly<Record<string, [index: string, work: (used: Used) => Promis
     'sessions_user_id_index',
     ({ repository, session }) => repository.listByUser(session.userId, NOW),
   ],
-  'opening a session': ['sessions_user_id_index', ({ repository, session: { userId } }) => repository.add(aSession({ userId }))],
+  'opening a session': [
+    'sessions_user_id_index',
+    ({ repository, session: { userId } }) => repository.add(aSession({ userId })),
+  ],
   'ending the other sessions of a user': [
     'sessions_user_id_index',
     ({ repository, session }) => repository.endByUser(session.userId, session.id),
@@ -73,7 +76,8 @@ const describePlans = (name: string, open: () => Promise<Database>, count: numbe
 
     it('is shown by plans that would show a table that is read through', async () => {
       const plans = await plansOf(database.em, (em) =>
-        em.getKysely<{ sessions: { current_token_id: string } }>()
+        em
+          .getKysely<{ sessions: { current_token_id: string } }>()
           .selectFrom('sessions')
           .selectAll()
           .where('current_token_id', '=', session.currentTokenId)

@@ -20,9 +20,23 @@ import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
  */
 
 const RUNS_IN_MEMORY = 1_000;
-const RUNS_ON_STORES = 40;
+const RUNS_ON_STORES = 60;
 /** Milliseconds, of which the monotonic clock here has more than the one of the stores. */
 const BUDGET = 3_600_000;
+
+/** What a refresh can come to. */
+const OUTCOMES = [
+  'token N',
+  'token N again',
+  'AUTH_FAILED raced',
+  'AUTH_FAILED reused',
+  'AUTH_FAILED over',
+  'AUTH_FAILED not genuine',
+  'DB_QUERY_FAILED',
+  'timed out',
+  'AUTH_FAILED, AUTH_FAILED, token N',
+  'token N, token N again, token N again',
+];
 
 const inMemory = (): Store => ({ users: memoryUserRepository(), sessions: memorySessionRepository() });
 const onDatabase = ({ em }: Database): Store => ({
@@ -41,16 +55,15 @@ describe('the rotation of refresh tokens', () => {
   });
   afterAll(() => vi.restoreAllMocks());
 
-  const seen = new Set<string>();
-
   it('answers every program as the model does, in memory', async () => {
+    const seen = new Set<string>();
     const property = fc.asyncProperty(programs({ maxLength: 30 }), async (program) => {
       for (const line of await play(inMemory(), program, letPass)) {
-        seen.add(line.replaceAll(/-?\d+/g, 'N'));
+        seen.add(line.replaceAll(/\d+/g, 'N'));
       }
     });
     await holds(property, { numRuns: RUNS_IN_MEMORY });
- process.stdout.write(JSON.stringify([...seen],null,1));
+    expect(OUTCOMES.filter((outcome) => !seen.has(`refresh: ${outcome}`))).toEqual([]);
   });
 
   const onStore = (name: string, open: () => Promise<{ store: Store; close: () => Promise<unknown> }>) =>

@@ -29,10 +29,18 @@ export const readToEnd = (socket: Socket): Promise<string> =>
     socket.once('close', () => resolve(Buffer.concat(chunks).toString()));
   });
 
-/** Sends bytes as they are and reads until the server ends: ask for `Connection: close` where it would not. */
-export const exchangeRaw = async (url: string, bytes: string | Buffer): Promise<RawAnswer> => {
+/**
+ * Sends bytes as they are and reads until the server ends: ask for `Connection: close` where it would not.
+ * @param endAfter whether to say that no more bytes will come.
+ */
+export const exchangeRaw = async (
+  url: string,
+  bytes: string | Buffer,
+  { endAfter = false } = {},
+): Promise<RawAnswer> => {
   const socket = openSocket(url);
-  socket.write(bytes);
+  if (endAfter) socket.end(bytes);
+  else socket.write(bytes);
   return parseAnswer(await readToEnd(socket));
 };
 

@@ -9,5 +9,6 @@ import type { SessionRepository } from '../ports/session-repository.ts';
 export const endOwnSession =
   ({ sessions }: { readonly sessions: SessionRepository }) =>
   async (key: SessionKey): Promise<void> => {
-    if (!(await sessions.end(key))) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
+    if (!(await sessions.end(key)))
+      throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
   };

@@ -31,7 +31,10 @@ const { user: _user, ...registered } = CLAIMS;
 const INVALID: readonly (readonly [what: string, token: string])[] = [
   ['with something else', 'garbage'],
   ['with two tokens', `${VALID} ${VALID}`],
-  ['with a token that is expired', await tokens.signAccess({ ...TOKEN, claims: { ...CLAIMS, exp: clock.now() / 1000 } })],
+  [
+    'with a token that is expired',
+    await tokens.signAccess({ ...TOKEN, claims: { ...CLAIMS, exp: clock.now() / 1000 } }),
+  ],
   ['with other claims', `${header}.${base64url({ ...registered, sub: 'somebody' })}.${signature}`],
   ['with another signature', `${header}.${payload}.${signature.split('').reverse().join('')}`],
   ['without a signature', `${base64url({ alg: 'none', typ: 'JWT' })}.${payload}.`],

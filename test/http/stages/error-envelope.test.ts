@@ -32,7 +32,9 @@ describe('the error envelope', () => {
 
   it('names the user of an authenticated request', async () => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
-    const { http } = await stageApp([bug], { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) });
+    const { http } = await stageApp([bug], {
+      authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
+    });
     const { body } = await http.get('/probe').set('Authorization', 'Bearer a').expect(500);
     expect(body.context.user).toEqual({ id: 'u1', username: 'Ada' });
   });

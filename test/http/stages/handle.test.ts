@@ -26,10 +26,19 @@ describe('a handler', () => {
         return null;
       },
     );
-    const { http } = await stageApp([all], { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) });
+    const { http } = await stageApp([all], {
+      authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
+    });
     await http.post('/all/7?b=2').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
     expect(inputs).toEqual([
-      { body: { a: 1 }, query: { b: '2' }, params: { id: '7' }, claims, sessionId: 's1', signal: expect.any(AbortSignal) },
+      {
+        body: { a: 1 },
+        query: { b: '2' },
+        params: { id: '7' },
+        claims,
+        sessionId: 's1',
+        signal: expect.any(AbortSignal),
+      },
     ]);
   });
 
@@ -38,7 +47,14 @@ describe('a handler', () => {
     const { http } = await stageApp([probe((input) => inputs.push(input), { method: 'POST' })]);
     await http.post('/probe?b=2').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
     expect(inputs).toEqual([
-      { body: undefined, query: undefined, params: undefined, claims: undefined, sessionId: undefined, signal: expect.any(AbortSignal) },
+      {
+        body: undefined,
+        query: undefined,
+        params: undefined,
+        claims: undefined,
+        sessionId: undefined,
+        signal: expect.any(AbortSignal),
+      },
     ]);
   });
 

@@ -27,6 +27,7 @@ type Opened = {
 /** One device's session: what its client holds, what the model says of it, and what must never happen to it. */
 export const deviceSession = ({ users, sessions, tokens, ids, policy, now: openedAt, first }: Opened) => {
   const id = first.sessionId;
+  const key = { id, userId: first.claims.sub };
   const model = sessionModel(policy, openedAt);
   const held: Held[] = [{ number: 0, text: first.text }];
   const numbers = new Map([[first.claims.jti, 0]]);
@@ -98,7 +99,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
     },
     /** Holds what is stored, and what could be done with it, against the model's. @returns both, in words. */
     async look(now: number): Promise<string> {
-      const session = await sessions.find({ id, userId: first.claims.sub });
+      const session = await sessions.find(key);
       const stored = session !== null && isLive(session, now) ? session : null;
       const state = stored && {
         current: nameOf(stored.currentTokenId),

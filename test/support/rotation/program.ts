@@ -88,6 +88,8 @@ export const programs = ({ maxLength }: { readonly maxLength: number }): fc.Arbi
   fc.constantFrom(...policies).chain(({ policy, instances }) =>
     fc.record({
       policy: fc.constant(policy),
-      steps: fc.array(stepAmong(instances), { minLength: 1, maxLength, size: 'max' }),
+      steps: fc
+        .array(stepAmong(instances), { minLength: 1, maxLength, size: 'max' })
+        .map((steps) => [{ type: 'log in' as const, instance: 0 }, ...steps]),
     }),
   );

@@ -1,0 +1,26 @@
+import type { Session } from '../../domain/session.ts';
+import type { SessionRow } from '../mikro-orm/tables.ts';
+
+export const toSession = (row: SessionRow): Session => ({
+  id: row.id,
+  userId: row.user_id,
+  currentTokenId: row.current_token_id,
+  previousTokenId: row.previous_token_id,
+  rotatedAt: Number(row.rotated_at),
+  createdAt: Number(row.created_at),
+  expiresAt: Number(row.expires_at),
+  userAgent: row.user_agent,
+  address: row.address,
+});
+
+export const toRow = (session: Session): SessionRow => ({
+  id: session.id,
+  user_id: session.userId,
+  current_token_id: session.currentTokenId,
+  previous_token_id: session.previousTokenId,
+  rotated_at: session.rotatedAt,
+  created_at: session.createdAt,
+  expires_at: session.expiresAt,
+  user_agent: session.userAgent,
+  address: session.address,
+});

@@ -1,0 +1,92 @@
+import type { ExpressionBuilder, Kysely } from 'kysely';
+import { type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
+import type { Tables } from '../mikro-orm/tables.ts';
+
+/** The statements on table `sessions` that need a word. Each is built here and carried out by the repository. */
+
+/** The number of an advisory lock that no other program takes. */
+const PURGE_LOCK = 7_263_501_949;
+
+/** Epoch seconds by the database's clock, read when a row is judged and not when the statement began. */
+export const clockOf = (eb: ExpressionBuilder<Tables, never>) =>
+  eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
+
+/**
+ * Never by the index of `expires_at`: where nearly all sessions are over, that looks best to a planner, until many are live
+ * whom it has not counted yet.
+ */
+const liveAt = (now: number) => (eb: ExpressionBuilder<Tables, 'sessions'>) => eb(eb('expires_at', '+', 0), '>', now);
+
+/** The live sessions of a user, in the order of `byLastUse`. */
+export const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
+  db
+    .selectFrom('sessions')
+    .where('user_id', '=', userId)
+    .where(liveAt(now))
+    .orderBy('rotated_at', 'desc')
+    .orderBy('id', 'desc');
+
+/**
+ * Ends what a session just added is too much. After the insert and not with it: the last of several that add at once sees what
+ * all of them have added. Rows that somebody writes are passed over: they are being ended already, or used.
+ */
+export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =>
+  db
+    .with('surplus', () =>
+      db
+        .selectFrom('sessions')
+        .select('id')
+        .where('id', 'in', liveSessions(db, userId, createdAt).select('id').offset(SESSIONS_PER_USER))
+        .forUpdate()
+        .skipLocked(),
+    )
+    .deleteFrom('sessions')
+    .where('id', 'in', (query) => query.selectFrom('surplus').select('id'));
+
+/** Compares and swaps. @param deadline epoch milliseconds by the database's clock, from which on nothing is changed. */
+export const rotateBefore = (
+  db: Kysely<Tables>,
+  deadline: number,
+  { sessionId, userId, from, to, at, expiresAt }: Rotation,
+) =>
+  db
+    .updateTable('sessions')
+    .set({ current_token_id: to, previous_token_id: from, rotated_at: at, expires_at: expiresAt })
+    .where('id', '=', sessionId)
+    .where('user_id', '=', userId)
+    .where('current_token_id', '=', from)
+    .where(liveAt(at))
+    .where((eb) => eb(clockOf(eb as never), '<', deadline / 1000));
+
+/** Matches the row before the rotation too: so it waits for one that is under way, and none can slip in behind it. */
+export const takeBack = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
+  db
+    .updateTable('sessions')
+    .set((eb) => ({
+      current_token_id: from,
+      previous_token_id: eb.case().when('current_token_id', '=', to).then(null).else(eb.ref('previous_token_id')).end(),
+    }))
+    .where('id', '=', sessionId)
+    .where('user_id', '=', userId)
+    .where('current_token_id', 'in', [from, to]);
+
+/** By one instance at a time: another finds the lock taken, and purges nothing. Rows that are being rotated are passed over. */
+export const purgeOver = (db: Kysely<Tables>, now: number, limit: number) =>
+  db
+    .with('turn', () =>
+      db.selectNoFrom((eb) => eb.fn<boolean>('pg_try_advisory_xact_lock', [eb.val(PURGE_LOCK)]).as('mine')),
+    )
+    .with('over', (query) =>
+      query
+        .selectFrom('sessions')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .where((eb) => eb.selectFrom('turn').select('mine'))
+        .orderBy('expires_at')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .deleteFrom('sessions')
+    // As an array, which is looked up by the primary key; a join may read the table through.
+    .where((eb) => eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [eb.selectFrom('over').select('id')]))));

@@ -1,0 +1,154 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { existingTests } from '../support/named-tests.ts';
+import { ROOT, readText, tableBelow } from '../support/repository.ts';
+
+const PAGE = 'docs/security.md';
+const CHAPTERS = '## OWASP ASVS 5.0.0';
+/** A requirement or several in a row: its number, its level, what it asks, how it stands, by what. */
+const REQUIREMENT = /^\| (\d+\.\d+\.\d+)(?:–(\d+\.\d+\.\d+))? \| (\d) \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$/;
+const STATUSES = ['met', 'not applicable', 'not met'];
+
+/** How many requirements of levels 1 and 2 each section of ASVS 5.0.0 has; in all of these they are its first ones. */
+const SECTIONS: Readonly<Record<string, number>> = {
+  ...{ '3.2': 2, '3.3': 4, '3.4': 6, '3.5': 5, '3.7': 2 },
+  ...{ '4.1': 3, '4.2': 1, '4.3': 2, '4.4': 4 },
+  ...{ '6.1': 3, '6.2': 12, '6.3': 4, '6.4': 4, '6.5': 5, '6.6': 3, '6.8': 4 },
+  ...{ '7.1': 3, '7.2': 4, '7.3': 2, '7.4': 5, '7.5': 2, '7.6': 2 },
+  ...{ '8.1': 2, '8.2': 3, '8.3': 1, '8.4': 1 },
+  ...{ '9.1': 3, '9.2': 4 },
+  ...{ '11.1': 2, '11.2': 3, '11.3': 3, '11.4': 4, '11.5': 1, '11.6': 1 },
+  ...{ '16.1': 1, '16.2': 5, '16.3': 4, '16.4': 3, '16.5': 3 },
+};
+const ASKED = Object.entries(SECTIONS).flatMap(([section, count]) =>
+  Array.from({ length: count }, (_, index) => `${section}.${index + 1}`),
+);
+
+const testsIn = (text: string): string[] => [...text.matchAll(/`(test\/[^`]* › [^`]*)`/g)].map(([, test = '']) => test);
+const pathsIn = (text: string): string[] =>
+  [...text.matchAll(/`((?:src|test|docs)\/[^`›]*)`/g)].map(([, path = '']) => path);
+const linksIn = (text: string): string[] =>
+  [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link).filter((link) => !link.startsWith('https://'));
+
+type Row = {
+  readonly numbers: readonly string[];
+  readonly status: string;
+  readonly tests: readonly string[];
+  readonly why: string;
+};
+
+const numbersFrom = (first: string, last = first): string[] => {
+  const section = first.slice(0, first.lastIndexOf('.'));
+  const [from, to] = [first, last].map((number) => Number(number.split('.').at(-1)));
+  return ASKED.filter((number) => {
+    const index = Number(number.split('.').at(-1));
+    return number.startsWith(`${section}.`) && index >= Number(from) && index <= Number(to);
+  });
+};
+
+const rowsOf = (page: string): Row[] =>
+  page.split('\n').flatMap((line) => {
+    const [, first, last, , , status = '', why = ''] = REQUIREMENT.exec(line) ?? [];
+    return first === undefined ? [] : [{ numbers: numbersFrom(first, last), status, tests: testsIn(why), why }];
+  });
+
+/** What a page says that is not so, given every test that there is. */
+const problemsOf = (page: string, existing: ReadonlySet<string>): string[] => [
+  ...testsIn(page)
+    .filter((test) => !existing.has(test))
+    .map((test) => `no such test: ${test}`),
+  ...pathsIn(page)
+    .filter((path) => !existsSync(ROOT + path))
+    .map((path) => `no such file: ${path}`),
+  ...linksIn(page)
+    .filter((link) => !existsSync(join(ROOT, dirname(PAGE), link)))
+    .map((link) => `no such file: ${link}`),
+  ...rowsOf(page).flatMap(({ numbers: [number], status, tests, why }) => [
+    ...(STATUSES.includes(status) ? [] : [`no status: ${number}`]),
+    ...(status === 'met' && tests.length === 0 ? [`met without a test: ${number}`] : []),
+    ...(why === '' ? [`no reason: ${number}`] : []),
+  ]),
+];
+
+const CRYPTOGRAPHY = /from '(?:node:crypto|jose|bcrypt)'/;
+
+describe('docs/security.md', async () => {
+  const page = readText(PAGE);
+  const existing = await existingTests();
+
+  it('names tests, files and records that exist, and a test for every requirement that is met', () => {
+    expect(testsIn(page).length).toBeGreaterThan(100);
+    expect(problemsOf(page, existing)).toEqual([]);
+  });
+
+  it('has every requirement of its chapters of ASVS of levels 1 and 2, each of them once', () => {
+    const rows = page
+      .slice(page.indexOf(CHAPTERS))
+      .split('\n')
+      .filter((line) => /^\| \d/.test(line));
+    expect(rows.filter((line) => !REQUIREMENT.test(line))).toEqual([]);
+    expect(rowsOf(page).flatMap(({ numbers }) => numbers)).toEqual(ASKED);
+  });
+
+  it('says of every attack what stops it, which test shows that, and what is left', () => {
+    const attacks = page.slice(0, page.indexOf(CHAPTERS)).split('\n');
+    const rows = attacks
+      .filter((line) => /^\| (?!The |What )/.test(line))
+      .map((line) => line.slice(2, -2).split(' | '));
+    expect(rows.length).toBeGreaterThan(30);
+    const whole = rows.filter((row) => row.length === 4 && row.every((cell) => cell.trim() !== ''));
+    expect(rows.filter((row) => !whole.includes(row))).toEqual([]);
+    const unproved = whole.filter(([, , tests = '']) => testsIn(tests).length === 0);
+    expect(unproved.filter(([, stops = '']) => !stops.startsWith('Nothing: '))).toEqual([]);
+  });
+
+  it('lists every source file that uses cryptography, and no other', () => {
+    const listed = tableBelow(page, 'Inventory of cryptography').flatMap(([, , where = '']) => linksIn(where));
+    const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
+      CRYPTOGRAPHY.test(readFileSync(ROOT + path, 'utf8')),
+    );
+    const byUrl = ['src/infrastructure/orm-options.ts', 'src/infrastructure/redis.ts'];
+    const paths = new Set(listed.map((link) => join(dirname(PAGE), link)));
+    expect([...paths].sort()).toEqual([...using, ...byUrl].sort());
+  });
+
+  it.each([
+    ['a test', ' › answers', ' › planted: '],
+    ['a file of tests', '`test/http/', '`test/planted/'],
+    ['a record', '](adr/', '](adr/planted-'],
+    ['a source', '](../src/', '](../planted/'],
+  ])('would be caught naming %s that does not exist', (_what, real, planted) => {
+    const damaged = page.replace(real, planted);
+    expect(damaged).not.toBe(page);
+    expect(problemsOf(damaged, existing)).toContainEqual(expect.stringContaining('planted'));
+  });
+});
+
+describe('a requirement', () => {
+  const existing = new Set(['test/a.test.ts › outer › inner']);
+  const TEST = '`test/a.test.ts › outer › inner`';
+
+  it.each([
+    ['met by a test is right', `| 9.1.1 | 1 | It works | met | Yes. ${TEST} |`, []],
+    ['that is not met may do without', '| 9.1.1 | 1 | It works | not met | Not yet |', []],
+    ['met by words is wrong', '| 9.1.1 | 1 | It works | met | Of course |', ['met without a test: 9.1.1']],
+    ['of a fourth status is wrong', `| 9.1.1 | 1 | It works | partly | ${TEST} |`, ['no status: 9.1.1']],
+    ['without a reason is wrong', '| 9.1.1 | 1 | It works | not applicable |  |', ['no reason: 9.1.1']],
+    [
+      'met by a test that is none is wrong',
+      '| 9.1.1 | 1 | It works | met | `test/b › c` |',
+      ['no such test: test/b › c'],
+    ],
+  ])('%s', (_what, row, problems) => {
+    expect(problemsOf(`${row}\n`, existing)).toEqual(problems);
+  });
+});
+
+describe('SECURITY.md', () => {
+  it('links to files that exist', () => {
+    const links = linksIn(readText('SECURITY.md'));
+    expect(links).toContain(PAGE);
+    expect(links.filter((link) => !existsSync(ROOT + link))).toEqual([]);
+  });
+});

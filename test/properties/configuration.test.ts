@@ -1,0 +1,266 @@
+import { type KeyObject, randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CONFIG_VARIABLES, type Config, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
+import { anyText } from '../support/arbitraries.ts';
+import { PRODUCTION } from '../support/environments.ts';
+import { holds } from '../support/properties.ts';
+
+/*
+ * Environments that are valid, nearly so, or not at all. Each run prints the seeds of its properties;
+ * `FC_SEED=<seed> vitest run test/properties/configuration.test.ts` repeats it.
+ */
+
+/** Part of every text that is no value of any variable: a message that tells of it tells too much. */
+const MARKER = `m4rk${randomBytes(4).toString('hex')}`;
+
+const DURATIONS = ['0', '1s', '999s', '10s', '15m', '12h', '7d', '3650d'];
+const MILLISECONDS = ['0', '1', '2', '999', '1000', '30000', '604800000', '2147483647', '315360000000'];
+const LIMITS = ['off', '1/1', '100/60', '999999999/86400'];
+const ORIGINS = ['https://app.example.com', ' http://localhost:5173 , https://a.b ', ',', 'https://[::1]:1'];
+const FLAGS = ['true', 'false'];
+
+/** Of each variable: texts that fit it, at least next to the right others. */
+const FITTING: Readonly<Record<string, readonly string[]>> = {
+  NODE_ENV: ['development', 'production', 'test'],
+  HOST: ['127.0.0.1', '::', '0.0.0.0', 'localhost'],
+  PORT: ['0', '1', '3000', '9464', '65535'],
+  BASE_URL: ['http://localhost', 'https://auth.example.com/', 'https://a.b//c//', 'https://[::1]:8443/x'],
+  ALLOWED_ORIGINS_DEV: ORIGINS,
+  ALLOWED_ORIGINS_PROD: ORIGINS,
+  TRUST_PROXY: ['0', '1', '100'],
+  REQUEST_TIMEOUT_MS: MILLISECONDS,
+  SLOW_REQUEST_THRESHOLDS: [
+    '{"warn":0,"error":0}',
+    '{"error":3000,"warn":1000}',
+    '{"warn":1,"error":9007199254740991}',
+  ],
+  RATE_LIMIT_GLOBAL: LIMITS,
+  RATE_LIMIT_STRICT: LIMITS,
+  RATE_LIMIT_PUBLIC: LIMITS,
+  LOG_LEVEL: ['trace', 'info', 'silent'],
+  METRICS: ['off', '9464', '3000', '0.0.0.0:9464', '[::1]:65535'],
+  DATA_DIR: ['.data', '/var/lib/tandem', '..'],
+  DATABASE_URL: ['memory:', 'postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run'],
+  MIGRATE_ON_START: FLAGS,
+  REDIS_URL: [
+    'redis://localhost',
+    'rediss://u:p@r:6380/3',
+    'redis://a,redis://b:7000',
+    'rediss://u:p@a, rediss://u:p@b',
+  ],
+  SESSION_STORE: ['database', 'redis'],
+  DATABASE_POOL_SIZE: ['1', '10', '1000'],
+  DATABASE_CONNECTION_TIMEOUT: DURATIONS,
+  DATABASE_STATEMENT_TIMEOUT: DURATIONS,
+  DATABASE_IDLE_TIMEOUT: DURATIONS,
+  JWT_ACCESS_EXPIRES_IN: DURATIONS,
+  JWT_REFRESH_EXPIRES_IN: DURATIONS,
+  JWT_REFRESH_RACE_WINDOW: DURATIONS,
+  JWT_REFRESH_REPLAY_WINDOW: DURATIONS,
+  JWT_REFRESH_COOKIE_PATH: ['/', '/auth', '/a/b=c'],
+  JWT_REFRESH_COOKIE_SAME_SITE: ['lax', 'strict', 'none'],
+  JWT_REFRESH_COOKIE_SECURE: FLAGS,
+  JWT_REFRESH_COOKIE_MAX_AGE_MS: MILLISECONDS,
+  ...Object.fromEntries(
+    Object.entries(PRODUCTION).flatMap(([name, text]) =>
+      text.includes('KEY') ? [[name, [text, text.replaceAll('\n', '\\n'), text + text]]] : [],
+    ),
+  ),
+};
+
+const NAMES: string[] = CONFIG_VARIABLES.map(({ name }) => name);
+/** A variable that has no texts of its own here is held against these. */
+const ANYTHING = ['true', '1', '1/60', '10s', 'text', 'https://auth.example.com'];
+const fittingOf = (name: string): readonly string[] => FITTING[name] ?? ANYTHING;
+
+/** The same text with a piece of it taken out, doubled, or replaced by another that holds the marker. */
+const mutated = (texts: readonly string[], piece: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.tuple(fc.constantFrom(...texts), fc.nat(), fc.nat({ max: 8 }), piece).map(([text, at, length, other]) => {
+    const start = at % (text.length + 1);
+    return `${text.slice(0, start)}${other}${text.slice(start + length)}`;
+  });
+
+const marked = anyText.map((text) => `${text}${MARKER}${text}`);
+const piece = fc.oneof(
+  marked,
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    '\n',
+    '-',
+    '%',
+    '%zz',
+    '/',
+    '//',
+    ':',
+    '@',
+    ',',
+    '*',
+    '0',
+    '1',
+    '99999',
+    'é',
+    '"',
+    '{',
+    '\\n',
+  ),
+);
+
+const textOf = (name: string): fc.Arbitrary<string | undefined> =>
+  fc.oneof(
+    { arbitrary: fc.constantFrom(...fittingOf(name)), weight: 12 },
+    { arbitrary: mutated(fittingOf(name), piece), weight: 2 },
+    { arbitrary: marked, weight: 1 },
+    { arbitrary: fc.constantFrom(undefined, ''), weight: 4 },
+  );
+
+/** Few variables are given, so that an environment is often valid. */
+const environment = fc
+  .tuple(
+    fc
+      .subarray(NAMES, { maxLength: 8 })
+      .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, textOf(name)])))),
+    fc.constantFrom({}, {}, PRODUCTION),
+    fc.dictionary(fc.oneof(fc.constantFrom('__proto__', 'constructor', 'PATH', 'port'), anyText), anyText, {
+      maxKeys: 2,
+    }),
+  )
+  .map(([given, production, others]): Record<string, string | undefined> => ({ ...others, ...production, ...given }));
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The configuration, or the error: any other one fails the property. */
+const parsed = (env: Env): Config | ConfigError => {
+  try {
+    return parseConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+};
+
+const isWhole = (value: number, min: number, max: number) =>
+  Number.isSafeInteger(value) && value >= min && value <= max;
+const TEN_YEARS = 315_360_000_000;
+const MAX_TIMER = 2 ** 31 - 1;
+
+const isHttpUrl = (text: string): boolean => /^https?:\/\/[^?#*\s@]*[^/]$/.test(text) && URL.canParse(text);
+const isDecodable = (url: string): boolean => {
+  try {
+    return decodeURIComponent(url) !== '';
+  } catch {
+    return false;
+  }
+};
+const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+
+/** What `Config` promises beyond its types: a word for each promise that is broken. */
+const brokenPromises = (config: Config): string[] => {
+  const { database, keys, rateLimits, refreshCookie: cookie, slowRequest, requestTimeout } = config;
+  const timeouts =
+    database.kind === 'postgresql' ? [database.connectionTimeout, database.statementTimeout, database.idleTimeout] : [];
+  const pairs = keys === null ? [] : [keys.access, keys.refresh];
+  const production = config.environment === 'production';
+  const promises: Readonly<Record<string, boolean>> = {
+    port: isWhole(config.port, 0, 65_535),
+    host: config.host !== '' && !/\s/.test(config.host),
+    baseUrl: isHttpUrl(config.baseUrl),
+    allowedOrigins: config.allowedOrigins.every((origin) => new URL(origin).origin === origin),
+    trustProxy: isWhole(config.trustProxy, 0, 100),
+    requestTimeout: isWhole(requestTimeout, 1, MAX_TIMER),
+    slowRequest: isWhole(slowRequest.warn, 0, slowRequest.error) && Number.isSafeInteger(slowRequest.error),
+    rateLimits: Object.values(rateLimits).every(
+      (limit) => limit === null || (isWhole(limit.requests, 1, 1e9) && isWhole(limit.window, 1_000, 86_400_000)),
+    ),
+    timeouts: timeouts.every((timeout) => isWhole(timeout, 1, Math.max(1, requestTimeout - 1))),
+    lifetimes: [config.accessLifetime, config.refreshLifetime].every((time) => isWhole(time, 1_000, TEN_YEARS)),
+    windows: [config.raceWindow, config.replayWindow].every((time) => isWhole(time, 0, TEN_YEARS)),
+    redisUrls: config.redisUrls.every((url) => /^rediss?:/.test(url) && URL.canParse(url) && isDecodable(url)),
+    database: database.kind !== 'postgresql' || isDecodable(database.url),
+    sessionStore: config.sessionStore === 'database' || config.redisUrls.length > 0,
+    metrics:
+      config.metrics === null || (isWhole(config.metrics.port, 1, 65_535) && config.metrics.port !== config.port),
+    cookiePath: cookie.path.startsWith('/') && !/[;,\s]/.test(cookie.path),
+    cookieMaxAge: isWhole(cookie.maxAge, 1_000, TEN_YEARS),
+    cookieSecure: cookie.secure || (!production && cookie.sameSite !== 'none'),
+    dataDir: !config.dataDir.includes('\0'),
+    production: !production || (keys !== null && database.kind !== 'memory'),
+    keys: pairs.every(
+      ({ privateKey, publicKeys }) => publicKeys.length > 0 && [privateKey, ...publicKeys].every(isP256),
+    ),
+    warnings: config.warnings.every((warning) => !warning.includes(MARKER)),
+  };
+  return Object.keys(promises).filter((name) => !promises[name]);
+};
+
+/** Problems that begin with no variable of the service's, or hold the marker or part of a key. */
+const tellingTooMuch = (problems: readonly string[], env: Env): string[] => {
+  const secrets = [
+    MARKER,
+    ...Object.values(env).flatMap((text) => (text?.includes('KEY-') ? (text.match(/[\w+/=]{16,}/g) ?? []) : [])),
+  ];
+  return problems.filter((problem) => {
+    const [name = ''] = problem.split(': ');
+    return !NAMES.includes(name) || secrets.some((secret) => problem.includes(secret));
+  });
+};
+
+describe('any environment', () => {
+  it('gives a configuration that keeps its promises, or names the variables at fault and nothing of their values', async () => {
+    const outcomes = new Map<string, number>();
+    await holds(
+      fc.property(environment, (env) => {
+        const outcome = parsed(env);
+        outcomes.set(outcome.constructor.name, (outcomes.get(outcome.constructor.name) ?? 0) + 1);
+        if (outcome instanceof ConfigError) {
+          expect(outcome.problems.length).toBeGreaterThan(0);
+          expect(tellingTooMuch(outcome.problems, env)).toEqual([]);
+          expect(outcome.message).toBe(['The configuration is invalid.', ...outcome.problems].join('\n'));
+        } else expect(brokenPromises(outcome)).toEqual([]);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(Math.min(...outcomes.values())).toBeGreaterThan(500);
+    expect(outcomes.size).toBe(2);
+  });
+
+  it('gives the same twice', async () => {
+    const plain = (outcome: Config | ConfigError) =>
+      outcome instanceof ConfigError ? outcome.problems : JSON.stringify(outcome);
+    await holds(
+      fc.property(environment, (env) => {
+        expect(plain(parsed(env))).toEqual(plain(parsed({ ...env })));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  // What takes more than linear time in 100,000 characters does not come to an end before the test's time is up.
+  it('is read in little time, however long its texts are', async () => {
+    const partOf = (name: string) =>
+      fc
+        .tuple(fc.constantFrom(...fittingOf(name)), fc.nat(), fc.integer({ min: 1, max: 8 }))
+        .map(([text, at, length]) => text.slice(at % text.length).slice(0, length));
+    const longText = (name: string) =>
+      fc
+        .tuple(
+          fc.constantFrom('', ...fittingOf(name)),
+          fc.oneof(partOf(name), partOf(name), piece),
+          fc.oneof(partOf(name), fc.constantFrom('', ' ', '-', 'x')),
+        )
+        .map(([before, repeated, after]) => `${before}${repeated.repeat(1e5 / (repeated.length || 1))}${after}`);
+    const long = fc
+      .constantFrom(...NAMES)
+      .chain((name) => fc.record({ name: fc.constant(name), text: longText(name) }));
+    await holds(
+      fc.property(long, fc.constantFrom({}, PRODUCTION), ({ name, text }, others) => {
+        const env = { ...others, [name]: text };
+        const outcome = parsed(env);
+        if (outcome instanceof ConfigError) expect(tellingTooMuch(outcome.problems, env)).toEqual([]);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});

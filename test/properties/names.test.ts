@@ -1,0 +1,110 @@
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RegisterBody } from '../../src/adapters/http/schemas.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import type { UserRepository } from '../../src/application/ports/user-repository.ts';
+import { canonicalEmail, canonicalUsername } from '../../src/domain/account.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import type { Database } from '../../src/infrastructure/database.ts';
+import { ADA, application } from '../support/application.ts';
+import { anyText, email, inAnyCase, lookingLike, username } from '../support/arbitraries.ts';
+import { aUser } from '../support/builders.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
+import { holds } from '../support/properties.ts';
+
+/*
+ * Names that are alike in one way or another. Each run prints the seeds of its properties;
+ * `FC_SEED=<seed> vitest run test/properties/names.test.ts` repeats it.
+ */
+
+type Kind = 'username' | 'email';
+const NAMES = {
+  username: { canonical: canonicalUsername, arbitrary: username, schema: RegisterBody.entries.username },
+  email: { canonical: canonicalEmail, arbitrary: email, schema: RegisterBody.entries.email },
+};
+
+const find = (users: UserRepository, kind: Kind, name: string) =>
+  kind === 'email' ? users.findByEmail(name) : users.findByUsername(name);
+
+/** Whether both can be stored, and whether the second name finds the first user: as one word. */
+const collision = async (users: UserRepository, kind: Kind, first: string, second: string): Promise<string> => {
+  const user = aUser({ [kind]: first });
+  await users.add(user);
+  const found = (await find(users, kind, second))?.id === user.id;
+  const refused = await users.add(aUser({ [kind]: second })).then(
+    () => false,
+    (error: unknown) => error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE',
+  );
+  return `${found ? 'found' : 'not found'}, ${refused ? 'refused' : 'stored'}`;
+};
+
+describe.each(['username', 'email'] as const)('of two %ss', (kind) => {
+  const { canonical, arbitrary, schema } = NAMES[kind];
+  const pair = arbitrary.chain((name) => fc.tuple(fc.constant(name), fc.oneof(lookingLike(name), arbitrary)));
+
+  it('the canonical form of the canonical form is the same', async () => {
+    const anyName = fc.oneof(anyText, arbitrary.chain(lookingLike));
+    await holds(
+      fc.property(anyName, (name) => {
+        expect(canonical(canonical(name))).toBe(canonical(name));
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+
+  it('those that may be registered and differ in letter case alone are one, and no other two', async () => {
+    const bare = (name: string) => name.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    await holds(
+      fc.property(pair, (names) => {
+        const [first = '', second = ''] = names
+          .map((name) => v.safeParse(schema, name))
+          .map((parsed) => (parsed.success ? parsed.output : undefined));
+        fc.pre(first !== '' && second !== '');
+        expect(canonical(first) === canonical(second)).toBe(bare(first) === bare(second));
+        expect(first).toMatch(/^[\x21-\x7e]+$/);
+      }),
+      { numRuns: 10_000, maxSkipsPerRun: 20 },
+    );
+  });
+
+  it('a registered one is found by a log-in with it in any letter case', async () => {
+    const written = arbitrary
+      .filter((name) => v.is(schema, name))
+      .chain((name) => fc.tuple(fc.constant(name), inAnyCase(name)));
+    await holds(
+      fc.asyncProperty(written, async ([name, account]) => {
+        const app = application();
+        const { user } = await app.register({ ...ADA, [kind]: name });
+        expect((await app.login({ account, password: ADA.password })).user.id).toBe(user.id);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  const agree = (name: string, numRuns: number, open: () => Promise<Database>) =>
+    describe(`on ${name}`, () => {
+      let database: Database;
+      beforeAll(async () => {
+        database = await open();
+      });
+      afterAll(() => database?.close());
+
+      it('the domain, the memory and the unique constraints find the same two alike', async () => {
+        await holds(
+          fc.asyncProperty(pair, async ([first, second]) => {
+            const same = canonical(first) === canonical(second);
+            const expected = same ? 'found, refused' : 'not found, stored';
+            expect(await collision(memoryUserRepository(), kind, first, second)).toBe(expected);
+            await database.em.execute('truncate users cascade');
+            expect(await collision(mikroOrmUserRepository(database.em), kind, first, second)).toBe(expected);
+          }),
+          { numRuns },
+        );
+      });
+    });
+  const server = TEST_DATABASE_URL;
+  agree('PGlite', 120, openEmbedded);
+  if (server !== undefined) agree('PostgreSQL', 120, () => openOnPostgresql(server));
+});

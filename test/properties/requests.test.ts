@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { brokenRules } from '../support/answer-rules.ts';
+import { signUp } from '../support/auth-http.ts';
+import { type Exchanged, keepAliveClient } from '../support/exchange.ts';
+import { malformedRequest } from '../support/malformed.ts';
+import { holds } from '../support/properties.ts';
+import { exchangeRaw } from '../support/raw-http.ts';
+import { type Credentials, requestsTo } from '../support/requests.ts';
+import { sampleBody } from '../support/samples.ts';
+import { declaredRoutes, startService, type TestService } from '../support/service.ts';
+import { openTestStorage, type TestStorage } from '../support/storage.ts';
+
+/*
+ * Requests made from the declarations of the routes, and bytes that are none. Each run prints the seeds of its properties;
+ * `FC_SEED=<seed> vitest run test/properties/requests.test.ts` repeats it.
+ */
+
+const BATCHES = 200;
+const BATCH = 50;
+const CONNECTIONS = 16;
+const CLIENTS = 40;
+/** What such requests come to, each of them many times. */
+const STATUSES = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415];
+
+const routes = await declaredRoutes();
+
+describe('whatever is asked', () => {
+  let storage: TestStorage;
+  let service: TestService;
+  const clients: Credentials[] = [];
+  const unhandled: unknown[] = [];
+  const notice = (reason: unknown) => void unhandled.push(reason);
+
+  beforeAll(async () => {
+    process.on('unhandledRejection', notice);
+    storage = await openTestStorage();
+    const hasher = bcryptPasswordHasher({ cost: 4 });
+    const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.com', TRUST_PROXY: '1' };
+    service = await startService(env, { users: storage.users, sessions: storage.sessions, hasher });
+    for (const route of routes.filter(({ name }) => name === 'register')) {
+      await service.http.post(route.path).send(sampleBody(route)).expect(201);
+    }
+    while (clients.length < CLIENTS) clients.push(await signUp(service));
+  });
+  afterAll(async () => {
+    await service?.close();
+    await storage?.close();
+    process.off('unhandledRejection', notice);
+    expect(unhandled).toEqual([]);
+  });
+
+  it('the answer is a proper one', async () => {
+    const { send, close } = keepAliveClient(service.url, CONNECTIONS);
+    const clientOf = (number: number) => clients[number % clients.length] ?? expect.unreachable();
+    const statuses = new Map<number, number>();
+    const requests = fc.array(requestsTo(routes, clientOf), { minLength: BATCH, maxLength: BATCH });
+    const property = fc.asyncProperty(requests, async (batch) => {
+      const broken = await Promise.all(
+        batch.map(async (each) => {
+          const answer = await send(each);
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          const rules = brokenRules(answer, each.method, routes);
+          return rules.length === 0
+            ? []
+            : [{ rules, asked: { ...each, body: Buffer.from(each.body).toString() }, answer }];
+        }),
+      );
+      expect(broken.flat()).toEqual([]);
+    });
+    await holds(property, { numRuns: BATCHES, endOnFailure: true }).finally(close);
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining(STATUSES));
+    expect(service.logs.filter(({ level }) => level === 'fatal')).toEqual([]);
+  }, 120_000);
+
+  it('the answer is a proper one, if bytes that are no request get any', async () => {
+    await holds(
+      fc.asyncProperty(malformedRequest, async ({ bytes, method }) => {
+        const { status, headers, body } = await exchangeRaw(service.url, bytes, { endAfter: true });
+        // A connection may be closed without a word when there was nothing to answer.
+        if (Number.isNaN(status)) return;
+        const answer: Exchanged = { status, headers, body };
+        expect({ broken: brokenRules(answer, method, routes), answer }).toEqual({ broken: [], answer });
+      }),
+      { numRuns: 400 },
+    );
+    expect((await service.http.get('/health/live')).status).toBe(200);
+  });
+});

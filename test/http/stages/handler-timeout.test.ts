@@ -129,7 +129,7 @@ describe('REQUEST_TIMEOUT_MS', () => {
   it('is what the service goes by, and what is stopped leaves no trace', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };
-    const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { hasher });
+    const service = await startService({ DATABASE_URL: 'memory:', REQUEST_TIMEOUT_MS: '100' }, { hasher });
     const person = aPerson();
     const { body, headers } = await service.http.post('/auth/register').send(person).expect(503);
     expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');

@@ -50,6 +50,10 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
     'rediss://u:p@a, rediss://u:p@b',
   ],
   SESSION_STORE: ['database', 'redis'],
+  BCRYPT_COST: ['4', '10', '15'],
+  PASSWORD_BLOCKLIST: ['common', 'off'],
+  JWT_ISSUER: ['tandem', 'https://auth.example.com'],
+  JWT_AUDIENCE: ['everybody', 'urn:example:api'],
   DATABASE_POOL_SIZE: ['1', '10', '1000'],
   DATABASE_CONNECTION_TIMEOUT: DURATIONS,
   DATABASE_STATEMENT_TIMEOUT: DURATIONS,
@@ -185,6 +189,7 @@ const brokenPromises = (config: Config): string[] => {
     cookiePath: cookie.path.startsWith('/') && !/[;,\s]/.test(cookie.path),
     cookieMaxAge: isWhole(cookie.maxAge, 1_000, TEN_YEARS),
     cookieSecure: cookie.secure || (!production && cookie.sameSite !== 'none'),
+    bcryptCost: isWhole(config.bcryptCost, production ? 10 : 4, 15),
     dataDir: !config.dataDir.includes('\0'),
     production: !production || (keys !== null && database.kind !== 'memory'),
     keys: pairs.every(

@@ -91,9 +91,11 @@ export const thresholds = v.pipe(
   v.check(({ warn, error }) => warn <= error),
 );
 
-/** Whether it is a URL whose parts the drivers can decode. */
+/** Whether it is a URL that the drivers read alike: nothing of it is dropped, and its parts can be decoded. */
 const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
-  protocols.includes(URL.parse(text)?.protocol ?? '') && isDecodable(text);
+  protocols.includes(URL.parse(text)?.protocol ?? '') && !hasControls(text.trim()) && isDecodable(text);
+
+const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
 
 const isDecodable = (text: string): boolean => {
   try {

@@ -70,6 +70,8 @@ const anyPath = fc
       '/../etc/passwd',
       'http://a.example/errors',
       'http://a',
+      'http://[',
+      '/\\%@#',
     ),
   )
   .map((path) => (/^[/*]|^http:/.test(path) ? path : `/${path}`));

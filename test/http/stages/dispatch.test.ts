@@ -51,6 +51,16 @@ describe('a request', () => {
   });
 });
 
+describe('a request target that is no URL', () => {
+  it.each(['http://[', '//a@:[', '/\\\\@[#'])('is an unknown path: %s', async (target) => {
+    const { url, logs } = await start();
+    const answer = await exchangeRaw(url, head(`GET ${target}`, { Connection: 'close' }));
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.body)).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
+    expect(logs.filter(({ level }) => level === 'fatal')).toEqual([]);
+  });
+});
+
 describe('a path parameter', () => {
   it.each([
     ['percent-decoded', 'a%20b%2Fc', 'a b/c'],

@@ -19,10 +19,20 @@ const FALLBACK = route(
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
   const router = new Router({ exclusive: true });
   for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf));
-  const dispatched = compose([router.routes() as Middleware, entering(FALLBACK, stagesOf)]);
+  const fallback = entering(FALLBACK, stagesOf);
+  const dispatched = compose([router.routes() as Middleware, fallback]);
   return async function dispatch(ctx, next) {
-    await dispatched(ctx, next);
+    await (hasPath(ctx) ? dispatched : fallback)(ctx, next);
   };
+};
+
+/** Of some request targets that are no URL, such as `http://[`, the framework cannot tell the path. */
+const hasPath = (ctx: Context): boolean => {
+  try {
+    return typeof ctx.path === 'string';
+  } catch {
+    return false;
+  }
 };
 
 const entering = (entered: Route, stagesOf: (route: Route) => Middleware): Middleware => {

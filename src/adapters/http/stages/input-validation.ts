@@ -19,7 +19,7 @@ export const inputValidation = ({ request }: Route): Middleware =>
       return result.output;
     };
     const params = check(request.params, ctx.params ?? {}, 'params');
-    const query = check(request.query, ctx.query, 'query');
+    const query = request.query && check(request.query, ctx.query, 'query');
     const sent = request.body && (await readJson(ctx));
     if (sent === null) problems.push(MALFORMED);
     const body = sent === null ? sent : check(request.body, sent, 'body');

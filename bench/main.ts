@@ -19,7 +19,7 @@ try {
   const http = client(service.url);
   try {
     succeeded(await http.post('/auth/register', { username: ACCOUNT, email: 'bench@example.org', password: PASSWORD }));
-    await benchLogIns(http, ACCOUNT, PASSWORD);
+    await benchLogIns(http, PASSWORD);
     await benchFlood(http, ACCOUNT, PASSWORD);
   } finally {
     http.close();

@@ -7,7 +7,7 @@ import { type LaneLoad, lane } from './lane.ts';
 export type BcryptOptions = {
   /** The logarithm of the rounds. SPEC "Password handling": 10. */
   readonly cost?: number;
-  /** How many hashes are computed at once. */
+  /** How many hashes are in the thread pool at once: by default one more than there are cores, so that none waits for the event loop. */
   readonly width?: number;
   /** Milliseconds a hash may wait for its turn. */
   readonly maxWait?: number;
@@ -26,7 +26,7 @@ const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '
  */
 export const bcryptPasswordHasher = ({
   cost = USUAL_COST,
-  width = availableParallelism(),
+  width = availableParallelism() + 1,
   maxWait = 10_000,
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
   const inTurn = lane({ width, maxWait, firstGuess: FIRST_GUESS * 2 ** (cost - USUAL_COST) });

@@ -5,8 +5,17 @@ import { isStorable } from '../mikro-orm/storable.ts';
 import type { Tables } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 import { serverTime } from '../server-time.ts';
-import { toRow, toSession } from './sql-rows.ts';
-import { clockOf, endSurplus, liveSessions, purgeOver, rotateBefore, takeBack } from './sql-statements.ts';
+import { toSession } from './sql-rows.ts';
+import {
+  addCounting,
+  clockOf,
+  endSurplus,
+  liveSessions,
+  mayBeTooMany,
+  purgeOver,
+  rotateBefore,
+  takeBack,
+} from './sql-statements.ts';
 import { tooLate } from './too-late.ts';
 
 /**
@@ -36,8 +45,8 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
   return {
     async add(session) {
       await translated(async () => {
-        await tables().insertInto('sessions').values(toRow(session)).execute();
-        await endSurplus(tables(), session).execute();
+        const { others } = await addCounting(tables(), session).executeTakeFirstOrThrow();
+        if (mayBeTooMany(others)) await endSurplus(tables(), session).execute();
       });
     },
     async find({ id, userId }) {

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Kysely } from 'kysely';
 import { type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/tables.ts';
+import { toRow } from './sql-rows.ts';
 
 /** The statements on table `sessions` that need a word. Each is built here and carried out by the repository. */
 
@@ -25,6 +26,26 @@ export const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
     .where(liveAt(now))
     .orderBy('rotated_at', 'desc')
     .orderBy('id', 'desc');
+
+/** Adds a session and counts those that its user had, over or live, as far as this statement sees. */
+export const addCounting = (db: Kysely<Tables>, session: Session) =>
+  db
+    .insertInto('sessions')
+    .values(toRow(session))
+    .returning(
+      db
+        .selectFrom('sessions as earlier')
+        .where('earlier.user_id', '=', session.userId)
+        .select((eb) => eb.fn.countAll().as('count'))
+        .as('others'),
+    );
+
+/** So many sessions of one user may be added at one moment without seeing one another. */
+const UNSEEN = SESSIONS_PER_USER / 2;
+
+/** Whether it is worth looking for a surplus: hardly any user has so many sessions. */
+export const mayBeTooMany = (others: number | string | bigint | null): boolean =>
+  Number(others) + UNSEEN >= SESSIONS_PER_USER;
 
 /**
  * Ends what a session just added is too much. After the insert and not with it: the last of several that add at once sees what

@@ -7,7 +7,7 @@ import { type LaneLoad, lane } from './lane.ts';
 export type BcryptOptions = {
   /** The logarithm of the rounds. SPEC "Password handling": 10. */
   readonly cost?: number;
-  /** How many hashes are in the thread pool at once: by default one more than there are cores, so that none waits for the event loop. */
+  /** How many hashes are computed at once; by default one more than there are cores, so that none of these is idle between two. */
   readonly width?: number;
   /** Milliseconds a hash may wait for its turn. */
   readonly maxWait?: number;

@@ -7,12 +7,17 @@ import { type LaneLoad, lane } from './lane.ts';
 export type BcryptOptions = {
   /** The logarithm of the rounds. SPEC "Password handling": 10. */
   readonly cost?: number;
-  /** How many hashes are computed at once; by default one more than there are cores, so that none of these is idle between two. */
+  /**
+   * How many hashes are computed at once. By default one more than there are cores, so that none of these is idle between two,
+   * and one less than there are threads, so that a token never waits for a password.
+   */
   readonly width?: number;
   /** Milliseconds a hash may wait for its turn. */
   readonly maxWait?: number;
 };
 
+/** Of libuv's thread pool, which the hashes share with all that signs and verifies. */
+const THREADS = 4;
 const USUAL_COST = 10;
 /** Milliseconds that a hash of the usual cost may take; each step of the cost doubles it. */
 const FIRST_GUESS = 50;
@@ -26,7 +31,7 @@ const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '
  */
 export const bcryptPasswordHasher = ({
   cost = USUAL_COST,
-  width = availableParallelism() + 1,
+  width = Math.min(availableParallelism() + 1, THREADS - 1),
   maxWait = 10_000,
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
   const inTurn = lane({ width, maxWait, firstGuess: FIRST_GUESS * 2 ** (cost - USUAL_COST) });

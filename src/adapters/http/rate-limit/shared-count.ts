@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
+import { unlessAway } from '../../unless-away.ts';
 import { RateLimitExceeded } from '../exceptions.ts';
-
-/** Milliseconds during which a Redis that failed is not asked again, so that a frozen one delays few requests. */
-const PAUSE = 1000;
 
 export type SharedCount = {
   /** Counts in Redis, or in the process while Redis is away. */
@@ -11,30 +9,14 @@ export type SharedCount = {
   degraded(): boolean;
 };
 
-/** Follows whether the shared count can be had, and logs each change of it once. */
+/** The count of all instances, as long as it can be had. */
 export const sharedCount = (logger: Logger): SharedCount => {
-  let pausedUntil = 0;
-  let degraded = false;
-  const mark = (now: boolean, say: () => void): void => {
-    if (degraded !== now) say();
-    degraded = now;
-  };
+  const redis = unlessAway(logger, {
+    away: 'Redis is away: rate limits are counted in the process',
+    back: 'Redis is back: rate limits are shared again',
+  });
   return {
-    async orElse(inRedis, inProcess) {
-      if (performance.now() < pausedUntil) return inProcess();
-      try {
-        await inRedis();
-      } catch (error) {
-        if (!(error instanceof RateLimitExceeded)) {
-          pausedUntil = performance.now() + PAUSE;
-          mark(true, () => logger.warn({ err: error }, 'Redis is away: rate limits are counted in the process'));
-          return inProcess();
-        }
-        mark(false, () => logger.info('Redis is back: rate limits are shared again'));
-        throw error;
-      }
-      mark(false, () => logger.info('Redis is back: rate limits are shared again'));
-    },
-    degraded: () => degraded,
+    orElse: (inRedis, inProcess) => redis.ask(inRedis, inProcess, (error) => error instanceof RateLimitExceeded),
+    degraded: redis.isAway,
   };
 };

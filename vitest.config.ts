@@ -4,7 +4,7 @@ import './test/support/servers/provided.ts';
 const PURE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
-  'test/properties/{configuration,interleavings}.test.ts',
+  'test/properties/{configuration,interleavings,tabs}.test.ts',
 ];
 const EMBEDDED = [
   'test/architecture/**/*.test.ts',

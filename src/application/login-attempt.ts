@@ -1,6 +1,6 @@
 import { canonicalAccount } from '../domain/account.ts';
 import type { User } from '../domain/user.ts';
-import { firstGenuine } from './first-genuine.ts';
+import { genuineTokens } from './genuine-tokens.ts';
 import type { Clock } from './ports/clock.ts';
 import type { Attempt } from './ports/login-attempts.ts';
 import type { TokenSigner } from './ports/token-signer.ts';
@@ -25,7 +25,8 @@ export type Origin = {
 export const loginAttempt =
   ({ tokens, clock }: LoginAttemptDeps) =>
   async (account: string, user: User | null, { network, refreshTokens }: Origin): Promise<Attempt> => {
-    const known = await firstGenuine(tokens, refreshTokens, clock.now(), ({ claims }) => claims.sub === user?.id);
-    const key = known !== null ? `device ${known.sessionId}` : `account ${canonicalAccount(account)}`;
+    const genuine = await genuineTokens(tokens, refreshTokens, clock.now());
+    const known = genuine.find(({ claims }) => claims.sub === user?.id);
+    const key = known !== undefined ? `device ${known.sessionId}` : `account ${canonicalAccount(account)}`;
     return { key, network };
   };

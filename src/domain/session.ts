@@ -12,12 +12,24 @@ export type Session = {
   readonly currentTokenId: string;
   /** `jti` of the token that was rotated into the current one; `null` until the first rotation. */
   readonly previousTokenId: string | null;
-  /** When the current token was issued. */
+  /** When the current token was issued, and the previous one rotated. */
   readonly rotatedAt: number;
+  /** What was rotated before the previous token, the newest first: as much as it takes to tell a race from a theft. */
+  readonly earlierTokens: readonly RotatedToken[];
   readonly createdAt: number;
   /** When the current token, and with it the session, is over. */
   readonly expiresAt: number;
 } & Device;
+
+/** A refresh token that was rotated. */
+export type RotatedToken = {
+  /** `jti` */
+  readonly tokenId: string;
+  readonly rotatedAt: number;
+};
+
+/** So many earlier tokens a session remembers. Five tabs that wake at once rotate five times. */
+export const EARLIER_TOKENS_KEPT = 16;
 
 /** A session is found by both: whoever names another user's finds nothing. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
@@ -25,11 +37,11 @@ export type SessionKey = Pick<Session, 'id' | 'userId'>;
 /** So many live sessions a user may have; of more, those that were used least recently end. */
 export const SESSIONS_PER_USER = 50;
 
-/** How long, in milliseconds, the immediate predecessor of the current token is forgiven or served. ADR 0003. */
+/** What the replay of a rotated token means, by the milliseconds since its own rotation. ADR 0003. */
 export type ReplayPolicy = {
-  /** Within this time of its rotation its replay is a race, not a theft. */
+  /** Up to this age a replay is a race, not a theft. */
   readonly raceWindow: number;
-  /** Within this time of its rotation it yields its successor again; 0 is never. */
+  /** Below this age a replay yields the current token again, and so does a token that took another's place so recently; 0 is never. */
   readonly replayWindow: number;
 };
 
@@ -37,7 +49,7 @@ export type ReplayPolicy = {
 export type TokenStanding =
   /** May be rotated. */
   | 'current'
-  /** Yields the current token again. */
+  /** Yields the current token again, which is not rotated. */
   | 'replayable'
   /** Refused, and the session lives: two tabs raced, or an answer was lost. */
   | 'raced'
@@ -59,6 +71,7 @@ export const newSession = (input: {
   currentTokenId: input.tokenId,
   previousTokenId: null,
   rotatedAt: input.now,
+  earlierTokens: [],
   createdAt: input.now,
   expiresAt: input.now + input.lifetime,
   userAgent: input.device.userAgent,
@@ -76,7 +89,21 @@ export type Rotation = {
   readonly at: number;
   /** When the new token, and with it the session, is over. */
   readonly expiresAt: number;
+  /** What was rotated before this time is no race any more, and may be forgotten. */
+  readonly racesSince: number;
 };
+
+/** What became of a rotation. */
+export type RotationOutcome =
+  | 'rotated'
+  /** Nothing was changed: another token is current, or there is no such live session. */
+  | 'stale'
+  /** Nothing was changed, and nothing will be: the store came to it after its deadline (ADR 0022). */
+  | 'too-late';
+
+/** From when on the replay of a rotated token may be more than a theft. */
+export const racesSince = ({ raceWindow, replayWindow }: ReplayPolicy, now: number): number =>
+  now - Math.max(raceWindow, replayWindow);
 
 /** The order in which a user's sessions are listed: the one that was used last comes first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
@@ -84,18 +111,32 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 export const isLive = (session: Session, now: number): boolean => now < session.expiresAt;
 
 /** The session after the step, or `null` when it may not take it: another token is current, or the session is over. */
-export const rotated = (session: Session, { from, to, at, expiresAt }: Rotation): Session | null =>
-  session.currentTokenId === from && isLive(session, at)
-    ? { ...session, currentTokenId: to, previousTokenId: from, rotatedAt: at, expiresAt }
+export const rotated = (session: Session, rotation: Rotation): Session | null =>
+  session.currentTokenId === rotation.from && isLive(session, rotation.at)
+    ? {
+        ...session,
+        currentTokenId: rotation.to,
+        previousTokenId: rotation.from,
+        rotatedAt: rotation.at,
+        earlierTokens: earlierTokensAfter(session, rotation),
+        expiresAt: rotation.expiresAt,
+      }
     : null;
 
+const earlierTokensAfter = (session: Session, { racesSince }: Rotation): readonly RotatedToken[] =>
+  session.rotatedAt < racesSince ? [] : rotatedTokens(session).slice(0, EARLIER_TOKENS_KEPT);
+
+const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): readonly RotatedToken[] =>
+  previousTokenId === null ? [] : [{ tokenId: previousTokenId, rotatedAt }, ...earlierTokens];
+
 /**
- * The session before the step, or `null` when that step is not its last one. The predecessor of `from` is not known any more,
- * and what the step moved in time stays moved: no token but `from` can be used for it.
+ * The session before the step, or `null` when that step is not its last one. What the step moved in time stays moved: no token
+ * but `from` can be used for it. That `from` is its own predecessor now does no harm: the current token is judged first.
  */
 export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
-  session.currentTokenId === to ? { ...session, currentTokenId: from, previousTokenId: null } : null;
+  session.currentTokenId === to ? { ...session, currentTokenId: from } : null;
 
+/** What a genuine token of the session's family may do. A replay is judged by the time since that very token was rotated. */
 export const tokenStanding = (
   session: Session | null,
   tokenId: string,
@@ -103,10 +144,20 @@ export const tokenStanding = (
   policy: ReplayPolicy,
 ): TokenStanding => {
   if (session === null || !isLive(session, now)) return 'over';
-  if (tokenId === session.currentTokenId) return 'current';
-  if (tokenId !== session.previousTokenId) return 'reused';
-  // Another instance, whose clock is ahead, may have rotated it.
-  const age = Math.max(0, now - session.rotatedAt);
-  if (age < policy.replayWindow) return 'replayable';
-  return age <= policy.raceWindow ? 'raced' : 'reused';
+  // Another instance, whose clock is ahead, may have rotated.
+  const age = ({ rotatedAt }: { rotatedAt: number }) => Math.max(0, now - rotatedAt);
+  if (tokenId === session.currentTokenId)
+    return hasPredecessor(session) && age(session) < policy.replayWindow ? 'replayable' : 'current';
+  const known = rotatedTokens(session).find((rotated) => rotated.tokenId === tokenId);
+  const rotation = known ?? oldestOfFull(session);
+  if (rotation === undefined) return 'reused';
+  if (known !== undefined && age(known) < policy.replayWindow) return 'replayable';
+  return age(rotation) <= policy.raceWindow ? 'raced' : 'reused';
 };
+
+/** Whether the current token took another's place: it is not the first, and no rotation was taken back to it. */
+const hasPredecessor = ({ previousTokenId, currentTokenId }: Session): boolean =>
+  previousTokenId !== null && previousTokenId !== currentTokenId;
+
+/** A full list has dropped what was rotated before its last entry, perhaps just before: that counts as its last entry. */
+const oldestOfFull = ({ earlierTokens }: Session): RotatedToken | undefined => earlierTokens[EARLIER_TOKENS_KEPT - 1];

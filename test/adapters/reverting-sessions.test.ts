@@ -66,8 +66,8 @@ describe('revertingSessionRepository', () => {
 
     line.set('up');
     await settle();
-    expect(await reverting.rotate(aRotation(session, { from: rotation.to }))).toBe(false);
-    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    expect(await reverting.rotate(aRotation(session, { from: rotation.to }))).toBe('stale');
+    expect(await reverting.rotate(aRotation(session))).toBe('rotated');
   });
 
   it('gives up a rotation that is not answered, and takes it back', async () => {
@@ -81,7 +81,7 @@ describe('revertingSessionRepository', () => {
     await failure;
     line.set('up');
     await vi.advanceTimersByTimeAsync(PAUSE);
-    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    expect(await reverting.rotate(aRotation(session))).toBe('rotated');
   });
 
   it('takes nothing back while the rotation could still happen', async () => {
@@ -104,7 +104,29 @@ describe('revertingSessionRepository', () => {
     const before = await store.find(session);
     await expect(reverting.rotate(aRotation(session))).rejects.toMatchObject(IN_DOUBT);
     expect(await store.find(session)).toStrictEqual(before);
-    expect(await reverting.rotate(aRotation(other))).toBe(true);
+    expect(await reverting.rotate(aRotation(other))).toBe('rotated');
+  });
+
+  it('does not find a session in doubt, so that nobody is given a token that is about to be taken back', async () => {
+    const { line, reverting, session, opened } = await setUp();
+    const other = await opened();
+    line.set('answers lost');
+    await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    await expect(reverting.find(session)).rejects.toMatchObject(IN_DOUBT);
+    expect(await reverting.find(other)).toStrictEqual(other);
+    await settle();
+    expect(await reverting.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
+  });
+
+  it('has no doubt of a rotation that came too late', async () => {
+    const { store, session } = await setUp();
+    const rotate: SessionRepository['rotate'] = async () => 'too-late';
+    const reverting = revertingSessionRepository({ ...store, rotate }, { patience: PATIENCE, pause: PAUSE });
+    for (const rotation of [aRotation(session), aRotation(session)]) {
+      expect(await reverting.rotate(rotation)).toBe('too-late');
+    }
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it.each(['down', 'silent'] as const)('tries until the store answers when it is %s', async (broken) => {
@@ -118,7 +140,7 @@ describe('revertingSessionRepository', () => {
 
     line.set('up');
     await settle();
-    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    expect(await reverting.rotate(aRotation(session))).toBe('rotated');
     const reverts = line.reverts();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(line.reverts()).toBe(reverts);
@@ -131,7 +153,7 @@ describe('revertingSessionRepository', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
     line.set('up');
     await settle();
-    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    expect(await reverting.rotate(aRotation(session))).toBe('rotated');
   });
 
   it('leaves alone what another instance has made of the session meanwhile', async () => {
@@ -159,7 +181,7 @@ describe('revertingSessionRepository', () => {
     for (const one of [stuck, session]) await expect(reverting.rotate(aRotation(one))).rejects.toThrow();
     set('up');
     await vi.advanceTimersByTimeAsync(PATIENCE + 3 * PAUSE);
-    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    expect(await reverting.rotate(aRotation(session))).toBe('rotated');
     await expect(reverting.rotate(aRotation(stuck))).rejects.toMatchObject(IN_DOUBT);
   });
 
@@ -171,7 +193,7 @@ describe('revertingSessionRepository', () => {
     await expect(reverting.revert(rotation)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
     line.set('up');
     await vi.advanceTimersByTimeAsync(PAUSE);
-    expect(await reverting.rotate(aRotation(session))).toBe(true);
+    expect(await reverting.rotate(aRotation(session))).toBe('rotated');
   });
 
   it('keeps so many doubts at most, and gives up the oldest', async () => {
@@ -181,8 +203,8 @@ describe('revertingSessionRepository', () => {
     for (const session of sessions) await expect(reverting.rotate(aRotation(session))).rejects.toThrow();
     line.set('up');
     await settle();
-    const won = await Promise.all(sessions.map((session) => reverting.rotate(aRotation(session))));
-    expect(won).toEqual([false, true, true]);
+    const outcomes = await Promise.all(sessions.map((session) => reverting.rotate(aRotation(session))));
+    expect(outcomes).toEqual(['stale', 'rotated', 'rotated']);
   });
 
   it('does nothing more once it is closed', async () => {

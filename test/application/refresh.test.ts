@@ -96,7 +96,7 @@ describe('refresh', () => {
   });
 
   describe('of several tokens in one request', () => {
-    it('takes the first that is genuine', async () => {
+    it('takes the first that is current', async () => {
       const { app, first, open } = await setUp();
       const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
       const { refreshToken } = await app.refresh(['nonsense', other, first]);
@@ -104,12 +104,35 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('does not turn to the next when the first genuine one is refused', async () => {
+    it('takes the one that is current, wherever it stands, and judges no other', async () => {
+      const { app, first } = await setUp();
+      const ended = await app.login({ account: 'Ada', password: ADA.password });
+      await app.endSession([ended.refreshToken]);
+      let token = (await app.refresh([first])).refreshToken;
+      app.clock.advance(MINUTE);
+      for (const others of [[first], [ended.refreshToken], [ended.refreshToken, first]]) {
+        token = (await app.refresh([...others, token])).refreshToken;
+        token = (await app.refresh([token, ...others])).refreshToken;
+      }
+    });
+
+    it('takes a race for more than a theft where none is current', async () => {
+      const { app, first } = await setUp();
+      const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(MINUTE);
+      const third = (await app.refresh([second])).refreshToken;
+      await expect(app.refresh([first, second])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([third])).toHaveProperty('accessToken');
+    });
+
+    it('ends the session of each that is reused where all are', async () => {
       const { app, first } = await setUp();
       const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
-      await app.refresh([first]);
-      await expect(app.refresh([first, other])).rejects.toMatchObject(REFUSED);
-      expect(await app.refresh([other])).toHaveProperty('accessToken');
+      const newest = [];
+      for (const token of [first, other]) newest.push((await app.refresh([token])).refreshToken);
+      app.clock.advance(MINUTE);
+      await expect(app.refresh([first, other])).rejects.toMatchObject(THEFT);
+      for (const token of newest) await expect(app.refresh([token])).rejects.toMatchObject(REFUSED);
     });
   });
 
@@ -136,10 +159,22 @@ describe('refresh', () => {
       await expect(app.refresh([refreshToken])).rejects.toMatchObject(REFUSED);
     });
 
-    it('ends the session at once when it is the predecessor of the predecessor', async () => {
+    it.each([1, 2, 4, 16, 40])('forgives the session when it was rotated just now, %i rotations ago', async (count) => {
+      const { app, first } = await setUp();
+      let token = first;
+      for (let times = 0; times < count; times += 1) token = (await app.refresh([token])).refreshToken;
+      app.clock.advance(10 * SECOND);
+      await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([token])).toHaveProperty('accessToken');
+    });
+
+    it('ends the session when it was itself rotated too long ago, whatever was rotated since', async () => {
       const { app, first } = await setUp();
       const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(10 * SECOND);
       const third = (await app.refresh([second])).refreshToken;
+      app.clock.advance(1);
+      await expect(app.refresh([second])).rejects.toMatchObject(REFUSED);
       await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
       await expect(app.refresh([third])).rejects.toMatchObject(REFUSED);
     });
@@ -157,7 +192,7 @@ describe('refresh', () => {
   describe('with a replay window', () => {
     const replayPolicy = { raceWindow: 10 * SECOND, replayWindow: 5 * SECOND };
 
-    it('yields the successor again to its immediate predecessor', async () => {
+    it('yields the current token again to the one that was rotated into it', async () => {
       const { app, user, first, open } = await setUp({ replayPolicy });
       const { refreshToken } = await app.refresh([first]);
       app.clock.advance(5 * SECOND - 1);
@@ -178,9 +213,47 @@ describe('refresh', () => {
       expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
     });
 
-    it('ends the session for what is further back', async () => {
+    it('yields the current token to what is further back, and rotates nothing for it', async () => {
+      const { app, first, open } = await setUp({ replayPolicy });
+      const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(SECOND);
+      // An instance that was not told of the replay window rotates on.
+      const strict = application({ ...app, replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 } });
+      strict.clock.set(app.clock.now());
+      const third = (await strict.refresh([second])).refreshToken;
+      for (const token of [first, second, third]) {
+        expect((await open((await app.refresh([token])).refreshToken)).claims.jti).toBe((await open(third)).claims.jti);
+      }
+    });
+
+    it('yields the current token again while it is new, so that any number of tabs cost one rotation', async () => {
+      const outcomes: string[] = [];
+      const onRefresh = (outcome: string) => void outcomes.push(outcome);
+      const { app, first, open } = await setUp({ replayPolicy, onRefresh });
+      const { refreshToken } = await app.refresh([first]);
+      for (const token of [refreshToken, first, refreshToken]) {
+        app.clock.advance(SECOND);
+        expect((await open((await app.refresh([token])).refreshToken)).claims).toEqual(
+          (await open(refreshToken)).claims,
+        );
+      }
+      app.clock.advance(2 * SECOND);
+      expect((await open((await app.refresh([refreshToken])).refreshToken)).claims.jti).not.toBe(
+        (await open(refreshToken)).claims.jti,
+      );
+      expect(outcomes).toEqual(['rotated', 'replayable', 'replayable', 'replayable', 'rotated']);
+    });
+
+    it('rotates the first token of a session at once', async () => {
+      const { app, first, open } = await setUp({ replayPolicy });
+      const { refreshToken } = await app.refresh([first]);
+      expect((await open(refreshToken)).claims.jti).not.toBe((await open(first)).claims.jti);
+    });
+
+    it('ends the session for what was rotated before both windows', async () => {
       const { app, first } = await setUp({ replayPolicy });
       const second = (await app.refresh([first])).refreshToken;
+      app.clock.advance(10 * SECOND + 1);
       await app.refresh([second]);
       await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
     });

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
-import { SESSIONS_PER_USER, type Session } from '../../src/domain/session.ts';
+import {
+  EARLIER_TOKENS_KEPT,
+  type Rotation,
+  rotated,
+  SESSIONS_PER_USER,
+  type Session,
+} from '../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../support/builders.ts';
 
 type Made = {
@@ -14,6 +20,7 @@ type Made = {
 
 const RACERS = 50;
 const DEVICE = { userAgent: 'Mozilla/5.0 (“Ünïcode” / 1)', address: '203.0.113.0/24' };
+const EARLIER = [NOW - 1, NOW - 2].map((rotatedAt) => ({ tokenId: anId(), rotatedAt }));
 /** Over by every clock. */
 const LONG_AGO = Date.UTC(2020, 0, 1);
 
@@ -51,7 +58,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
 
     it('finds a session by its id and its user', async () => {
       const fresh = await stored();
-      const old = await stored({ previousTokenId: anId(), rotatedAt: NOW + 1, ...DEVICE });
+      const old = await stored({ previousTokenId: anId(), rotatedAt: NOW + 1, earlierTokens: EARLIER, ...DEVICE });
       const strangers = await stored({ userId: stranger });
       for (const session of [fresh, old, strangers]) expect(await sessions.find(session)).toStrictEqual(session);
     });
@@ -77,7 +84,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
     it('rotates a session whose current token is the one that is used up', async () => {
       const [session, other] = [await stored(), await stored()];
       const first = aRotation(session);
-      expect(await sessions.rotate(first)).toBe(true);
+      expect(await sessions.rotate(first)).toBe('rotated');
       const once = {
         ...session,
         currentTokenId: first.to,
@@ -88,9 +95,49 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(once);
 
       const second = aRotation(once);
-      expect(await sessions.rotate(second)).toBe(true);
+      expect(await sessions.rotate(second)).toBe('rotated');
       expect(await sessions.find(session)).toMatchObject({ currentTokenId: second.to, previousTokenId: first.to });
       expect(await sessions.find(other)).toStrictEqual(other);
+    });
+
+    /** Rotates a session so many times, a second after each other. @returns what the domain makes of that. */
+    const rotateOn = async (session: Session, times: number, given: Partial<Rotation>): Promise<Session> => {
+      let expected = session;
+      for (let count = 0; count < times; count += 1) {
+        const rotation = aRotation(expected, { at: expected.rotatedAt + 1_000, ...given });
+        expect(await sessions.rotate(rotation)).toBe('rotated');
+        expected = rotated(expected, rotation) ?? expect.unreachable();
+      }
+      return expected;
+    };
+
+    it('remembers what was rotated before the previous token, 16 tokens at most', async () => {
+      const session = await stored();
+      const few = await rotateOn(session, 3, { racesSince: NOW });
+      expect(few.earlierTokens).toHaveLength(2);
+      expect(await sessions.find(session)).toStrictEqual(few);
+      const many = await rotateOn(few, EARLIER_TOKENS_KEPT + 3, { racesSince: NOW });
+      expect(many.earlierTokens).toHaveLength(EARLIER_TOKENS_KEPT);
+      expect(await sessions.find(session)).toStrictEqual(many);
+    });
+
+    it('forgets that once the last rotation is no race any more', async () => {
+      const session = await rotateOn(await stored(), 4, { racesSince: NOW });
+      const still = await rotateOn(session, 1, { racesSince: session.rotatedAt });
+      expect(still.earlierTokens).toHaveLength(4);
+      expect(await sessions.find(session)).toStrictEqual(still);
+      const none = await rotateOn(still, 1, { racesSince: still.rotatedAt + 1 });
+      expect(none.earlierTokens).toHaveLength(0);
+      expect(await sessions.find(session)).toStrictEqual(none);
+    });
+
+    it('keeps what it remembers when it takes a rotation back', async () => {
+      const session = await rotateOn(await stored(), 3, { racesSince: NOW });
+      const rotation = aRotation(session, { racesSince: NOW });
+      await sessions.rotate(rotation);
+      const after = rotated(session, rotation) ?? expect.unreachable();
+      await sessions.revert(rotation);
+      expect(await sessions.find(session)).toStrictEqual({ ...after, currentTokenId: session.currentTokenId });
     });
 
     it('changes nothing when another token is current', async () => {
@@ -98,30 +145,31 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       const rotation = aRotation(session);
       await sessions.rotate(rotation);
       const now = await sessions.find(session);
-      expect(await sessions.rotate(rotation)).toBe(false);
-      expect(await sessions.rotate(aRotation(session, { from: anId() }))).toBe(false);
-      expect(await sessions.rotate(aRotation(session, { sessionId: anId(), from: rotation.to }))).toBe(false);
-      expect(await sessions.rotate(aRotation(session, { userId: stranger, from: rotation.to }))).toBe(false);
+      expect(await sessions.rotate(rotation)).toBe('stale');
+      expect(await sessions.rotate(aRotation(session, { from: anId() }))).toBe('stale');
+      expect(await sessions.rotate(aRotation(session, { sessionId: anId(), from: rotation.to }))).toBe('stale');
+      expect(await sessions.rotate(aRotation(session, { userId: stranger, from: rotation.to }))).toBe('stale');
       expect(await sessions.find(session)).toStrictEqual(now);
     });
 
     it('rotates no session that is over or was ended', async () => {
       const [over, last, ended] = [await stored(), await stored(), await stored()];
-      expect(await sessions.rotate(aRotation(over, { at: over.expiresAt }))).toBe(false);
+      expect(await sessions.rotate(aRotation(over, { at: over.expiresAt }))).toBe('stale');
       expect((await sessions.find(over))?.currentTokenId ?? over.currentTokenId).toBe(over.currentTokenId);
-      expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toBe(true);
+      expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toBe('rotated');
       await sessions.end(ended);
-      expect(await sessions.rotate(aRotation(ended))).toBe(false);
+      expect(await sessions.rotate(aRotation(ended))).toBe('stale');
       expect(await sessions.find(ended)).toBeNull();
     });
 
     it('lets one of many concurrent rotations of one token win', async () => {
       const session = await stored();
       const rotations = Array.from({ length: RACERS }, () => aRotation(session));
-      const won = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
+      const outcomes = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
 
-      const winners = rotations.filter((_, at) => won[at]);
+      const winners = rotations.filter((_, at) => outcomes[at] === 'rotated');
       expect(winners).toHaveLength(1);
+      expect(outcomes.filter((outcome) => outcome === 'stale')).toHaveLength(RACERS - 1);
       expect(await sessions.find(session)).toMatchObject({
         currentTokenId: winners[0]?.to,
         previousTokenId: session.currentTokenId,
@@ -134,12 +182,9 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       await sessions.rotate(rotation);
       await sessions.revert(rotation);
       await sessions.revert(rotation);
-      expect(await sessions.find(session)).toMatchObject({
-        currentTokenId: session.currentTokenId,
-        previousTokenId: null,
-      });
-      expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toBe(false);
-      expect(await sessions.rotate(aRotation(session))).toBe(true);
+      expect(await sessions.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
+      expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toBe('stale');
+      expect(await sessions.rotate(aRotation(session))).toBe('rotated');
       expect(await sessions.find(other)).toStrictEqual(other);
     });
 
@@ -206,7 +251,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       await sessions.endByUser(owner, null);
       await sessions.endByUser(anId(), null);
       expect(await listed()).toEqual([]);
-      for (const session of ended) expect(await sessions.rotate(aRotation(session))).toBe(false);
+      for (const session of ended) expect(await sessions.rotate(aRotation(session))).toBe('stale');
       expect(await sessions.find(strangers)).toStrictEqual(strangers);
     });
 
@@ -264,19 +309,22 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       const session = await stored({ expiresAt: LONG_AGO });
       await sessions.purge(LONG_AGO, 10);
       expect(await sessions.find(session)).toBeNull();
-      expect(await sessions.rotate(aRotation(session))).toBe(false);
+      expect(await sessions.rotate(aRotation(session))).toBe('stale');
     });
 
     it('stores nothing that is done to a session it was given or gave back', async () => {
-      const session = aSession({ userId: owner });
-      const given = { ...session };
+      const session = aSession({ userId: owner, previousTokenId: anId(), earlierTokens: EARLIER });
+      const given = structuredClone(session);
       await sessions.add(given);
       Object.assign(given, { currentTokenId: anId(), expiresAt: NOW });
       const found = await sessions.find(session);
       expect(found).toStrictEqual(session);
       Object.assign(found ?? {}, { currentTokenId: anId(), previousTokenId: anId(), expiresAt: NOW });
+      found?.earlierTokens.forEach((token) => {
+        Object.assign(token, { rotatedAt: 0 });
+      });
       expect(await sessions.find(session)).toStrictEqual(session);
-      expect(await sessions.rotate(aRotation(session))).toBe(true);
+      expect(await sessions.rotate(aRotation(session))).toBe('rotated');
     });
   });
 };

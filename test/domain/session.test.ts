@@ -21,6 +21,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   to: 't2',
   at: time,
   expiresAt: time + LIFETIME,
+  racesSince: time - 10_000,
   ...step,
 });
 
@@ -32,6 +33,7 @@ describe('newSession', () => {
       currentTokenId: 't1',
       previousTokenId: null,
       rotatedAt: START,
+      earlierTokens: [],
       createdAt: START,
       expiresAt: START + LIFETIME,
       ...DEVICE,
@@ -74,12 +76,54 @@ describe('rotated', () => {
   });
 });
 
+describe('what a session remembers of the tokens that were rotated', () => {
+  /** Rotates every so many milliseconds, from `t1` on. */
+  const rotatedEvery = (pause: number, times: number): Session => {
+    let session = SESSION;
+    for (let count = 1; count <= times; count += 1) {
+      const step = at(START + count * pause, { from: `t${count}`, to: `t${count + 1}` });
+      session = rotated(session, step) ?? expect.unreachable();
+    }
+    return session;
+  };
+
+  it('is what was rotated before the previous one, the newest first', () => {
+    expect(rotatedEvery(1_000, 4)).toMatchObject({
+      currentTokenId: 't5',
+      previousTokenId: 't4',
+      rotatedAt: START + 4_000,
+      earlierTokens: [
+        { tokenId: 't3', rotatedAt: START + 3_000 },
+        { tokenId: 't2', rotatedAt: START + 2_000 },
+        { tokenId: 't1', rotatedAt: START + 1_000 },
+      ],
+    });
+  });
+
+  it('is the previous one alone where rotations are no race', () => {
+    expect(rotatedEvery(10_000, 3).earlierTokens).toHaveLength(2);
+    expect(rotatedEvery(10_001, 3).earlierTokens).toEqual([]);
+  });
+
+  it('is never more than 16 earlier ones', () => {
+    const { earlierTokens } = rotatedEvery(1, 500);
+    expect(earlierTokens.map(({ tokenId }) => tokenId)).toEqual(
+      Array.from({ length: 16 }, (_, back) => `t${499 - back}`),
+    );
+  });
+});
+
 describe('reverted', () => {
-  it('makes the token current again that was used up, without a predecessor', () => {
-    const before: Session = { ...SESSION, previousTokenId: 't0' };
-    const step = at(START + 1_000);
-    const after = rotated(before, step) as Session;
-    expect(reverted(after, step)).toEqual({ ...after, currentTokenId: 't1', previousTokenId: null });
+  it('makes the token current again that was used up, and forgets none that was rotated before', () => {
+    const before = rotated(SESSION, at(START + 1_000)) ?? expect.unreachable();
+    const step = at(START + 2_000, { from: 't2', to: 't3' });
+    const after = rotated(before, step) ?? expect.unreachable();
+    const taken = reverted(after, step) ?? expect.unreachable();
+    expect(taken).toEqual({ ...after, currentTokenId: 't2' });
+    const kind = { raceWindow: 10_000, replayWindow: 5_000 };
+    expect(tokenStanding(taken, 't2', START + 2_000, kind)).toBe('current');
+    expect(tokenStanding(taken, 't1', START + 2_000, kind)).toBe('replayable');
+    expect(tokenStanding(taken, 't3', START + 2_000, kind)).toBe('reused');
   });
 
   it('is not possible of a step that is not the last one', () => {
@@ -93,36 +137,66 @@ describe('reverted', () => {
 
 describe('tokenStanding', () => {
   const rotation = START + 60_000;
-  const session: Session = { ...SESSION, currentTokenId: 't3', previousTokenId: 't2', rotatedAt: rotation };
+  /** `t2` was rotated 4 s before `t3`. */
+  const session: Session = {
+    ...SESSION,
+    currentTokenId: 't4',
+    previousTokenId: 't3',
+    rotatedAt: rotation,
+    earlierTokens: [{ tokenId: 't2', rotatedAt: rotation - 4_000 }],
+  };
   const strict = { raceWindow: 10_000, replayWindow: 0 };
   const kind = { raceWindow: 10_000, replayWindow: 5_000 };
 
   it.each([
-    ['the current token', 't3', 0, strict, 'current'],
-    ['the current token long after', 't3', 86_400_000, strict, 'current'],
-    ['the predecessor at once', 't2', 0, strict, 'raced'],
-    ['the predecessor at the end of the race window', 't2', 10_000, strict, 'raced'],
-    ['the predecessor past the race window', 't2', 10_001, strict, 'reused'],
-    ['the predecessor by a clock that is behind', 't2', -5_000, strict, 'raced'],
-    ['the predecessor by a clock that is behind, with a replay window', 't2', -5_000, kind, 'replayable'],
-    ['a token further back', 't1', 0, strict, 'reused'],
-    ['a token further back within the replay window', 't1', 0, kind, 'reused'],
-    ['the predecessor at once, with a replay window', 't2', 0, kind, 'replayable'],
-    ['the predecessor in the last millisecond of the replay window', 't2', 4_999, kind, 'replayable'],
-    ['the predecessor at the end of the replay window', 't2', 5_000, kind, 'raced'],
-    ['the predecessor past both windows', 't2', 10_001, kind, 'reused'],
+    ['the current token', 't4', 0, strict, 'current'],
+    ['the current token long after', 't4', 86_400_000, strict, 'current'],
+    ['the predecessor at once', 't3', 0, strict, 'raced'],
+    ['the predecessor at the end of the race window', 't3', 10_000, strict, 'raced'],
+    ['the predecessor past the race window', 't3', 10_001, strict, 'reused'],
+    ['the predecessor by a clock that is behind', 't3', -5_000, strict, 'raced'],
+    ['an earlier token at once', 't2', 0, strict, 'raced'],
+    ['an earlier token at the end of its own race window', 't2', 6_000, strict, 'raced'],
+    ['an earlier token past its own race window', 't2', 6_001, strict, 'reused'],
+    ['a token that is forgotten', 't1', 0, strict, 'reused'],
+    ['a token that is forgotten, with a replay window', 't1', 0, kind, 'reused'],
+    ['the predecessor by a clock that is behind, with a replay window', 't3', -5_000, kind, 'replayable'],
+    ['the predecessor at once, with a replay window', 't3', 0, kind, 'replayable'],
+    ['the predecessor in the last millisecond of the replay window', 't3', 4_999, kind, 'replayable'],
+    ['the predecessor at the end of the replay window', 't3', 5_000, kind, 'raced'],
+    ['the predecessor past both windows', 't3', 10_001, kind, 'reused'],
+    ['an earlier token in the last millisecond of its own replay window', 't2', 999, kind, 'replayable'],
+    ['an earlier token at the end of its own replay window', 't2', 1_000, kind, 'raced'],
+    ['the current token within the replay window of its rotation', 't4', 4_999, kind, 'replayable'],
+    ['the current token at the end of that window', 't4', 5_000, kind, 'current'],
   ])('judges %s', (_, tokenId, age, policy, standing) => {
     expect(tokenStanding(session, tokenId, rotation + age, policy)).toBe(standing);
   });
 
+  it.each([
+    ['a race while that could have been dropped within the window', 10_000, strict, 'raced'],
+    ['a theft after it', 10_001, strict, 'reused'],
+    ['never more than a race, with a replay window', 0, kind, 'raced'],
+  ])('takes a token that a full list does not hold for %s', (_, age, policy, standing) => {
+    const last = rotation - 15;
+    const earlierTokens = Array.from({ length: 16 }, (_none, back) => ({
+      tokenId: `e${back}`,
+      rotatedAt: rotation - back,
+    }));
+    expect(tokenStanding({ ...session, earlierTokens }, 't1', last + age, policy)).toBe(standing);
+    const oneLess = { ...session, earlierTokens: earlierTokens.slice(1) };
+    expect(tokenStanding(oneLess, 't1', last, policy)).toBe('reused');
+  });
+
   it('says of every token of a session that is over or gone that it is over', () => {
-    for (const tokenId of ['t1', 't2', 't3']) {
+    for (const tokenId of ['t1', 't3', 't4']) {
       expect(tokenStanding(null, tokenId, rotation, kind)).toBe('over');
       expect(tokenStanding(session, tokenId, session.expiresAt, kind)).toBe('over');
     }
   });
 
-  it('takes no token for the predecessor of the first one', () => {
+  it('takes no token for the predecessor of the first one, which may be rotated at once', () => {
     expect(tokenStanding(SESSION, 't0', START, kind)).toBe('reused');
+    expect(tokenStanding(SESSION, 't1', START, kind)).toBe('current');
   });
 });

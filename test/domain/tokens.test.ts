@@ -51,6 +51,7 @@ describe('refreshClaims', () => {
       to: 't2',
       at,
       expiresAt: at + LIFETIME,
+      racesSince: at,
     });
     expect(next && refreshClaims(next)).toMatchObject({
       jti: 't2',

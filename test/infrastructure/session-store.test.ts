@@ -63,7 +63,7 @@ describe('the session store', () => {
 
     const session = aSession();
     await sessions.add(session);
-    expect(await sessions.rotate(aRotation(session))).toBe(true);
+    expect(await sessions.rotate(aRotation(session))).toBe('rotated');
     expect(await redis.keys('*')).toEqual([`tandem:sessions:${session.userId}`]);
 
     const [check] = checks;

@@ -34,6 +34,7 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   currentTokenId: anId(),
   previousTokenId: null,
   rotatedAt: NOW,
+  earlierTokens: [],
   createdAt: NOW,
   expiresAt: NOW + 7 * DAY,
   userAgent: null,
@@ -41,7 +42,7 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...given,
 });
 
-/** The session's next rotation, a minute after the last. */
+/** The session's next rotation, a minute after the last, which is no race any more. */
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,
   userId: session.userId,
@@ -49,5 +50,6 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   to: anId(),
   at: session.rotatedAt + 60_000,
   expiresAt: session.expiresAt + 60_000,
+  racesSince: session.rotatedAt + 50_000,
   ...given,
 });

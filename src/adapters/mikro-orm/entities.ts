@@ -34,6 +34,7 @@ export const SessionEntity = defineEntity({
     currentTokenId: p.character().length(26),
     previousTokenId: p.character().length(26).nullable(),
     rotatedAt: p.bigint('number'),
+    earlierTokens: p.json().default('[]'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number').index('sessions_expires_at_index'),
     userAgent: p.text().nullable(),

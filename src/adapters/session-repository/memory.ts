@@ -10,6 +10,9 @@ import {
   type SessionKey,
 } from '../../domain/session.ts';
 
+/** Nothing that is done to what goes in or comes out reaches what is stored. */
+const copied = (session: Session): Session => structuredClone(session);
+
 /** Forgets everything with the process. For tests and development. */
 export const memorySessionRepository = (): SessionRepository => {
   const sessions = new Map<string, Session>();
@@ -27,19 +30,20 @@ export const memorySessionRepository = (): SessionRepository => {
   return {
     async add(session) {
       if (sessions.has(session.id)) throw new AppError('DB_UNIQUE_VIOLATION');
-      sessions.set(session.id, { ...session });
+      sessions.set(session.id, copied(session));
       const surplus = liveOf(session.userId, session.createdAt).slice(SESSIONS_PER_USER);
       for (const { id } of surplus) sessions.delete(id);
     },
     async find(key) {
       const session = find(key);
-      return session && { ...session };
+      return session && copied(session);
     },
     async rotate(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
       const next = session && rotated(session, rotation);
-      if (next !== null) sessions.set(next.id, next);
-      return next !== null;
+      if (next === null) return 'stale';
+      sessions.set(next.id, next);
+      return 'rotated';
     },
     async revert(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
@@ -47,7 +51,7 @@ export const memorySessionRepository = (): SessionRepository => {
       if (before !== null) sessions.set(before.id, before);
     },
     end: async (key) => find(key) !== null && sessions.delete(key.id),
-    listByUser: async (userId, now) => liveOf(userId, now).map((session) => ({ ...session })),
+    listByUser: async (userId, now) => liveOf(userId, now).map(copied),
     async endByUser(userId, exceptId) {
       for (const { id } of ofUser(userId)) if (id !== exceptId) sessions.delete(id);
     },

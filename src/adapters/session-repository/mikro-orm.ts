@@ -1,6 +1,6 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Rotation } from '../../domain/session.ts';
+import type { Rotation, RotationOutcome } from '../../domain/session.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
 import type { Tables } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
@@ -16,7 +16,6 @@ import {
   rotateBefore,
   takeBack,
 } from './sql-statements.ts';
-import { tooLate } from './too-late.ts';
 
 /**
  * In table `sessions`. Thin queries, outside the unit of work.
@@ -34,12 +33,13 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
   };
   const time = serverTime(readTime);
 
-  const rotate = async (rotation: Rotation): Promise<boolean> => {
+  const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = await time.after(budget);
     const { numUpdatedRows } = await translated(() => rotateBefore(tables(), deadline, rotation).executeTakeFirst());
-    if (numUpdatedRows === 1n) return true;
-    if ((await readTime()) >= deadline) throw tooLate();
-    return false;
+    if (numUpdatedRows === 1n) return 'rotated';
+    if ((await readTime()) < deadline) return 'stale';
+    time.forget();
+    return 'too-late';
   };
 
   return {

@@ -1,5 +1,5 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
-import { SESSIONS_PER_USER } from '../../domain/session.ts';
+import { EARLIER_TOKENS_KEPT, type RotationOutcome, SESSIONS_PER_USER } from '../../domain/session.ts';
 
 /**
  * What runs within Redis, each of them atomically and on one key: the sessions of a user, a hash of one field for each. A field
@@ -30,27 +30,34 @@ const SCRIPTS = {
     for at = ${SESSIONS_PER_USER} + 1, #live do redis.call('hdel', KEYS[1], live[at].id) end
     redis.call('pexpireat', KEYS[1], string.format('%.0f', last))
     return 1`,
-  /** ARGV: id, from, to, at, expiresAt, deadline, the last by the clock of this Redis. */
+  /** ARGV: id, from, to, at, expiresAt, racesSince, and the deadline by the clock of this Redis. */
   rotateSession: `
     local time = redis.call('time')
     local now = time[1] * 1000 + time[2] / 1000
-    if now >= tonumber(ARGV[6]) then return 'late' end
+    if now >= tonumber(ARGV[7]) then return 'too-late' end
     local stored = redis.call('hget', KEYS[1], ARGV[1])
-    if not stored then return 'lost' end
+    if not stored then return 'stale' end
     local session = cjson.decode(stored)
-    if session.currentTokenId ~= ARGV[2] or tonumber(session.expiresAt) <= tonumber(ARGV[4]) then return 'lost' end
+    if session.currentTokenId ~= ARGV[2] or tonumber(session.expiresAt) <= tonumber(ARGV[4]) then return 'stale' end
+    local earlier
+    if session.previousTokenId and tonumber(session.rotatedAt) >= tonumber(ARGV[6]) then
+      earlier = session.earlierTokens or {}
+      table.insert(earlier, 1, { tokenId = session.previousTokenId, rotatedAt = session.rotatedAt })
+      earlier[${EARLIER_TOKENS_KEPT} + 1] = nil
+    end
+    session.earlierTokens = earlier
     session.currentTokenId, session.previousTokenId, session.rotatedAt, session.expiresAt =
       ARGV[3], ARGV[2], ARGV[4], ARGV[5]
     redis.call('hset', KEYS[1], ARGV[1], cjson.encode(session))
     if now + redis.call('pttl', KEYS[1]) < tonumber(ARGV[5]) then redis.call('pexpireat', KEYS[1], ARGV[5]) end
-    return 'won'`,
+    return 'rotated'`,
   /** ARGV: id, from, to. */
   revertSession: `
     local stored = redis.call('hget', KEYS[1], ARGV[1])
     if not stored then return 0 end
     local session = cjson.decode(stored)
     if session.currentTokenId ~= ARGV[3] then return 0 end
-    session.currentTokenId, session.previousTokenId = ARGV[2], nil
+    session.currentTokenId = ARGV[2]
     redis.call('hset', KEYS[1], ARGV[1], cjson.encode(session))
     return 1`,
   /** ARGV: the id of the one session that stays. */
@@ -68,7 +75,7 @@ const SCRIPTS = {
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext> {
     addSession(key: string, id: string, session: string, createdAt: number): Result<number, Context>;
-    rotateSession(key: string, ...values: (string | number)[]): Result<'won' | 'lost' | 'late', Context>;
+    rotateSession(key: string, ...values: (string | number)[]): Result<RotationOutcome, Context>;
     revertSession(key: string, id: string, from: string, to: string): Result<number, Context>;
     keepSession(key: string, id: string): Result<number, Context>;
     timeAtSessions(key: string): Result<[seconds: string, microseconds: string], Context>;

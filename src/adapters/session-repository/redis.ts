@@ -1,36 +1,44 @@
 import type { Cluster, Redis } from 'ioredis';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { byLastUse, isLive, type Session, type SessionKey } from '../../domain/session.ts';
+import { byLastUse, isLive, type RotatedToken, type Session, type SessionKey } from '../../domain/session.ts';
 import { serverTime } from '../server-time.ts';
 import { answered } from './redis-errors.ts';
 import { defineSessionCommands } from './redis-scripts.ts';
-import { tooLate } from './too-late.ts';
 
 /** One key for all sessions of a user, so that whatever touches several of them happens on one node of a cluster, at once. */
 const keyOf = (userId: string): string => `tandem:sessions:${userId}`;
 
-const toStored = ({ id: _id, userId: _userId, ...rest }: Session): string =>
-  JSON.stringify(
-    Object.fromEntries(
-      Object.entries(rest).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
-    ),
+/** Members as texts, without those that are `null`. */
+const texts = (members: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(members).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
   );
 
+/** An empty list is left out: Lua does not tell it from an empty object. */
+const toStored = ({ id: _id, userId: _userId, earlierTokens, ...rest }: Session): string =>
+  JSON.stringify({ ...texts(rest), ...(earlierTokens.length > 0 && { earlierTokens: earlierTokens.map(texts) }) });
+
 const toSession = (key: SessionKey, stored: string): Session => {
-  const { previousTokenId = null, userAgent = null, address = null, ...rest } = JSON.parse(stored);
+  const { previousTokenId = null, earlierTokens = [], userAgent = null, address = null, ...rest } = JSON.parse(stored);
   return {
     id: key.id,
     userId: key.userId,
     currentTokenId: rest.currentTokenId,
     previousTokenId,
     rotatedAt: Number(rest.rotatedAt),
+    earlierTokens: earlierTokens.map(toRotatedToken),
     createdAt: Number(rest.createdAt),
     expiresAt: Number(rest.expiresAt),
     userAgent,
     address,
   };
 };
+
+const toRotatedToken = ({ tokenId, rotatedAt }: Record<keyof RotatedToken, string>): RotatedToken => ({
+  tokenId,
+  rotatedAt: Number(rotatedAt),
+});
 
 /**
  * A hash for each user, which goes by itself when the last of its sessions is over by Redis' clock.
@@ -57,14 +65,15 @@ export const redisSessionRepository = (redis: Redis | Cluster, { budget = 2_000 
       const stored = await answered(redis.hget(keyOf(key.userId), key.id));
       return stored === null ? null : toSession(key, stored);
     },
-    async rotate({ sessionId, userId, from, to, at, expiresAt }) {
+    async rotate({ sessionId, userId, from, to, at, expiresAt, racesSince }) {
       const key = keyOf(userId);
       const time = timeFor(key);
       try {
         const deadline = await time.after(budget);
-        const outcome = await answered(redis.rotateSession(key, sessionId, from, to, at, expiresAt, deadline));
-        if (outcome === 'late') throw tooLate();
-        return outcome === 'won';
+        const step = [sessionId, from, to, at, expiresAt, racesSince, deadline];
+        const outcome = await answered(redis.rotateSession(key, ...step));
+        if (outcome === 'too-late') time.forget();
+        return outcome;
       } catch (error) {
         time.forget();
         throw error;

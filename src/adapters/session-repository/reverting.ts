@@ -23,8 +23,8 @@ const within = async <Result>(patience: number, work: Promise<Result>): Promise<
 
 /**
  * Takes back every rotation that failed without saying whether it happened, again and again until the store has answered:
- * a refresh that was answered with an error has not used its token up (ADR 0022). Until then the session's rotations fail at
- * once with DB_QUERY_FAILED in this process. What is in doubt is forgotten with the process.
+ * a refresh that was answered with an error has not used its token up (ADR 0022). Until then the session is neither rotated
+ * nor found in this process: both fail at once with DB_QUERY_FAILED. What is in doubt is forgotten with the process.
  */
 export const revertingSessionRepository = (
   sessions: SessionRepository,
@@ -42,6 +42,9 @@ export const revertingSessionRepository = (
     doubts.add({ rotation, settledAt });
     schedule();
   };
+  const refuseInDoubt = (sessionId: string): void => {
+    if (doubts.concern(sessionId)) throw failed('an earlier rotation of the session is in doubt');
+  };
   const settle = async (): Promise<void> => {
     for (const settled of doubts.settled(performance.now())) {
       try {
@@ -58,13 +61,16 @@ export const revertingSessionRepository = (
 
   return {
     add: (session) => sessions.add(session),
-    find: (key) => sessions.find(key),
     end: (key) => sessions.end(key),
     listByUser: (userId, now) => sessions.listByUser(userId, now),
     endByUser: (userId, exceptId) => sessions.endByUser(userId, exceptId),
     purge: (now, limit) => sessions.purge(now, limit),
+    async find(key) {
+      refuseInDoubt(key.id);
+      return sessions.find(key);
+    },
     async rotate(rotation) {
-      if (doubts.concern(rotation.sessionId)) throw failed('an earlier rotation of the session is in doubt');
+      refuseInDoubt(rotation.sessionId);
       const settledAt = performance.now() + patience;
       try {
         return await within(patience, sessions.rotate(rotation));

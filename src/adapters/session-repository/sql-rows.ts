@@ -1,5 +1,5 @@
 import type { Session } from '../../domain/session.ts';
-import type { SessionRow } from '../mikro-orm/tables.ts';
+import type { NewSessionRow, SessionRow } from '../mikro-orm/tables.ts';
 
 export const toSession = (row: SessionRow): Session => ({
   id: row.id,
@@ -7,18 +7,20 @@ export const toSession = (row: SessionRow): Session => ({
   currentTokenId: row.current_token_id,
   previousTokenId: row.previous_token_id,
   rotatedAt: Number(row.rotated_at),
+  earlierTokens: row.earlier_tokens,
   createdAt: Number(row.created_at),
   expiresAt: Number(row.expires_at),
   userAgent: row.user_agent,
   address: row.address,
 });
 
-export const toRow = (session: Session): SessionRow => ({
+export const toRow = (session: Session): NewSessionRow => ({
   id: session.id,
   user_id: session.userId,
   current_token_id: session.currentTokenId,
   previous_token_id: session.previousTokenId,
   rotated_at: session.rotatedAt,
+  earlier_tokens: JSON.stringify(session.earlierTokens),
   created_at: session.createdAt,
   expires_at: session.expiresAt,
   user_agent: session.userAgent,

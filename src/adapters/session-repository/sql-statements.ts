@@ -1,5 +1,5 @@
-import type { ExpressionBuilder, Kysely } from 'kysely';
-import { type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { EARLIER_TOKENS_KEPT, type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/tables.ts';
 import { toRow } from './sql-rows.ts';
 
@@ -68,25 +68,36 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
 export const rotateBefore = (
   db: Kysely<Tables>,
   deadline: number,
-  { sessionId, userId, from, to, at, expiresAt }: Rotation,
+  { sessionId, userId, from, to, at, expiresAt, racesSince }: Rotation,
 ) =>
   db
     .updateTable('sessions')
-    .set({ current_token_id: to, previous_token_id: from, rotated_at: at, expires_at: expiresAt })
+    .set({
+      current_token_id: to,
+      previous_token_id: from,
+      rotated_at: at,
+      earlier_tokens: earlierTokensAfter(racesSince),
+      expires_at: expiresAt,
+    })
     .where('id', '=', sessionId)
     .where('user_id', '=', userId)
     .where('current_token_id', '=', from)
     .where(liveAt(at))
     .where((eb) => eb(clockOf(eb as never), '<', deadline / 1000));
 
+/** As in domain/session.ts, of the row as it was. */
+const earlierTokensAfter = (racesSince: number) => sql<never>`case
+  when previous_token_id is null or rotated_at < ${racesSince} then '[]'::jsonb
+  else jsonb_path_query_array(
+    jsonb_build_array(jsonb_build_object('tokenId', previous_token_id, 'rotatedAt', rotated_at)) || earlier_tokens,
+    ${sql.lit(`$[0 to ${EARLIER_TOKENS_KEPT - 1}]`)}
+  ) end`;
+
 /** Matches the row before the rotation too: so it waits for one that is under way, and none can slip in behind it. */
 export const takeBack = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
   db
     .updateTable('sessions')
-    .set((eb) => ({
-      current_token_id: from,
-      previous_token_id: eb.case().when('current_token_id', '=', to).then(null).else(eb.ref('previous_token_id')).end(),
-    }))
+    .set({ current_token_id: from })
     .where('id', '=', sessionId)
     .where('user_id', '=', userId)
     .where('current_token_id', 'in', [from, to]);

@@ -1,4 +1,4 @@
-import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
+import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 
 /**
  * Where sessions are kept.
@@ -6,6 +6,9 @@ import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
  * - finds nothing where there is nothing, and nothing of another user
  * - refuses a second session of one id and user, and keeps the first
  * - rotates a session whose current token is the one that is used up
+ * - remembers what was rotated before the previous token, 16 tokens at most
+ * - forgets that once the last rotation is no race any more
+ * - keeps what it remembers when it takes a rotation back
  * - changes nothing when another token is current
  * - rotates no session that is over or was ended
  * - lets one of many concurrent rotations of one token win
@@ -30,10 +33,9 @@ export interface SessionRepository {
   find(key: SessionKey): Promise<Session | null>;
   /**
    * Compares and swaps in one atomic step.
-   * @returns whether this call won.
-   * @throws AppError DB_QUERY_FAILED when that is not known: it may have won, and then `revert` takes it back.
+   * @throws AppError DB_QUERY_FAILED when the outcome is not known: it may be `rotated`, and then `revert` takes it back.
    */
-  rotate(rotation: Rotation): Promise<boolean>;
+  rotate(rotation: Rotation): Promise<RotationOutcome>;
   /** Takes back a rotation whose `to` nobody was given. May be repeated. ADR 0022. */
   revert(rotation: Rotation): Promise<void>;
   /** @returns whether there was such a session. */

@@ -1,4 +1,4 @@
-import { firstGenuine } from '../first-genuine.ts';
+import { genuineTokens } from '../genuine-tokens.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
@@ -9,10 +9,10 @@ export type EndSessionDeps = {
   readonly clock: Clock;
 };
 
-/** Logs out: ends the session of the first genuine refresh token, if there is one. */
+/** Logs out: ends the sessions of all genuine refresh tokens that a request carries. */
 export const endSession =
   ({ sessions, tokens, clock }: EndSessionDeps) =>
   async (presented: readonly string[]): Promise<void> => {
-    const token = await firstGenuine(tokens, presented, clock.now());
-    if (token !== null) await sessions.end({ id: token.sessionId, userId: token.claims.sub });
+    const genuine = await genuineTokens(tokens, presented, clock.now());
+    await Promise.all(genuine.map(({ sessionId, claims }) => sessions.end({ id: sessionId, userId: claims.sub })));
   };

@@ -103,13 +103,12 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
       const stored = session !== null && isLive(session, now) ? session : null;
       const state = stored && {
         current: nameOf(stored.currentTokenId),
-        previous: nameOf(stored.previousTokenId),
         rotatedAt: stored.rotatedAt,
         expiresAt: stored.expiresAt,
       };
       expect(state).toEqual(model.stored(now));
       if (state === null) return 'over';
-      const words = `token ${state.current} after ${state.previous} at ${state.rotatedAt - NOW} until ${state.expiresAt - NOW}`;
+      const words = `token ${state.current} at ${state.rotatedAt - NOW} until ${state.expiresAt - NOW}`;
       if (words !== probed) {
         const worked = await usable(stored, now);
         expect(worked).toEqual(model.isUsable(newest().number, now) ? [newest().text] : []);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import type { Rotation } from '../../../src/domain/session.ts';
+import type { Rotation, RotationOutcome } from '../../../src/domain/session.ts';
 import type { Fault } from './program.ts';
 
 const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is broken' });
@@ -12,7 +12,7 @@ export const faultyLine = (store: SessionRepository) => {
   let met: Rotation | null = null;
   const inDoubt = new Set<Rotation>();
   const late: Rotation[] = [];
-  const rotate = async (rotation: Rotation): Promise<boolean> => {
+  const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
     const fault = next;
     next = 'none';
     if (fault === 'none' || fault === 'timed out') return store.rotate(rotation);

@@ -4,20 +4,25 @@ import { type Fault, REFRESH_LIFETIME } from './program.ts';
 /** A refresh token, by its number within its session. */
 type Token = number;
 
-type State = { current: Token; previous: Token | null; rotatedAt: number; expiresAt: number };
+type State = { current: Token; rotatedAt: number; expiresAt: number };
+/** What is stored, and whether the current token came out of the last rotation. */
+type Progress = State & { replaced: boolean };
 type Rotation = { readonly from: Token; readonly to: Token; readonly at: number };
 
 type ModelSession = {
   /** `null` once it has ended. */
-  state: State | null;
+  state: Progress | null;
   /** The last number that was given to a token. */
   last: Token;
+  /** When each token was rotated that was; all of them, from the first on. */
+  readonly rotations: Map<Token, number>;
   /** When a client lost a token to time: whole seconds (RFC 7519 §2). */
   readonly over: Map<Token, number>;
   /** Rotations of which an instance does not know whether they happened. */
   readonly doubts: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
 };
 
+const withoutProgress = ({ replaced: _replaced, ...state }: Progress): State => state;
 const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 /**
@@ -26,8 +31,9 @@ const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
  */
 export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const session: ModelSession = {
-    state: { current: 0, previous: null, rotatedAt: openedAt, expiresAt: openedAt + REFRESH_LIFETIME },
+    state: { current: 0, rotatedAt: openedAt, expiresAt: openedAt + REFRESH_LIFETIME, replaced: false },
     last: 0,
+    rotations: new Map(),
     over: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
     doubts: [],
   };
@@ -36,20 +42,32 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     session.state !== null && session.state.current === token && at < session.state.expiresAt;
   const rotate = ({ from, to, at }: Rotation): boolean => {
     if (!mayRotate(from, at)) return false;
-    session.state = { current: to, previous: from, rotatedAt: at, expiresAt: at + REFRESH_LIFETIME };
+    session.state = { current: to, rotatedAt: at, expiresAt: at + REFRESH_LIFETIME, replaced: true };
+    session.rotations.set(from, at);
     session.over.set(to, wholeSeconds(at + REFRESH_LIFETIME));
     return true;
   };
   const takeBack = ({ from, to }: Rotation): void => {
     if (session.state?.current !== to) return;
     session.state.current = from;
-    session.state.previous = null;
+    session.state.replaced = false;
+    session.rotations.delete(from);
   };
+  /** Whether the current token took another's place within the replay window: then it is given again. */
+  const isFresh = (now: number): boolean =>
+    session.state?.replaced === true && now - session.state.rotatedAt < policy.replayWindow;
+  /** Whether the service looks at the session before it tries to rotate: the token was issued about now. */
+  const isLookedAtFirst = (token: Token, now: number): boolean =>
+    policy.replayWindow > 0 && now - issuedAt(token) < policy.replayWindow + 1_000;
+  const issuedAt = (token: Token): number => (session.over.get(token) ?? 0) - REFRESH_LIFETIME;
   const refuse = (token: Token, now: number): string => {
     const { state } = session;
     if (state === null || now >= state.expiresAt) return 'AUTH_FAILED over';
-    if (token === state.previous && now - state.rotatedAt < policy.replayWindow) return `token ${state.current} again`;
-    if (token === state.previous && now - state.rotatedAt <= policy.raceWindow) return 'AUTH_FAILED raced';
+    if (token === state.current && !isFresh(now)) return 'AUTH_FAILED current';
+    if (token === state.current) return `token ${token} again`;
+    const age = now - (session.rotations.get(token) ?? Number.NEGATIVE_INFINITY);
+    if (age < policy.replayWindow) return `token ${state.current} again`;
+    if (age <= policy.raceWindow) return 'AUTH_FAILED raced';
     session.state = null;
     return 'AUTH_FAILED reused';
   };
@@ -60,6 +78,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     refresh(token: Token, now: number, instance: number, fault: Fault): string {
       if (!isGenuine(token, now)) return 'AUTH_FAILED not genuine';
       if (session.doubts.some((doubt) => doubt.instance === instance)) return 'DB_QUERY_FAILED';
+      if (isLookedAtFirst(token, now) && (!mayRotate(token, now) || isFresh(now))) return refuse(token, now);
       session.last += 1;
       const rotation = { from: token, to: session.last, at: now };
       if (fault === 'none') return rotate(rotation) ? `token ${rotation.to}` : refuse(token, now);
@@ -87,6 +106,6 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     isUsable: (token: Token, now: number): boolean => isGenuine(token, now) && mayRotate(token, now),
     /** The session as it is stored, or `null` when it is over. */
     stored: (now: number): State | null =>
-      session.state === null || now >= session.state.expiresAt ? null : { ...session.state },
+      session.state === null || now >= session.state.expiresAt ? null : withoutProgress(session.state),
   };
 };

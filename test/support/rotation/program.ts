@@ -61,6 +61,7 @@ const WAITS = [
 const age = fc.oneof(
   { arbitrary: fc.constant(0), weight: 5 },
   { arbitrary: fc.integer({ min: 1, max: 4 }), weight: 3 },
+  { arbitrary: fc.integer({ min: 5, max: 12 }), weight: 1 },
 );
 const session = fc.nat({ max: 3 });
 const constantly = <const Value>(value: Value) => fc.constant(value);

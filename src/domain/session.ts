@@ -41,7 +41,7 @@ export const SESSIONS_PER_USER = 50;
 export type ReplayPolicy = {
   /** Up to this age a replay is a race, not a theft. */
   readonly raceWindow: number;
-  /** Below this age a replay yields the current token again, and so does a token that took another's place so recently; 0 is never. */
+  /** Below this age a replay yields the current token again, and a current token that replaced another yields itself; 0 is never. */
   readonly replayWindow: number;
 };
 

@@ -222,19 +222,43 @@ describe('a replay of the immediate predecessor', () => {
 });
 
 describe('a replay of an older token', () => {
-  it('is theft at once: the whole session ends', async () => {
+  it('within 10 s of its own rotation is a race: the session lives', async () => {
     const { cookie } = await signUp(service);
-    const newest = await rotate(await rotate(cookie));
+    let newest = cookie;
+    for (let times = 0; times < 5; times += 1) newest = await rotate(newest);
+    clock.advance(10 * SECOND);
+    expectRefused(await refreshWith(service, cookie));
+    await rotate(newest);
+  });
+
+  it('after 10 s is theft, however new the last rotation is: the whole session ends', async () => {
+    const { cookie } = await signUp(service);
+    const second = await rotate(cookie);
+    clock.advance(10 * SECOND);
+    const newest = await rotate(second);
+    clock.advance(1);
     expectRefused(await refreshWith(service, cookie));
     expectRefused(await refreshWith(service, newest));
+  });
+
+  it('is what a burst of tabs makes that try again at once, and logs nobody out', async () => {
+    const { cookie: first } = await signUp(service);
+    // A sends T1 and gets T2; B lost with T1, tries again with T2 and gets T3; the T1 of C arrives last.
+    const second = await rotate(first);
+    expectRefused(await refreshWith(service, first));
+    const third = await rotate(second);
+    expectRefused(await refreshWith(service, first));
+    await rotate(third);
   });
 
   it('leaves the other sessions of its user alone', async () => {
     const { person, cookie } = await signUp(service);
     const logIn = { account: person.email, password: person.password };
     const elsewhere = heldFrom(await service.http.post('/auth/login').send(logIn).expect(200));
-    await rotate(await rotate(cookie));
+    const newest = await rotate(await rotate(cookie));
+    clock.advance(10 * SECOND + 1);
     expectRefused(await refreshWith(service, cookie));
+    expectRefused(await refreshWith(service, newest));
     await rotate(elsewhere.cookie);
   });
 });
@@ -247,12 +271,13 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
     replaying = await start({ JWT_REFRESH_REPLAY_WINDOW: '5s' }, () => ({ clock: time }));
   });
 
-  it('the immediate predecessor yields its successor again within that time', async () => {
+  it('a token that was rotated yields the current one again within that time', async () => {
     const { cookie } = await signUp(replaying);
     const next = await rotate(cookie, replaying);
     time.advance(5 * SECOND - 1);
     const again = await rotate(cookie, replaying);
     expect(opened(tokenIn(again))).toStrictEqual(opened(tokenIn(next)));
+    time.advance(1);
     const third = await rotate(again, replaying);
     expect(opened(tokenIn(third)).claims.jti).not.toBe(opened(tokenIn(next)).claims.jti);
   });
@@ -265,16 +290,47 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
     await rotate(next, replaying);
   });
 
-  it('an older token is theft all the same', async () => {
+  it('the current token yields itself again within that time, so that N tabs cost one rotation', async () => {
     const { cookie } = await signUp(replaying);
-    const newest = await rotate(await rotate(cookie, replaying), replaying);
+    const next = await rotate(cookie, replaying);
+    for (const tab of [next, cookie, next, cookie]) {
+      time.advance(SECOND);
+      expect(opened(tokenIn(await rotate(tab, replaying)))).toStrictEqual(opened(tokenIn(next)));
+    }
+  });
+
+  it('a token that was rotated before both windows is theft all the same', async () => {
+    const { cookie } = await signUp(replaying);
+    const second = await rotate(cookie, replaying);
+    time.advance(10 * SECOND + 1);
+    const newest = await rotate(second, replaying);
     expectRefused(await refreshWith(replaying, cookie));
     expectRefused(await refreshWith(replaying, newest));
   });
 });
 
 describe('of several cookies', () => {
-  it('the first that verifies counts', async () => {
+  it('the one that is current counts, behind one whose session has ended, one of a rotated token and what is no token', async () => {
+    const [ended, { cookie }] = [await signUp(service), await signUp(service)];
+    await service.http.get('/auth/clear-cookie').set('Cookie', ended.cookie).expect(200);
+    const next = await rotate(cookie);
+    clock.advance(20 * SECOND);
+    const all = ['refresh_token=garbage', ended.cookie, cookie, next];
+    const held = heldFrom(await refreshWith(service, all.join('; ')).expect(200));
+    expect(opened(tokenIn(held.cookie)).header.sid).toBe(opened(tokenIn(cookie)).header.sid);
+    await rotate(held.cookie);
+  });
+
+  it('are judged as a race rather than as a theft where none is current', async () => {
+    const { cookie } = await signUp(service);
+    const second = await rotate(cookie);
+    clock.advance(20 * SECOND);
+    const third = await rotate(second);
+    expectRefused(await refreshWith(service, `${cookie}; ${second}`));
+    await rotate(third);
+  });
+
+  it('the first counts where several are current', async () => {
     const { cookie, accessToken } = await signUp(service);
     const other = await signUp(service);
     const all = ['refresh_token=garbage', `refresh_token=${accessToken}`, 'theme=dark', cookie, other.cookie];

@@ -64,7 +64,8 @@ export const CATALOG = defineCatalog({
     retryable: false,
     level: 'info',
     message: 'Authentication failed.',
-    description: 'The refresh token is missing or invalid, or its user does not exist. Log in again.',
+    description:
+      'The refresh token is missing, invalid or already rotated, or its user does not exist. Another tab may have refreshed just now: try again after a short random wait, and log in again only if that fails too.',
     published: false,
   },
   DB_RECORD_NOT_FOUND: {

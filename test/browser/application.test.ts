@@ -137,6 +137,49 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   });
 });
 
+describe.runIf(canBrowse())('five tabs that renew at the same moment, round after round', () => {
+  const [TABS, ROUNDS, ATTEMPTS] = [5, 15, 50];
+
+  const fiveTabs = async ({ signedUp, world }: ReturnType<typeof openWorld>) => {
+    const visitor = await signedUp();
+    const tabs = [visitor.tab];
+    while (tabs.length < TABS) tabs.push(await visitor.open(world().app.publish('<title>another tab</title>')));
+    return { visitor, tabs };
+  };
+  /** Refreshes, and tries again at once for as long as it is refused. @returns every status. */
+  const renew = async ({ post }: Visitor, tab: Visitor['tab']): Promise<number[]> => {
+    const statuses: number[] = [];
+    while (statuses.at(-1) !== 200 && statuses.length < ATTEMPTS) {
+      statuses.push((await post(REFRESH, undefined, tab)).status);
+    }
+    return statuses;
+  };
+
+  describe('by default', () => {
+    const opened = openWorld('localhost', { RATE_LIMIT_GLOBAL: 'off' });
+
+    it('are all served in the end, and stay logged in', async () => {
+      const { visitor, tabs } = await fiveTabs(opened);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const answers = await Promise.all(tabs.map((tab) => renew(visitor, tab)));
+        expect(answers.map((statuses) => statuses.at(-1))).toEqual(tabs.map(() => 200));
+      }
+    });
+  });
+
+  describe('with JWT_REFRESH_REPLAY_WINDOW=10s', () => {
+    const opened = openWorld('localhost', { RATE_LIMIT_GLOBAL: 'off', JWT_REFRESH_REPLAY_WINDOW: '10s' });
+
+    it('are all served at once', async () => {
+      const { visitor, tabs } = await fiveTabs(opened);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const answers = await Promise.all(tabs.map((tab) => visitor.post(REFRESH, undefined, tab)));
+        expect(answers.map(({ status }) => status)).toEqual(tabs.map(() => 200));
+      }
+    });
+  });
+});
+
 describe.runIf(canBrowse())('an application that asks too often', () => {
   const { visit } = openWorld('localhost', { RATE_LIMIT_GLOBAL: '1/60' });
 

@@ -29,6 +29,8 @@ export type Witness = {
   readonly watch: () => Watch;
   /** Lets the next requests go on when there are so many of them, preflights apart. */
   readonly gather: (count: number) => void;
+  /** Holds the next request back, preflights apart, until so many of those behind it have been answered 200. */
+  readonly holdBack: (successes: number) => void;
   readonly close: () => Promise<void>;
 };
 
@@ -36,11 +38,13 @@ export type Witness = {
 export const witness = async (service: string): Promise<Witness> => {
   const all: Seen[] = [];
   let gate = async (): Promise<void> => undefined;
+  let onSuccess = (): void => undefined;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate();
     const { method, headers } = incoming;
     const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, (answer) => {
       all.push(passed(incoming, answer));
+      if (answer.statusCode === 200) onSuccess();
       passOn(answer, outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
@@ -59,6 +63,19 @@ export const witness = async (service: string): Promise<Witness> => {
         missing -= 1;
         if (missing <= 0) complete.resolve();
         await complete.promise;
+      };
+    },
+    holdBack: (successes) => {
+      let [isFirst, missing] = [true, successes];
+      const released = Promise.withResolvers<void>();
+      onSuccess = () => {
+        missing -= 1;
+        if (missing === 0) released.resolve();
+      };
+      gate = async () => {
+        if (!isFirst) return;
+        isFirst = false;
+        await released.promise;
       };
     },
     ...(await listenOnLoopback(server)),

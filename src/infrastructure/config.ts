@@ -1,9 +1,12 @@
-import * as v from 'valibot';
 import type { TokenKeys } from '../adapters/token-signer/jose.ts';
-import { contradictions } from './config/contradictions.ts';
+import { cookiePathOf } from './config/cookie-path.ts';
+import { accessLifetimeOf, raceWindowOf } from './config/lifetimes.ts';
+import { refusals } from './config/refusals.ts';
 import { readTokenKeys } from './config/token-keys.ts';
+import { readValues, type Values } from './config/values.ts';
 import type { Environment } from './config/variable.ts';
-import { mapVariables, shownDefault, VARIABLES, type VariableName, withDefaults } from './config/variables.ts';
+import { mapVariables, shownDefault, withDefaults } from './config/variables.ts';
+import { warningsOf } from './config/warnings.ts';
 
 type Tier = 'global' | 'strict' | 'public';
 
@@ -85,15 +88,6 @@ export const CONFIG_VARIABLES = Object.values(
   mapVariables((name, variable) => ({ name, default: shownDefault(variable), meaning: variable.meaning })),
 );
 
-type Schemas = { readonly [Name in VariableName]: (typeof VARIABLES)[Name]['schema'] };
-const schema = v.object(mapVariables((name) => VARIABLES[name].schema) as Schemas);
-type Values = v.InferOutput<typeof schema>;
-
-const unfit = (issues: readonly v.BaseIssue<unknown>[] | undefined): string[] => {
-  const names = new Set(issues?.map(({ path }) => path?.[0]?.key as VariableName));
-  return [...names].map((name) => `${name}: expected ${VARIABLES[name].expected}`);
-};
-
 const databaseOf = (values: Values): Config['database'] => {
   const { DATABASE_URL: url, DATA_DIR: dataDir } = values;
   if (url === undefined) return { kind: 'embedded', dataDir };
@@ -113,21 +107,11 @@ const poolOf = (values: Values): DatabasePool => {
 
 const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);
 
-const warningsOf = (values: Values): string[] => {
-  const production = values.NODE_ENV === 'production';
-  const rules: [applies: boolean, warning: string][] = [
-    [
-      production && values.DATABASE_URL === undefined,
-      'DATABASE_URL is unset: the embedded database is durable, but serves one process only',
-    ],
-    [production && values.BASE_URL === undefined, 'BASE_URL is unset: the types of errors point to localhost'],
-    [
-      values.JWT_REFRESH_COOKIE_MAX_AGE_MS < values.JWT_REFRESH_EXPIRES_IN,
-      'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers drop refresh tokens before they expire',
-    ],
-  ];
-  return rules.filter(([applies]) => applies).map(([, warning]) => warning);
-};
+/** A password of its own is one as it is; within a URL it is percent-encoded. */
+const redisUrlsOf = ({ REDIS_URL: urls = [], REDIS_PASSWORD: password }: Values): readonly string[] =>
+  password === undefined
+    ? urls
+    : urls.map((text) => Object.assign(new URL(text), { password: encodeURIComponent(password) }).href);
 
 /**
  * The configuration that the environment describes (SPEC; DESIGN "Configuration"). An empty variable is an unset one.
@@ -135,15 +119,11 @@ const warningsOf = (values: Values): string[] => {
  */
 export const parseConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
   const texts = withDefaults(env);
-  const parsed = v.safeParse(schema, texts);
+  const { values: fitting, unfit } = readValues(texts);
   const { keys, problems: keyProblems } = readTokenKeys(texts);
-  const problems = [
-    ...unfit(parsed.issues),
-    ...contradictions(texts),
-    ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
-  ];
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  const values = parsed.output;
+  const problems = [...unfit, ...refusals(fitting), ...keyProblems.map(([name, problem]) => `${name}: ${problem}`)];
+  if (problems.length > 0) throw new ConfigError(problems);
+  const values = fitting as Values;
   return {
     environment: values.NODE_ENV,
     host: values.HOST,
@@ -161,25 +141,25 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     database: databaseOf(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
-    redisUrls: values.REDIS_URL ?? [],
+    redisUrls: redisUrlsOf(values),
     sessionStore: values.SESSION_STORE,
     bcryptCost: values.BCRYPT_COST,
     passwordBlocklist: values.PASSWORD_BLOCKLIST,
     keys,
     issuer: values.JWT_ISSUER ?? null,
     audience: values.JWT_AUDIENCE ?? null,
-    accessLifetime: values.JWT_ACCESS_EXPIRES_IN,
+    accessLifetime: accessLifetimeOf(values.JWT_ACCESS_EXPIRES_IN, values.JWT_REFRESH_EXPIRES_IN),
     refreshLifetime: values.JWT_REFRESH_EXPIRES_IN,
-    raceWindow: values.JWT_REFRESH_RACE_WINDOW,
+    raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, values.JWT_REFRESH_EXPIRES_IN),
     replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
     refreshCookie: {
-      path: values.JWT_REFRESH_COOKIE_PATH,
+      path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
       sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
       secure: values.JWT_REFRESH_COOKIE_SECURE,
       maxAge: values.JWT_REFRESH_COOKIE_MAX_AGE_MS,
     },
     logLevel: values.LOG_LEVEL,
-    warnings: warningsOf(values),
+    warnings: warningsOf(values, env),
     metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };

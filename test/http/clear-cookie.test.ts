@@ -49,6 +49,7 @@ describe('GET /auth/clear-cookie', () => {
     [
       'by configuration',
       {
+        BASE_URL: 'https://auth.example.org/api',
         JWT_REFRESH_COOKIE_PATH: '/api/auth',
         JWT_REFRESH_COOKIE_SAME_SITE: 'none',
         JWT_REFRESH_COOKIE_SECURE: 'true',

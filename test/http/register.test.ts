@@ -186,7 +186,8 @@ describe('the refresh cookie', () => {
 
   it.each([
     [{ JWT_REFRESH_COOKIE_PATH: '/' }, { Path: '/' }],
-    [{ JWT_REFRESH_COOKIE_PATH: '/api/v1/auth' }, { Path: '/api/v1/auth' }],
+    [{ JWT_REFRESH_COOKIE_PATH: '/api/v1/auth', BASE_URL: 'https://example.org/api/v1' }, { Path: '/api/v1/auth' }],
+    [{ BASE_URL: 'https://example.org/api/v1' }, { Path: '/api/v1/auth' }],
     [{ JWT_REFRESH_COOKIE_SAME_SITE: 'strict' }, { SameSite: 'Strict' }],
     [
       { JWT_REFRESH_COOKIE_SAME_SITE: 'none', JWT_REFRESH_COOKIE_SECURE: 'true' },

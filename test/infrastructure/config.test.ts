@@ -24,6 +24,7 @@ const PRODUCTION = {
   ...KEYS,
   NODE_ENV: 'production',
   BASE_URL: 'https://auth.example.com',
+  TRUST_PROXY: '1',
   DATABASE_URL: 'postgresql://tandem@db/tandem',
   JWT_REFRESH_COOKIE_SECURE: 'true',
 };
@@ -146,6 +147,7 @@ const NON_ORIGINS = [
   'https://a.example https://b.example',
 ];
 const NO_DURATIONS = ['15', '0s', '-1s', '15 m', '1w', '4000d', 'soon'];
+const NO_WINDOWS = [...NO_DURATIONS, '301s', '6m', '15m', '7d', '3650d'];
 const NO_LIMITS = ['100', '100/', '0/60', '100/0', '100/60s', '1.5/60', '100/90000', 'OFF', '-1/60'];
 const NO_PARTIES = ['two words', 'ü', '1:no-uri', 'a'.repeat(201), 'a\0'];
 const NO_FLAGS = ['yes', '1', 'TRUE', ' true'];
@@ -231,7 +233,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       '0.0.0.0:9464': { metrics: { host: '0.0.0.0', port: 9464 } },
       '[::1]:9464': { metrics: { host: '::1', port: 9464 } },
     },
-    unfit: ['on', '0', '65536', 'localhost', 'db.example:9464', ':9464', '3000'],
+    unfit: ['on', '0', '65536', 'localhost', 'db.example:9464', ':9464', '3000', '::1:9464', '[::1:9464', '[::1]9464'],
   },
   DATABASE_POOL_SIZE: {
     fits: { '3': {} },
@@ -242,7 +244,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   DATABASE_IDLE_TIMEOUT: { fits: { '3s': {} }, unfit: [...NO_DURATIONS, '0', '30s'] },
   DATA_DIR: {
     fits: { '/var/lib/tandem': { dataDir: '/var/lib/tandem', database: { dataDir: '/var/lib/tandem' } } },
-    unfit: ['a\0b'],
+    unfit: ['a\0b', 'a\nb', '~/data', ' ', '.data ', '\u00a0data'],
   },
   DATABASE_URL: {
     fits: {
@@ -261,6 +263,9 @@ const FORMS: Readonly<Record<string, Form>> = {
       'postgresql',
       'postgres://u:%zz@db/x',
       'postgres://d\nb/x',
+      'postgres://db/x?statement_timeout=0',
+      'postgres://db/x?sslmode=require&query_timeout=1',
+      'postgres://db/x?idle_in_transaction_session_timeout=0',
     ],
   },
   MIGRATE_ON_START: { fits: { false: { migrateOnStart: false } }, unfit: NO_FLAGS },
@@ -269,6 +274,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       'redis://localhost:6379': { redisUrls: ['redis://localhost:6379'] },
       'rediss://u:p@r:6380/1': { redisUrls: ['rediss://u:p@r:6380/1'] },
       'redis://:p@a:1, redis://:p@b:2/': { redisUrls: ['redis://:p@a:1', 'redis://:p@b:2/'] },
+      'redis://r?family=6': { redisUrls: ['redis://r?family=6'] },
     },
     unfit: [
       'localhost:6379',
@@ -281,9 +287,15 @@ const FORMS: Readonly<Record<string, Form>> = {
       'redis://:p@a,redis://b',
       'redis://a/1,redis://b/1',
       'redis://u:%zz@a',
+      'redis://',
+      'redis://a/x',
+      'redis://a?commandTimeout=0',
+      'redis://a?family=6&enableOfflineQueue=1',
+      'redis://a?family=6,redis://b?family=6',
       'r\nedis://a',
     ],
   },
+  REDIS_PASSWORD: { fits: { 'p@:/%#? é': { redisUrls: [] } }, unfit: ['a\nb', 'a\0', '\ud800'] },
   SESSION_STORE: { fits: { database: { sessionStore: 'database' } }, unfit: ['memory', 'Redis'] },
   JWT_ISSUER: {
     fits: { 'https://auth.example.org': { issuer: 'https://auth.example.org' }, tandem: { issuer: 'tandem' } },
@@ -301,12 +313,12 @@ const FORMS: Readonly<Record<string, Form>> = {
   JWT_ACCESS_EXPIRES_IN: { fits: { '10m': { accessLifetime: 600_000 } }, unfit: [...NO_DURATIONS, '0'] },
   JWT_REFRESH_EXPIRES_IN: { fits: { '1d': { refreshLifetime: 86_400_000 } }, unfit: [...NO_DURATIONS, '0'] },
   JWT_REFRESH_RACE_WINDOW: {
-    fits: { '30s': { raceWindow: 30_000 }, '0': { raceWindow: 0 } },
-    unfit: NO_DURATIONS,
+    fits: { '30s': { raceWindow: 30_000 }, '5m': { raceWindow: 300_000 }, '0': { raceWindow: 0 } },
+    unfit: NO_WINDOWS,
   },
   JWT_REFRESH_REPLAY_WINDOW: {
     fits: { '5s': { replayWindow: 5_000 }, '0': { replayWindow: 0 } },
-    unfit: NO_DURATIONS,
+    unfit: NO_WINDOWS,
   },
   JWT_REFRESH_COOKIE_PATH: {
     fits: { '/': { refreshCookie: { path: '/' } }, '/api/auth': { refreshCookie: { path: '/api/auth' } } },

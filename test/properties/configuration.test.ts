@@ -15,6 +15,7 @@ import { holds } from '../support/properties.ts';
 const MARKER = `m4rk${randomBytes(4).toString('hex')}`;
 
 const DURATIONS = ['0', '1s', '999s', '10s', '15m', '12h', '7d', '3650d'];
+const WINDOWS = ['0', '1s', '5s', '10s', '5m'];
 const MILLISECONDS = ['0', '1', '2', '999', '1000', '30000', '604800000', '2147483647', '315360000000'];
 const LIMITS = ['off', '1/1', '100/60', '999999999/86400'];
 const ORIGINS = ['https://app.example.com', ' http://localhost:5173 , https://a.b ', ',', 'https://[::1]:1'];
@@ -49,6 +50,7 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
     'redis://a,redis://b:7000',
     'rediss://u:p@a, rediss://u:p@b',
   ],
+  REDIS_PASSWORD: ['p', 'p@:/%#? '],
   SESSION_STORE: ['database', 'redis'],
   BCRYPT_COST: ['4', '10', '15'],
   PASSWORD_BLOCKLIST: ['common', 'off'],
@@ -60,9 +62,9 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
   DATABASE_IDLE_TIMEOUT: DURATIONS,
   JWT_ACCESS_EXPIRES_IN: DURATIONS,
   JWT_REFRESH_EXPIRES_IN: DURATIONS,
-  JWT_REFRESH_RACE_WINDOW: DURATIONS,
-  JWT_REFRESH_REPLAY_WINDOW: DURATIONS,
-  JWT_REFRESH_COOKIE_PATH: ['/', '/auth', '/a/b=c'],
+  JWT_REFRESH_RACE_WINDOW: WINDOWS,
+  JWT_REFRESH_REPLAY_WINDOW: WINDOWS,
+  JWT_REFRESH_COOKIE_PATH: ['/', '/auth', '/x', '/x/auth', '/a/b=c'],
   JWT_REFRESH_COOKIE_SAME_SITE: ['lax', 'strict', 'none'],
   JWT_REFRESH_COOKIE_SECURE: FLAGS,
   JWT_REFRESH_COOKIE_MAX_AGE_MS: MILLISECONDS,
@@ -127,9 +129,13 @@ const environment = fc
       .subarray(NAMES, { maxLength: 8 })
       .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, textOf(name)])))),
     fc.constantFrom({}, {}, PRODUCTION),
-    fc.dictionary(fc.oneof(fc.constantFrom('__proto__', 'constructor', 'PATH', 'port'), anyText), anyText, {
-      maxKeys: 2,
-    }),
+    fc.dictionary(
+      fc.oneof(fc.constantFrom('__proto__', 'constructor', 'PATH', 'port', 'JWT_SECRET'), anyText),
+      marked,
+      {
+        maxKeys: 2,
+      },
+    ),
   )
   .map(([given, production, others]): Record<string, string | undefined> => ({ ...others, ...production, ...given }));
 
@@ -179,14 +185,17 @@ const brokenPromises = (config: Config): string[] => {
       (limit) => limit === null || (isWhole(limit.requests, 1, 1e9) && isWhole(limit.window, 1_000, 86_400_000)),
     ),
     timeouts: timeouts.every((timeout) => isWhole(timeout, 1, Math.max(1, requestTimeout - 1))),
-    lifetimes: [config.accessLifetime, config.refreshLifetime].every((time) => isWhole(time, 1_000, TEN_YEARS)),
-    windows: [config.raceWindow, config.replayWindow].every((time) => isWhole(time, 0, TEN_YEARS)),
+    refreshLifetime: isWhole(config.refreshLifetime, 1_000, TEN_YEARS),
+    accessLifetime: isWhole(config.accessLifetime, 1_000, config.refreshLifetime),
+    raceWindow: isWhole(config.raceWindow, 0, Math.min(300_000, config.refreshLifetime / 10)),
+    replayWindow: isWhole(config.replayWindow, 0, config.raceWindow),
     redisUrls: config.redisUrls.every((url) => /^rediss?:/.test(url) && URL.canParse(url) && isDecodable(url)),
     database: database.kind !== 'postgresql' || isDecodable(database.url),
     sessionStore: config.sessionStore === 'database' || config.redisUrls.length > 0,
     metrics:
       config.metrics === null || (isWhole(config.metrics.port, 1, 65_535) && config.metrics.port !== config.port),
     cookiePath: cookie.path.startsWith('/') && !/[;,\s]/.test(cookie.path),
+    cookieIsSent: !production || `${new URL(`${config.baseUrl}/auth`).pathname}/`.startsWith(cookie.path),
     cookieMaxAge: isWhole(cookie.maxAge, 1_000, TEN_YEARS),
     cookieSecure: cookie.secure || (!production && cookie.sameSite !== 'none'),
     bcryptCost: isWhole(config.bcryptCost, production ? 10 : 4, 15),

@@ -7,6 +7,7 @@ const PRIVATE_KEY = 'one private key in PEM, PKCS#8 or SEC1';
 const PUBLIC_KEYS = 'one or more public keys in PEM, SPKI';
 const KEYS_UNSET = 'made in DATA_DIR (production: required)';
 const PARTY = 'up to 200 visible ASCII characters, and a URI when there is a colon among them';
+const WINDOW = 'a duration such as 10s or 1m, at most 5m';
 const DURATION = 'a duration such as 10s, 15m, 12h or 7d, at most 3650d';
 
 /** SPEC "Key configuration", "Refresh cookie". */
@@ -48,10 +49,10 @@ export const JWT_VARIABLES = {
     meaning: 'The aud of both tokens. Tokens that say otherwise are refused, so a change logs everybody out.',
   },
   JWT_ACCESS_EXPIRES_IN: {
-    schema: form.duration,
+    schema: v.optional(form.duration),
     expected: DURATION,
-    default: '15m',
-    meaning: 'The lifetime of an access token.',
+    unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
+    meaning: 'The lifetime of an access token; nothing ends it sooner.',
   },
   JWT_REFRESH_EXPIRES_IN: {
     schema: form.duration,
@@ -60,22 +61,24 @@ export const JWT_VARIABLES = {
     meaning: 'The lifetime of a refresh token.',
   },
   JWT_REFRESH_RACE_WINDOW: {
-    schema: form.durationOrZero,
-    expected: `${DURATION}, or 0`,
-    default: '10s',
-    meaning: 'How long after its rotation a replayed refresh token counts as a race and not as theft.',
+    schema: v.optional(form.window),
+    expected: `${WINDOW}, or 0`,
+    unset: '10s, at most a tenth of JWT_REFRESH_EXPIRES_IN',
+    meaning: 'How long after its rotation a replayed refresh token counts as a race and not as theft; at most 5m.',
   },
   JWT_REFRESH_REPLAY_WINDOW: {
-    schema: form.durationOrZero,
-    expected: `${DURATION}, or 0 for off`,
+    schema: form.window,
+    expected: `${WINDOW}, or 0 for off`,
     default: '0',
-    meaning: 'How long after its rotation a refresh token yields its successor again; 0 is off.',
+    meaning:
+      'How long after its rotation a refresh token yields its successor again, at most JWT_REFRESH_RACE_WINDOW; 0 is off, 10s is advised for browser front ends.',
   },
   JWT_REFRESH_COOKIE_PATH: {
-    schema: form.cookiePath,
+    schema: v.optional(form.cookiePath),
     expected: 'a path that begins with / and holds no space, comma, semicolon or control character',
-    default: '/auth',
-    meaning: 'The Path of the refresh cookie.',
+    unset: '/auth, below the path of BASE_URL',
+    meaning:
+      'The Path of the refresh cookie, as browsers see it: /auth below the path of BASE_URL, or a path above that.',
   },
   JWT_REFRESH_COOKIE_SAME_SITE: {
     schema: v.picklist(['lax', 'strict', 'none']),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
 import { parseDuration } from '../duration.ts';
+import { MAX_WINDOW } from './lifetimes.ts';
 
 /**
  * The forms of single variables: from text to what the service uses. Their issues carry no message of their own, since
@@ -28,7 +29,10 @@ export const flag = v.pipe(
 
 /** Milliseconds. */
 export const duration = parsed((text) => parseDuration(text) || null);
-export const durationOrZero = parsed(parseDuration);
+export const window = parsed((text) => {
+  const time = parseDuration(text);
+  return time !== null && time <= MAX_WINDOW ? time : null;
+});
 
 export const host = v.pipe(
   v.string(),
@@ -38,14 +42,21 @@ export const host = v.pipe(
 /** `off`, `port` or `address:port`; an IPv6 address in brackets. */
 export const metrics = parsed<{ host: string; port: number } | 'off'>((text) => {
   if (text === 'off') return 'off';
-  const [, host = '127.0.0.1', port] = /^(?:(?:\[?)([0-9A-Fa-f.:]+?)\]?:)?([1-9]\d{0,4})$/.exec(text) ?? [];
+  const [, address = '127.0.0.1', port] = /^(?:(\[[0-9A-Fa-f.:]+\]|[0-9.]+):)?([1-9]\d{0,4})$/.exec(text) ?? [];
+  const host = address.replace(/^\[|\]$/g, '');
   return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : null;
 });
 
-/** Without a NUL, which no path can hold. */
+/** Without what only a shell would expand, or a slip leaves behind: such a directory would be made, under that name. */
 export const path = v.pipe(
   v.string(),
-  v.check((text) => !text.includes('\0')),
+  v.check((text) => text.trim() === text && !text.startsWith('~') && !hasControls(text)),
+);
+
+/** As it is, and not as a part of a URL. */
+export const password = v.pipe(
+  v.string(),
+  v.check((text) => text.isWellFormed() && !hasControls(text)),
 );
 
 const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
@@ -111,15 +122,24 @@ export const databaseUrl = v.pipe(
   v.check((text) => text === 'memory:' || isUrlOf(text, ['postgres:', 'postgresql:'])),
 );
 
-/** One server, or several nodes of a cluster: alike but for their hosts, and without a number of a database. */
+/**
+ * One server, or several nodes of a cluster: alike but for their hosts, and without a number of a database. ioredis would take
+ * any option from the query, time-outs included, and prefer it to what `redis.ts` says: only the family of addresses may be there.
+ */
 export const redisUrls = parsed<readonly string[]>((text) => {
   const urls = text.split(',').map((url) => url.trim());
   if (!urls.every((url) => isUrlOf(url, ['redis:', 'rediss:']))) return null;
-  if (urls.length === 1) return urls;
   const parts = urls.map((url) => new URL(url));
+  if (urls.length === 1) return parts.every(isRedisServer) ? urls : null;
   const ways = new Set(parts.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
-  return ways.size === 1 && parts.every(({ pathname }) => /^\/?$/.test(pathname)) ? urls : null;
+  return ways.size === 1 && parts.every(isRedisNode) ? urls : null;
 });
+
+const isRedisServer = ({ hostname, pathname, search }: URL): boolean =>
+  hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
+
+const isRedisNode = ({ hostname, pathname, search }: URL): boolean =>
+  hostname !== '' && /^\/?$/.test(pathname) && search === '';
 
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */
 export const cookiePath = v.pipe(v.string(), v.regex(/^\/[!-+\--:<-~]*$/));

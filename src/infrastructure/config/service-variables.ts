@@ -31,7 +31,8 @@ export const SERVICE_VARIABLES = {
     schema: v.optional(form.baseUrl),
     expected: 'an http or https URL without credentials, query and fragment',
     unset: 'http://localhost:$PORT',
-    meaning: 'Where clients reach the service; the `type` of every error begins with it.',
+    meaning:
+      'Where clients reach the service, with the path that a proxy puts in front; the `type` of every error begins with it.',
   },
   ALLOWED_ORIGINS_DEV: {
     schema: v.optional(form.origins, ''),
@@ -95,15 +96,17 @@ export const SERVICE_VARIABLES = {
   },
   DATA_DIR: {
     schema: form.path,
-    expected: 'the path of a directory',
+    expected: 'the path of a directory, without ~ at its beginning and without spaces around it',
     default: '.data',
-    meaning: 'The directory of the embedded database and of the keys that development makes for itself.',
+    meaning:
+      'The directory of the embedded database and of the keys that development makes for itself; both are made private.',
   },
   DATABASE_URL: {
     schema: v.optional(form.databaseUrl),
     expected: 'a postgres:// or postgresql:// URL with special characters percent-encoded, or memory:',
     unset: 'an embedded database in DATA_DIR',
-    meaning: 'The PostgreSQL database; `memory:` keeps nothing, and production refuses it.',
+    meaning:
+      'The PostgreSQL database; a password that is not in it is read from PGPASSWORD. `memory:` keeps nothing, and production refuses it.',
   },
   MIGRATE_ON_START: {
     schema: form.flag,
@@ -114,10 +117,16 @@ export const SERVICE_VARIABLES = {
   REDIS_URL: {
     schema: v.optional(form.redisUrls),
     expected:
-      'a redis:// or rediss:// URL, or one for each of several nodes of a cluster, separated by commas, alike but for their hosts',
+      'a redis:// or rediss:// URL with special characters percent-encoded and no query but family, or one for each of several nodes of a cluster, separated by commas, alike but for their hosts',
     unset: 'limits are counted in the process',
     meaning:
       'The Redis that counts rate limits for all instances together; several URLs, separated by commas, are one cluster.',
+  },
+  REDIS_PASSWORD: {
+    schema: v.optional(form.password),
+    expected: 'a password as it is, not percent-encoded, without control characters',
+    unset: 'what REDIS_URL says',
+    meaning: 'The password of Redis, as it is, when REDIS_URL holds none.',
   },
   SESSION_STORE: {
     schema: v.picklist(['database', 'redis']),

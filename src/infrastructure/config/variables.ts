@@ -11,7 +11,7 @@ export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */
 export type Texts = Readonly<Record<VariableName, string | undefined>>;
 
-const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
+export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
 export const mapVariables = <T>(value: (name: VariableName, variable: Variable) => T): Record<VariableName, T> =>
   Object.fromEntries(VARIABLE_NAMES.map((name) => [name, value(name, VARIABLES[name])])) as Record<VariableName, T>;

@@ -1,0 +1,86 @@
+import { coversAuth } from './cookie-path.ts';
+import { longestWindow, raceWindowOf } from './lifetimes.ts';
+import { overridden } from './postgresql-url.ts';
+import type { Values } from './values.ts';
+import type { VariableName } from './variables.ts';
+
+type Rule = readonly [broken: boolean, problem: string];
+
+/**
+ * What the service does not start with although each variable fits by itself, a line each. ADR 0018.
+ * @param values lacks the variables that do not fit; a rule holds back until those that it is about do.
+ */
+export const refusals = (values: Partial<Values>): string[] =>
+  [...ofCookie(values), ...ofTokens(values), ...ofStores(values), ...ofServer(values)]
+    .filter(([broken]) => broken)
+    .map(([, problem]) => problem);
+
+/** SPEC "Refresh cookie"; RFC 6265bis §5.7 for SameSite=None. */
+const ofCookie = (values: Partial<Values>): Rule[] => {
+  const production = values.NODE_ENV === 'production';
+  const insecure = values.JWT_REFRESH_COOKIE_SECURE === false;
+  // Without a BASE_URL, development may stand behind a proxy that nobody has told it of.
+  const knowsPath = 'BASE_URL' in values && (production || values.BASE_URL !== undefined);
+  return [
+    [production && insecure, 'JWT_REFRESH_COOKIE_SECURE: must be true in production'],
+    [
+      !production && insecure && values.JWT_REFRESH_COOKIE_SAME_SITE === 'none',
+      'JWT_REFRESH_COOKIE_SECURE: must be true when JWT_REFRESH_COOKIE_SAME_SITE is none',
+    ],
+    [
+      knowsPath && !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a path above that, such as /',
+    ],
+  ];
+};
+
+const ofTokens = (values: Partial<Values>): Rule[] => {
+  const { JWT_REFRESH_EXPIRES_IN: lifetime, JWT_REFRESH_RACE_WINDOW: race } = values;
+  if (lifetime === undefined) return [];
+  return [
+    [
+      isAbove(values.JWT_ACCESS_EXPIRES_IN, lifetime),
+      'JWT_ACCESS_EXPIRES_IN: must not be above JWT_REFRESH_EXPIRES_IN',
+    ],
+    [
+      isAbove(race, longestWindow(lifetime)),
+      'JWT_REFRESH_RACE_WINDOW: must not be above a tenth of JWT_REFRESH_EXPIRES_IN',
+    ],
+    [
+      'JWT_REFRESH_RACE_WINDOW' in values && isAbove(values.JWT_REFRESH_REPLAY_WINDOW, raceWindowOf(race, lifetime)),
+      'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW',
+    ],
+  ];
+};
+
+const ofStores = (values: Partial<Values>): Rule[] => {
+  const { NODE_ENV, BCRYPT_COST: cost = 10, DATABASE_URL: url, REDIS_URL: redisUrls = [] } = values;
+  const production = NODE_ENV === 'production';
+  const isUnset = (name: VariableName) => name in values && values[name] === undefined;
+  const given = overridden(url);
+  return [
+    [production && cost < 10, 'BCRYPT_COST: must be at least 10 in production'],
+    [production && url === 'memory:', 'DATABASE_URL: must name a PostgreSQL database in production'],
+    [given !== undefined, `DATABASE_URL: must not set ${given}: DATABASE_STATEMENT_TIMEOUT does`],
+    [values.SESSION_STORE === 'redis' && isUnset('REDIS_URL'), 'REDIS_URL: required when SESSION_STORE is redis'],
+    [
+      values.REDIS_PASSWORD !== undefined && redisUrls.some((text) => new URL(text).password !== ''),
+      'REDIS_PASSWORD: must be unset when REDIS_URL holds a password',
+    ],
+  ];
+};
+
+const TIMEOUTS = ['DATABASE_CONNECTION_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT', 'DATABASE_IDLE_TIMEOUT'] as const;
+
+const ofServer = ({ METRICS = 'off', ...values }: Partial<Values>): Rule[] => [
+  [METRICS !== 'off' && METRICS.port === values.PORT, 'METRICS: must not be the port of the service'],
+  // Whole milliseconds: below is not above one less.
+  ...TIMEOUTS.map(
+    (name): Rule => [
+      isAbove(values[name], (values.REQUEST_TIMEOUT_MS ?? Infinity) - 1),
+      `${name}: must be below REQUEST_TIMEOUT_MS`,
+    ],
+  ),
+];
+
+const isAbove = (value: number | undefined, limit: number): boolean => value !== undefined && value > limit;

@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, parseConfig } from '../../../src/infrastructure/config.ts';
+import { PRODUCTION } from '../../support/environments.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+const DEVELOPMENT = { NODE_ENV: 'development' };
+const IN_PRODUCTION = { ...PRODUCTION, BASE_URL: 'https://auth.example.com' };
+
+/** The lines of the refusal; none when there is none. */
+const refusalOf = (env: Env): readonly string[] => {
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+const blamed = (env: Env): string[] => refusalOf(env).map((line) => line.slice(0, line.indexOf(':')));
+
+describe.each([
+  ['development', DEVELOPMENT],
+  ['production', IN_PRODUCTION],
+])('in %s', (_environment, base) => {
+  it.each([
+    [
+      'an access token that outlives the refresh token',
+      { JWT_ACCESS_EXPIRES_IN: '8d' },
+      { JWT_ACCESS_EXPIRES_IN: '7d' },
+      ['JWT_ACCESS_EXPIRES_IN'],
+    ],
+    [
+      'a refresh token that is over before the access token',
+      { JWT_REFRESH_EXPIRES_IN: '10m', JWT_ACCESS_EXPIRES_IN: '11m' },
+      { JWT_REFRESH_EXPIRES_IN: '10m', JWT_ACCESS_EXPIRES_IN: '10m' },
+      ['JWT_ACCESS_EXPIRES_IN'],
+    ],
+    [
+      'a race window of ten years',
+      { JWT_REFRESH_RACE_WINDOW: '3650d', JWT_REFRESH_EXPIRES_IN: '3650d' },
+      { JWT_REFRESH_RACE_WINDOW: '5m', JWT_REFRESH_EXPIRES_IN: '3650d' },
+      ['JWT_REFRESH_RACE_WINDOW'],
+    ],
+    [
+      'a race window of over a tenth of a lifetime',
+      { JWT_REFRESH_RACE_WINDOW: '61s', JWT_REFRESH_EXPIRES_IN: '10m' },
+      { JWT_REFRESH_RACE_WINDOW: '60s', JWT_REFRESH_EXPIRES_IN: '10m' },
+      ['JWT_REFRESH_RACE_WINDOW'],
+    ],
+    [
+      'a replay window of ten years',
+      { JWT_REFRESH_REPLAY_WINDOW: '3650d', JWT_REFRESH_EXPIRES_IN: '3650d' },
+      { JWT_REFRESH_REPLAY_WINDOW: '5m', JWT_REFRESH_RACE_WINDOW: '5m', JWT_REFRESH_EXPIRES_IN: '3650d' },
+      ['JWT_REFRESH_REPLAY_WINDOW'],
+    ],
+    [
+      'a replay window above the race window',
+      { JWT_REFRESH_REPLAY_WINDOW: '11s' },
+      { JWT_REFRESH_REPLAY_WINDOW: '10s' },
+      ['JWT_REFRESH_REPLAY_WINDOW'],
+    ],
+    [
+      'a replay window without a race window',
+      { JWT_REFRESH_REPLAY_WINDOW: '1s', JWT_REFRESH_RACE_WINDOW: '0' },
+      { JWT_REFRESH_REPLAY_WINDOW: '0', JWT_REFRESH_RACE_WINDOW: '0' },
+      ['JWT_REFRESH_REPLAY_WINDOW'],
+    ],
+    [
+      'a replay window above the race window that a short lifetime leaves',
+      { JWT_REFRESH_REPLAY_WINDOW: '10s', JWT_REFRESH_EXPIRES_IN: '60s' },
+      { JWT_REFRESH_REPLAY_WINDOW: '6s', JWT_REFRESH_EXPIRES_IN: '60s' },
+      ['JWT_REFRESH_REPLAY_WINDOW'],
+    ],
+    [
+      'two passwords of Redis',
+      { REDIS_URL: 'rediss://:one@r', REDIS_PASSWORD: 'two' },
+      { REDIS_URL: 'rediss://one@r', REDIS_PASSWORD: 'two' },
+      ['REDIS_PASSWORD'],
+    ],
+    [
+      'a URL that has statements take as long as they like',
+      { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full&statement_timeout=0' },
+      { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full&application_name=x' },
+      ['DATABASE_URL'],
+    ],
+  ] satisfies [string, Env, Env, string[]][])('%s is refused', (_what, refused, accepted, names) => {
+    expect(blamed({ ...base, ...refused })).toEqual(names);
+    expect(blamed({ ...base, ...accepted })).toEqual([]);
+  });
+
+  it.each([
+    ['https://auth.example.com', '/auth', true],
+    ['https://auth.example.com', '/auth/', true],
+    ['https://auth.example.com', '/', true],
+    ['https://auth.example.com', '/auth/refresh-token', false],
+    ['https://auth.example.com', '/aut', false],
+    ['https://auth.example.com', '/authority', false],
+    ['https://auth.example.com', '/Auth', false],
+    ['https://auth.example.com', '/api/auth', false],
+    ['https://example.com/api', '/api/auth', true],
+    ['https://example.com/api/', '/api', true],
+    ['https://example.com/api', '/', true],
+    ['https://example.com/api', '/auth', false],
+    ['https://example.com/api', '/api/v1/auth', false],
+    ['https://example.com/%61pi', '/%61pi/auth', true],
+  ])('of a service at %s a cookie of the path %s goes to refresh and log-out: %s', (url, path, goes) => {
+    const names = blamed({ ...base, BASE_URL: url, JWT_REFRESH_COOKIE_PATH: path });
+    expect(names).toEqual(goes ? [] : ['JWT_REFRESH_COOKIE_PATH']);
+  });
+
+  it('a variable that does not fit is blamed alone, and not those that depend on it', () => {
+    for (const name of [
+      'JWT_REFRESH_EXPIRES_IN',
+      'JWT_REFRESH_RACE_WINDOW',
+      'JWT_REFRESH_COOKIE_PATH',
+      'BASE_URL',
+      'REDIS_URL',
+      'DATABASE_URL',
+      'REQUEST_TIMEOUT_MS',
+      'METRICS',
+      'PORT',
+    ]) {
+      const others = {
+        SESSION_STORE: 'redis',
+        REDIS_URL: 'redis://127.0.0.1',
+        REDIS_PASSWORD: 'p',
+        JWT_REFRESH_REPLAY_WINDOW: '10s',
+        DATABASE_STATEMENT_TIMEOUT: '1s',
+        METRICS: '9464',
+      };
+      expect(blamed({ ...base, ...others, [name]: 'unfit' })).toEqual([name]);
+    }
+  });
+});
+
+describe('a cookie path that goes nowhere', () => {
+  it('is refused in production without a BASE_URL, too', () => {
+    expect(blamed({ ...PRODUCTION, JWT_REFRESH_COOKIE_PATH: '/api/auth' })).toEqual(['JWT_REFRESH_COOKIE_PATH']);
+  });
+
+  it('is accepted in development without one, where a proxy may stand in front', () => {
+    expect(parseConfig({ JWT_REFRESH_COOKIE_PATH: '/api/auth' }).refreshCookie.path).toBe('/api/auth');
+  });
+});
+
+describe('what is unset adapts to what is set', () => {
+  it.each([
+    ['the access token is over with the refresh token', { JWT_REFRESH_EXPIRES_IN: '2s' }, { accessLifetime: 2_000 }],
+    ['the race window is a tenth of a short lifetime', { JWT_REFRESH_EXPIRES_IN: '5s' }, { raceWindow: 500 }],
+    [
+      'longer lifetimes change neither',
+      { JWT_REFRESH_EXPIRES_IN: '90d' },
+      { accessLifetime: 900_000, raceWindow: 10_000 },
+    ],
+    ['the cookie is for the path of BASE_URL', { BASE_URL: 'https://a.b/x/' }, { refreshCookie: { path: '/x/auth' } }],
+    ['the cookie is for /auth', { BASE_URL: 'https://a.b' }, { refreshCookie: { path: '/auth' } }],
+  ])('%s', (_what, env: Env, config) => {
+    expect(parseConfig(env)).toMatchObject(config);
+  });
+
+  it.each(['p@:/%#? é&+=;,"\'\\$', '%40', 'plain'])(
+    'the password of Redis is put into each of its URLs, whatever its letters: %s',
+    (password) => {
+      const { redisUrls } = parseConfig({ REDIS_URL: 'redis://one:6379,redis://two', REDIS_PASSWORD: password });
+      expect(redisUrls.map((url) => [new URL(url).host, decodeURIComponent(new URL(url).password)])).toEqual([
+        ['one:6379', password],
+        ['two', password],
+      ]);
+    },
+  );
+});

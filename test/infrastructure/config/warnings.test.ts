@@ -1,0 +1,211 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_VARIABLES, parseConfig } from '../../../src/infrastructure/config.ts';
+import { PRODUCTION } from '../../support/environments.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+const DEVELOPMENT = { NODE_ENV: 'development' };
+/** A production that there is nothing to say of. */
+const SOUND = {
+  ...PRODUCTION,
+  BASE_URL: 'https://auth.example.com',
+  TRUST_PROXY: '1',
+  DATABASE_URL: 'postgresql://tandem@db.example.com/tandem?sslmode=verify-full',
+  REDIS_URL: 'rediss://:p@redis.example.com',
+  ALLOWED_ORIGINS_PROD: 'https://app.example.com',
+};
+
+const warningsOf = (env: Env): readonly string[] => parseConfig(env).warnings;
+/** The first words of the warnings: the variable that each of them is about. */
+const namesOf = (env: Env): string[] => warningsOf(env).map((warning) => warning.split(/[ ,:]/)[0] ?? '');
+
+describe('a configuration that is allowed', () => {
+  it('is not warned of when nothing is wrong with it', () => {
+    expect(warningsOf(SOUND)).toEqual([]);
+    expect(warningsOf(DEVELOPMENT)).toEqual([]);
+  });
+
+  it.each([
+    ['no database', { DATABASE_URL: '' }, 'DATABASE_URL'],
+    ['no base URL', { BASE_URL: '' }, 'BASE_URL'],
+    ['a base URL in the clear', { BASE_URL: 'http://auth.example.com' }, 'BASE_URL'],
+    ['a base URL in the clear by an address', { BASE_URL: 'http://10.0.0.1:3000' }, 'BASE_URL'],
+    ['an origin in the clear', { ALLOWED_ORIGINS_PROD: 'https://a.b,http://app.example.com' }, 'ALLOWED_ORIGINS_PROD'],
+    ['TLS in front, and no proxy', { TRUST_PROXY: '0' }, 'TRUST_PROXY'],
+    [
+      'a cookie for other sites, and no other site',
+      { JWT_REFRESH_COOKIE_SAME_SITE: 'none', ALLOWED_ORIGINS_PROD: '' },
+      'JWT_REFRESH_COOKIE_SAME_SITE',
+    ],
+    [
+      'origins for development',
+      { ALLOWED_ORIGINS_PROD: '', ALLOWED_ORIGINS_DEV: 'http://localhost:5173' },
+      'ALLOWED_ORIGINS_DEV',
+    ],
+    ['no limit for most routes', { RATE_LIMIT_GLOBAL: 'off' }, 'RATE_LIMIT_GLOBAL'],
+    ['no limit for log-ins', { RATE_LIMIT_STRICT: 'off' }, 'RATE_LIMIT_STRICT'],
+    [
+      'no limits',
+      { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' },
+      'RATE_LIMIT_GLOBAL',
+    ],
+    ['common passwords', { PASSWORD_BLOCKLIST: 'off' }, 'PASSWORD_BLOCKLIST'],
+    ['a Redis without a password', { REDIS_URL: 'rediss://redis.example.com' }, 'REDIS_URL'],
+    ['a neighbouring Redis without a password', { REDIS_URL: 'redis://redis' }, 'REDIS_URL'],
+    ['a Redis in the clear', { REDIS_URL: 'redis://:p@10.0.0.2' }, 'REDIS_URL'],
+    ['requests without an end', { REQUEST_TIMEOUT_MS: '2147483647' }, 'REQUEST_TIMEOUT_MS'],
+    ['requests of seconds, meant so', { REQUEST_TIMEOUT_MS: '30' }, 'REQUEST_TIMEOUT_MS'],
+    ['access tokens for ever', { JWT_ACCESS_EXPIRES_IN: '2d' }, 'JWT_ACCESS_EXPIRES_IN'],
+    [
+      'a cookie that ends before its token',
+      { JWT_REFRESH_COOKIE_MAX_AGE_MS: '604800' },
+      'JWT_REFRESH_COOKIE_MAX_AGE_MS',
+    ],
+  ])('is warned of in production: %s', (_what, changes: Env, name) => {
+    expect(namesOf({ ...SOUND, ...changes })).toEqual([name]);
+  });
+
+  it.each([
+    ['an address of this machine', { BASE_URL: 'http://localhost:8080' }],
+    ['another one', { BASE_URL: 'http://127.0.0.1:8080', ALLOWED_ORIGINS_PROD: 'http://[::1]:5173' }],
+    ['neighbours in a network of containers', { REDIS_URL: 'redis://:p@redis', DATABASE_URL: 'postgresql://t@pg/t' }],
+    ['a Redis here', { REDIS_URL: 'redis://127.0.0.1' }],
+    ['a password beside the URL', { REDIS_URL: 'rediss://redis.example.com', REDIS_PASSWORD: 'p' }],
+  ])('is not warned of in production: %s', (_what, changes: Env) => {
+    expect(warningsOf({ ...SOUND, ...changes })).toEqual([]);
+  });
+
+  it.each([
+    ['origins for production', { ALLOWED_ORIGINS_PROD: 'https://a.b' }, 'ALLOWED_ORIGINS_PROD'],
+    ['an address that others reach', { HOST: '0.0.0.0' }, 'NODE_ENV'],
+    ['another one', { HOST: '192.0.2.1' }, 'NODE_ENV'],
+    ['an address for others', { BASE_URL: 'https://auth.example.com' }, 'NODE_ENV'],
+    ['a cookie path that only a proxy can explain', { JWT_REFRESH_COOKIE_PATH: '/api' }, 'JWT_REFRESH_COOKIE_PATH'],
+  ])('is warned of in development: %s', (_what, changes: Env, name) => {
+    expect(namesOf({ ...DEVELOPMENT, ...changes })).toEqual([name]);
+  });
+
+  it('names every limit that is off', () => {
+    const [warning] = warningsOf({ ...SOUND, RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' });
+    expect(warning).toMatch(/^RATE_LIMIT_STRICT, RATE_LIMIT_PUBLIC: /);
+  });
+
+  it('is told of without its values', () => {
+    const secrets = {
+      DATABASE_URL: 'postgresql://u:marker0@db.example.com/x?sslmode=disable',
+      REDIS_URL: 'redis://marker1.example.com',
+      ALLOWED_ORIGINS_DEV: 'http://marker2.example.com',
+      ALLOWED_ORIGINS_PROD: '',
+      BASE_URL: 'http://marker3.example.com',
+      JWT_SECRET: 'marker4',
+      JWT_ISSUR: 'marker5',
+    };
+    const warnings = warningsOf({ ...SOUND, ...secrets });
+    expect(warnings.length).toBeGreaterThanOrEqual(7);
+    expect(warnings.join('\n')).not.toContain('marker');
+  });
+});
+
+describe('the way to PostgreSQL', () => {
+  const isWarnedOf = (DATABASE_URL: string, env: Env = {}) =>
+    namesOf({ ...SOUND, DATABASE_URL, ...env }).includes('DATABASE_URL');
+
+  it.each([
+    'postgresql://u:p@db.example.com/x?sslmode=disable',
+    'postgresql://u:p@db.example.com/x',
+    'postgresql://u:p@10.1.2.3/x',
+    'postgresql://u:p@[2001:db8::1]/x',
+    'postgresql://u:p@db/x?sslmode=disable',
+    'postgresql://u:p@127.0.0.1/x?host=db.example.com',
+    'postgresql://u:p@db.example.com/x?sslmode=no-verify',
+    'postgresql://u:p@db.example.com/x?uselibpqcompat=true&sslmode=require',
+    'postgresql://u:p@db.example.com/x?ssl=0',
+  ])('is warned of: %s', (url) => {
+    expect(isWarnedOf(url)).toBe(true);
+  });
+
+  it.each([
+    'postgresql://u:p@db.example.com/x?sslmode=verify-full',
+    'postgresql://u:p@db.example.com/x?sslmode=require',
+    'postgresql://u:p@db.example.com/x?ssl=true',
+    'postgresql://u:p@db.example.com/x?sslrootcert=/etc/ca.pem',
+    'postgresql://u:p@db/x',
+    'postgresql://u:p@localhost/x?sslmode=disable',
+    'postgresql://u:p@[::1]/x',
+    'postgresql:///x?host=/run/postgresql',
+    'postgresql://%2Frun%2Fpostgresql/x',
+  ])('is safe: %s', (url) => {
+    expect(isWarnedOf(url)).toBe(false);
+  });
+
+  it('is what PGSSLMODE says where the URL says nothing', () => {
+    const url = 'postgresql://u:p@db.example.com/x';
+    expect(isWarnedOf(url, { PGSSLMODE: 'verify-full' })).toBe(false);
+    expect(isWarnedOf(url, { PGSSLMODE: 'no-verify' })).toBe(true);
+    expect(isWarnedOf(`${url}?sslmode=disable`, { PGSSLMODE: 'verify-full' })).toBe(true);
+  });
+});
+
+describe('a name that nothing reads', () => {
+  it.each([
+    ['JWT_ISSUR', 'JWT_ISSUER'],
+    ['JWT_ACCESS_EXPIRE_IN', 'JWT_ACCESS_EXPIRES_IN'],
+    ['JWT_REFRESH_COOKIE_SAMESITE', 'JWT_REFRESH_COOKIE_SAME_SITE'],
+    ['RATE_LIMT_STRICT', 'RATE_LIMIT_STRICT'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['REDIS_URI', 'REDIS_URL'],
+    ['ALLOWED_ORIGIN_PROD', 'ALLOWED_ORIGINS_PROD'],
+    ['ALLOWED_ORIGINS', 'ALLOWED_ORIGINS_DEV'],
+    ['NODE_EVN', 'NODE_ENV'],
+    ['BASEURL', 'BASE_URL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['TRUST_PROXYS', 'TRUST_PROXY'],
+    ['REQUEST_TIMEOUT', 'REQUEST_TIMEOUT_MS'],
+    ['BCRYPT_ROUNDS', undefined],
+    ['JWT_SECRET', undefined],
+    ['REDIS_TLS_CERTIFICATE', undefined],
+  ])('is warned of: %s, for which %s may be meant', (name, meant) => {
+    const [warning, ...more] = warningsOf({ [name]: 'x' });
+    expect(more).toEqual([]);
+    expect(warning).toBe(`${name} is no variable of this service${meant === undefined ? '' : `: is ${meant} meant?`}`);
+  });
+
+  it.each([
+    'HOME',
+    'PATH',
+    'POST',
+    'PORTS',
+    'GHOST',
+    'HOSTNAME',
+    'HOSTTYPE',
+    'LOGNAME',
+    'NODE_OPTIONS',
+    'NODE_PATH',
+    'BASH_ENV',
+    'PGPASSWORD',
+    'PGSSLMODE',
+    'POSTGRES_PASSWORD',
+    'SESSION_MANAGER',
+    'npm_config_registry',
+    'VITEST_WORKER_ID',
+    'REDIS_PORT',
+    'REDIS_PORT_6379_TCP',
+    'REDIS_PORT_6379_TCP_ADDR',
+    'REDIS_SERVICE_HOST',
+    'REDIS_SERVICE_PORT',
+    'REDIS_SERVICE_PORT_CLIENT',
+    'DATABASE_SERVICE_HOST',
+    'DATABASE_PORT_5432_TCP_PROTO',
+    `JWT_${'A'.repeat(100)}`,
+    'JWT_A\nB',
+  ])('may be of others: %s', (name) => {
+    expect(warningsOf({ [name]: 'x' })).toEqual([]);
+  });
+
+  it('is no variable of the service, and none that is empty', () => {
+    expect(warningsOf({ JWT_SECRET: '' })).toEqual([]);
+    const known = CONFIG_VARIABLES.map(({ name }) => [name, ''] as const);
+    expect(warningsOf(Object.fromEntries(known))).toEqual([]);
+    expect(warningsOf(SOUND)).toEqual([]);
+  });
+});

@@ -3,6 +3,7 @@ import { DATABASE_CLOSED, databaseReason, translated } from '../adapters/mikro-o
 import { lockDataDir } from './data-dir-lock.ts';
 import { applyMigrations } from './migrate.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
+import { makePrivate } from './private-data.ts';
 import { systemReason } from './system-reason.ts';
 
 /** Milliseconds. A network that swallows packets would keep a ping for minutes. */
@@ -43,6 +44,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
     await orm.close().finally(unlock);
   };
   try {
+    if (options.kind === 'embedded') makePrivate(options.dataDir, 'database');
     await select1();
     if (migrate) await applyMigrations(orm, options);
   } catch (error) {

@@ -5,6 +5,7 @@ import { getSystemErrorMessage } from 'node:util';
 import type { KeyPair, TokenKeys } from '../adapters/token-signer/jose.ts';
 import { pairOf, shareKey } from './config/token-keys.ts';
 import { newPair, privatePem } from './new-keys.ts';
+import { keepPrivate } from './private-data.ts';
 
 const ACCESS_FILE = join('keys', 'access.pem');
 const REFRESH_FILE = join('keys', 'refresh.pem');
@@ -15,10 +16,19 @@ const REFRESH_FILE = join('keys', 'refresh.pem');
  * @throws Error that names DATA_DIR, the file in it and the system's reason.
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
+  keepKeysPrivate(dataDir);
   const access = await loadOrCreatePair(dataDir, ACCESS_FILE);
   const refresh = await loadOrCreatePair(dataDir, REFRESH_FILE);
   if (shareKey(access, refresh)) throw unusable(`${REFRESH_FILE} holds the key of ${ACCESS_FILE}`);
   return { access, refresh };
+};
+
+const keepKeysPrivate = (dataDir: string): void => {
+  try {
+    keepPrivate(dataDir, 'keys');
+  } catch (error) {
+    throw unusable(systemReason(error));
+  }
 };
 
 const loadOrCreatePair = async (dataDir: string, file: string): Promise<KeyPair> => {
@@ -77,6 +87,7 @@ const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.ge
 
 /** Without the path, which the message names by DATA_DIR. */
 const systemReason = (error: unknown): string => {
-  const errno: unknown = error instanceof Error ? Reflect.get(error, 'errno') : undefined;
-  return typeof errno === 'number' ? `${getSystemErrorMessage(errno)} (${String(codeOf(error))})` : 'unreadable';
+  if (!(error instanceof Error)) return 'unreadable';
+  const errno: unknown = Reflect.get(error, 'errno');
+  return typeof errno === 'number' ? `${getSystemErrorMessage(errno)} (${String(codeOf(error))})` : error.message;
 };

@@ -1,6 +1,7 @@
 import { manageKeys } from './commands/keys.ts';
 import { type Config, parseConfig } from './config.ts';
 import { openDatabase } from './database.ts';
+import { makeFilesPrivate } from './private-data.ts';
 import { serve } from './serve.ts';
 
 /** Whoever starts the service reads this on the standard error; nothing else does. */
@@ -27,6 +28,7 @@ const migrate = async ({ database }: Config): Promise<void> => {
   await (await openDatabase(database, { migrate: true })).close();
 };
 
+makeFilesPrivate();
 const { argv, env, stdout } = process;
 const COMMANDS = new Map<string, (args: readonly string[]) => unknown>([
   ['serve', () => serveUntilSignalled(parseConfig(env))],

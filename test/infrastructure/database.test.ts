@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/sql';
@@ -79,6 +79,15 @@ describe('openDatabase of an embedded database', () => {
     const second = await openDatabase(options, { migrate: true });
     expect(await mikroOrmUserRepository(second.em).findById(user.id)).toStrictEqual(user);
     await second.close();
+  });
+
+  it('leaves the directory to its owner alone, although it was there for all to read', async () => {
+    copyFresh();
+    const paths = [options.dataDir, join(options.dataDir, 'database')];
+    for (const path of paths) chmodSync(path, 0o755);
+    const database = await openDatabase(options, { migrate: false });
+    expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+    await database.close();
   });
 
   it('refuses a second process, says nothing on its own, and keeps what was stored when its process is killed', async () => {

@@ -1,5 +1,17 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -42,6 +54,27 @@ describe('loadOrCreateKeys', () => {
     expect((await readdir(join(dataDir, 'keys'))).sort()).toEqual(['access.pem', 'refresh.pem']);
     expect(await mode(file('access.pem'))).toBe('600');
     expect(await mode(file('refresh.pem'))).toBe('600');
+  });
+
+  it('takes from others what rights they have in keys that are there', async () => {
+    const first = await loadOrCreateKeys(dataDir);
+    await chmod(dataDir, 0o755);
+    await chmod(join(dataDir, 'keys'), 0o755);
+    await chmod(file('access.pem'), 0o644);
+    expect(exported(await loadOrCreateKeys(dataDir))).toEqual(exported(first));
+    expect(await Promise.all([dataDir, join(dataDir, 'keys'), file('access.pem')].map(mode))).toEqual([
+      '700',
+      '700',
+      '600',
+    ]);
+  });
+
+  it('refuses keys that everybody may read behind a link, and names DATA_DIR', async () => {
+    await loadOrCreateKeys(dataDir);
+    await rename(join(dataDir, 'keys'), join(parent, 'elsewhere'));
+    await chmod(join(parent, 'elsewhere'), 0o755);
+    await symlink(join(parent, 'elsewhere'), join(dataDir, 'keys'));
+    expect((await failure()).message).toMatch(/DATA_DIR cannot be used: everybody may enter keys/);
   });
 
   it('gives the same pairs the next time', async () => {

@@ -1,5 +1,7 @@
+import { chmodSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import request from 'supertest';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type RunningService, runService } from '../support/process.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -32,6 +34,20 @@ describe('the service on its embedded database', () => {
     const refreshed = await request(service.url).post('/auth/refresh-token').set('Cookie', cookie);
     expect(refreshed.status).toBe(200);
     expect((await login(service)).status).toBe(200);
+  });
+
+  it('has let nobody else read any of it, by whatever umask it was started', async () => {
+    const other = temporaryDirectory();
+    onTestFinished(other.remove);
+    chmodSync(other.path, 0o755);
+    const lax = ['bash', '-c', 'umask 0; exec "$@"', 'lax'];
+    await (await runService({ DATA_DIR: other.path }, lax)).stop();
+    const modes = readdirSync(other.path, { recursive: true }).map(
+      (name) => statSync(join(other.path, String(name))).mode,
+    );
+    expect(modes.length).toBeGreaterThan(500);
+    expect(modes.filter((mode) => (mode & 0o077) !== 0)).toEqual([]);
+    expect(statSync(other.path).mode & 0o777).toBe(0o700);
   });
 
   it('keeps what it acknowledged when it is killed', async () => {

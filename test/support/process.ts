@@ -39,8 +39,11 @@ export type RunningService = ServiceProcess & {
 };
 
 /** Starts the service and waits until it listens; fails with what it said when it ends instead. */
-export const runService = async (env: Readonly<Record<string, string>>): Promise<RunningService> => {
-  const service = spawnService(env);
+export const runService = async (
+  env: Readonly<Record<string, string>>,
+  wrap: readonly string[] = [],
+): Promise<RunningService> => {
+  const service = spawnService(env, wrap);
   const port = await Promise.race([portOf(service), service.outcome.then(() => null)]);
   if (port === null) throw new Error(`the service did not start: ${service.stderr.join('\n')}`);
   return {

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } fro
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { MikroORM } from '@mikro-orm/sql';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MIGRATIONS } from '../../src/adapters/mikro-orm/migrations/migrations-list.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../src/infrastructure/database.ts';
@@ -229,6 +229,28 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
     const applied = await first?.em.execute('select name from mikro_orm_migrations');
     expect(applied).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
     await Promise.all(instances.map(({ close }) => close()));
+  });
+
+  it('takes the password from PGPASSWORD, whatever its letters, when the URL holds none', async () => {
+    const { url, drop } = await create();
+    onTestFinished(drop);
+    const password = 'p@:/%40#? é&\'"\\$';
+    const admin = await openDatabase(onPostgresql(url), { migrate: false });
+    const role = `tandem_${process.pid}`;
+    await admin.em.execute(`create role ${role} login password '${password.replaceAll("'", "''")}'`);
+    const asRole = Object.assign(new URL(url), { username: role, password: '' }).href;
+    vi.stubEnv('PGPASSWORD', password);
+    try {
+      const { em, close } = await openDatabase(onPostgresql(asRole), { migrate: false });
+      expect(await em.execute('select current_user as name')).toEqual([{ name: role }]);
+      await close();
+      vi.stubEnv('PGPASSWORD', 'another');
+      await expect(openDatabase(onPostgresql(asRole), { migrate: false })).rejects.toThrow(/28P01/);
+    } finally {
+      vi.unstubAllEnvs();
+      await admin.em.execute(`drop role ${role}`);
+      await admin.close();
+    }
   });
 
   it('bounds every statement, and says who is asking', async () => {

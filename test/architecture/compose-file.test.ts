@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
+import { PRODUCTION } from '../support/environments.ts';
+import { readText } from '../support/repository.ts';
+
+type Container = {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly networks: readonly string[];
+  readonly ports?: readonly string[];
+};
+type Compose = {
+  readonly services: Readonly<Record<string, Container>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
+};
+
+/** Letters that mean something in a URL, in YAML or in a shell. */
+const PASSWORD = 'p@:/%40#? "\'\\x';
+const SECRETS: Readonly<Record<string, string>> = { POSTGRES_PASSWORD: PASSWORD, REDIS_PASSWORD: PASSWORD };
+
+const text = readText('compose.yaml');
+const { services, networks } = parse(text, { merge: true }) as Compose;
+const instances = Object.entries(services).filter(([name]) => name.startsWith('tandem'));
+
+/** As Compose does it in each value after the YAML has been read: `${NAME:-default}` and `${NAME:?complaint}`. */
+const interpolated = (value: string): string =>
+  value.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_all, name: string, kind: string, rest: string) => {
+    const secret = SECRETS[name];
+    if (secret === undefined && kind === '?') throw new Error(`${name} is not among the secrets of this test`);
+    return secret ?? rest;
+  });
+const environmentOf = ({ environment = {} }: Container): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]));
+
+describe('compose.yaml', () => {
+  it.each(instances)('starts %s in production with its keys alone, and without a warning', (_name, container) => {
+    const environment = { ...PRODUCTION, ...SECRETS, ...environmentOf(container) };
+    const config = parseConfig(environment);
+    expect(config.environment).toBe('production');
+    expect(config.warnings).toEqual([]);
+    expect(environment.PGPASSWORD).toBe(PASSWORD);
+    expect(config.redisUrls.map((url) => decodeURIComponent(new URL(url).password))).toEqual([PASSWORD]);
+  });
+
+  it('has more than one instance, and names variables of the service, set or not', () => {
+    expect(instances.length).toBeGreaterThan(1);
+    const known = ['PGPASSWORD', ...CONFIG_VARIABLES.map(({ name }) => name)];
+    const named = instances.flatMap(([, { environment = {} }]) => Object.keys(environment));
+    const advised = [...text.matchAll(/^ +# ([A-Z_]+): /gm)].map(([, name = '']) => name);
+    expect(advised).toContain('JWT_REFRESH_REPLAY_WINDOW');
+    expect([...named, ...advised].filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('lets nobody but the instances reach the stores, and strangers the proxy alone', () => {
+    const { proxy, postgres, redis } = services;
+    const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined);
+    expect(published).toEqual(['proxy']);
+    const stores = [...(postgres?.networks ?? []), ...(redis?.networks ?? [])];
+    expect(stores.length).toBeGreaterThan(1);
+    expect(stores.filter((name) => networks[name]?.internal !== true)).toEqual([]);
+    expect(proxy?.networks.filter((name) => stores.includes(name))).toEqual([]);
+  });
+});

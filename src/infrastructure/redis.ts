@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Command, Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { onResponseTimeout, withResponseTimeout } from '../adapters/response-timeout.ts';
 
 /** Milliseconds a command may take. Limits are counted without Redis when it is late; sessions are not found without it. */
 const LIMITS_TIMEOUT = 250;
@@ -13,6 +14,17 @@ const START_TIMEOUT = 5_000;
 const SLOTS_INTERVAL = 2_000;
 
 export type RedisClient = Redis | Cluster;
+
+/**
+ * Every command goes by this for its `commandTimeout`, those included that a connection begins with and those of a cluster's
+ * nodes. With the plain timer of ioredis a Redis that has answered would count as away whenever this process is late.
+ */
+Command.prototype.setTimeout = function setTimeout(timeout: number): void {
+  const cancel = onResponseTimeout(timeout, () => {
+    if (!this.isSettled) this.reject(new Error('Command timed out'));
+  });
+  this.promise.then(cancel, cancel);
+};
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
@@ -47,7 +59,7 @@ export const connectRedis = (
 
 /** Waits a moment for a connection, so that a service beside its Redis begins with the shared count. */
 export const awaitRedis = async (redis: RedisClient): Promise<void> => {
-  await once(redis, 'ready', { signal: AbortSignal.timeout(START_PATIENCE) }).catch(() => undefined);
+  await withResponseTimeout(START_PATIENCE, once(redis, 'ready'), noAnswer).catch(() => undefined);
 };
 
 /**
@@ -57,13 +69,15 @@ export const awaitRedis = async (redis: RedisClient): Promise<void> => {
 export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
   const redis = connectRedis(urls, logger, { commandTimeout: SESSIONS_TIMEOUT });
   try {
-    await once(redis, 'ready', { signal: AbortSignal.timeout(START_TIMEOUT) });
+    await withResponseTimeout(START_TIMEOUT, once(redis, 'ready'), noAnswer);
     return redis;
   } catch (error) {
     redis.disconnect();
     throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(error)}`);
   }
 };
+
+const noAnswer = (): Error => Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
 
 const reasonOf = (error: unknown): string => {
   const code: unknown = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : undefined;

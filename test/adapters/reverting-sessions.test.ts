@@ -49,7 +49,7 @@ const setUp = async (options: { capacity?: number } = {}) => {
 
 describe('revertingSessionRepository', () => {
   beforeEach(() => {
-    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
   });
   afterEach(() => {
     vi.useRealTimers();
@@ -77,7 +77,8 @@ describe('revertingSessionRepository', () => {
       code: 'DB_QUERY_FAILED',
       reason: 'the session store does not answer',
     });
-    await vi.advanceTimersByTimeAsync(PATIENCE);
+    // Every 50 ms a turn of the event loop is waited for, which takes a millisecond of the fake time.
+    await vi.advanceTimersByTimeAsync(PATIENCE + PATIENCE / 50);
     await failure;
     line.set('up');
     await vi.advanceTimersByTimeAsync(PAUSE);

@@ -138,10 +138,10 @@ describe('GET /health/ready', () => {
       return new Promise<never>(() => undefined);
     };
     const http = await overChecks([up('database'), { name: 'redis', ping, required: true }]);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
     const answer = http.get('/health/ready').then((response) => response);
     await asked.promise;
-    vi.advanceTimersByTime(2000);
+    await vi.advanceTimersByTimeAsync(2_100);
     expectNotReady(await answer, 'redis');
   });
 });

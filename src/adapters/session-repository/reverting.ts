@@ -1,6 +1,7 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Rotation } from '../../domain/session.ts';
+import { withResponseTimeout } from '../response-timeout.ts';
 import { doubtsUpTo } from './doubts.ts';
 
 type RevertingOptions = {
@@ -15,11 +16,8 @@ type RevertingOptions = {
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
 /** @throws AppError DB_QUERY_FAILED when `work` takes longer. */
-const within = async <Result>(patience: number, work: Promise<Result>): Promise<Result> => {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(failed('the session store does not answer')), patience);
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
-};
+const within = <Result>(patience: number, work: Promise<Result>): Promise<Result> =>
+  withResponseTimeout(patience, work, () => failed('the session store does not answer'));
 
 /**
  * Takes back every rotation that failed without saying whether it happened, again and again until the store has answered:

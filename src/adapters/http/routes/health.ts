@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AppError } from '../../../domain/errors/app-error.ts';
+import { withResponseTimeout } from '../../response-timeout.ts';
 import { type Route, route } from '../define-route.ts';
 
 /** A part of the service that may be away. */
@@ -52,15 +53,11 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
   ),
 ];
 
-const isUp = async (ping: Check['ping']): Promise<boolean> => {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), PATIENCE);
-  const answered = ping().then(
+const isUp = (ping: Check['ping']): Promise<boolean> =>
+  withResponseTimeout(PATIENCE, ping(), () => new Error('no answer')).then(
     () => true,
     () => false,
   );
-  return Promise.race([answered, late.promise]).finally(() => clearTimeout(timer));
-};
 
 const notReady = (down: readonly string[]): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {

@@ -7,6 +7,31 @@ const FREE_GUESSES = 100;
 const ADMITTED = '400 CLIENT_PARAMS_VALIDATION_FAILED';
 const REFUSED = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
 
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+describe.runIf(canShare()).each<[string, [number, number]]>([
+  ['one is 90 s ahead', [0, 90 * SECOND]],
+  ['one is 90 s behind and the other 90 s ahead', [-90 * SECOND, 90 * SECOND]],
+  ['one is hours behind', [-3 * HOUR, 0]],
+])('two instances over one Redis, whose clocks differ: %s', (_which, clocks) => {
+  const { at } = twoInstances({ RATE_LIMIT_STRICT: `${LIMIT}/60`, TRUST_PROXY: '1' }, clocks);
+  const ask = (instance: number) => at(instance).http.post('/auth/login').set('X-Forwarded-For', '192.0.2.1').send({});
+
+  it('admit together what one of them would, and tell a wait within the window', async () => {
+    const responses = [];
+    for (let count = 0; count < 3 * LIMIT; count += 1) responses.push(await ask(count));
+    const [first = 0, second = 0] = responses.map(({ body }) => Date.parse(body.timestamp));
+    expect(Math.abs(second - first - (clocks[1] - clocks[0]))).toBeLessThan(30 * SECOND);
+    expect(tally(responses)).toEqual({ [ADMITTED]: LIMIT, [REFUSED]: 2 * LIMIT });
+    for (const { headers } of responses.slice(LIMIT)) {
+      expect(headers['retry-after']).toMatch(/^[1-9]\d?$/);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(30);
+    }
+  });
+});
+
 describe.runIf(canShare())('two instances over one Redis', () => {
   const { at } = twoInstances({ RATE_LIMIT_STRICT: `${LIMIT}/60`, TRUST_PROXY: '1' });
 

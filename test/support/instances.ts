@@ -15,9 +15,13 @@ export type Instance = RunningService & { readonly http: ReturnType<typeof reque
 /**
  * Two processes of the service in production, started at the same time over one empty database and one empty Redis, for a
  * whole file of tests or a part of it. Limits are off unless `env` sets them.
+ * @param clocks milliseconds by which the clock of each is ahead.
  * @returns `at`: an instance by its number, of which the even ones are one process and the odd ones are the other.
  */
-export const twoInstances = (env: Readonly<Record<string, string>> = {}) => {
+export const twoInstances = (
+  env: Readonly<Record<string, string>> = {},
+  clocks: readonly [number, number] = [0, 0],
+) => {
   const instances: Instance[] = [];
   const cleanups: (() => Promise<unknown>)[] = [];
   beforeAll(async () => {
@@ -25,13 +29,14 @@ export const twoInstances = (env: Readonly<Record<string, string>> = {}) => {
     cleanups.push(database.drop);
     const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
     cleanups.push(redis.empty);
-    const start = async () => {
-      const service = await runService({ ...UNLIMITED, DATABASE_URL: database.url, REDIS_URL: redis.url, ...env });
+    const parts = { DATABASE_URL: database.url, REDIS_URL: redis.url };
+    const start = async (ahead: number, index: number) => {
+      const service = await runService({ ...UNLIMITED, ...parts, ...clockAhead(ahead), ...env });
       cleanups.push(() => service.stop('SIGKILL'));
-      instances.push({ ...service, http: request(service.url) });
+      instances[index] = { ...service, http: request(service.url) };
     };
     // Whichever comes up has to be known before the other one's failure ends this.
-    for (const outcome of await Promise.allSettled([start(), start()])) {
+    for (const outcome of await Promise.allSettled(clocks.map(start))) {
       if (outcome.status === 'rejected') throw outcome.reason;
     }
     await Promise.all(instances.map(foundItsParts));
@@ -46,6 +51,13 @@ export const twoInstances = (env: Readonly<Record<string, string>> = {}) => {
       return instance;
     },
   };
+};
+
+/** Has a process begin with another idea of the time, before it loads anything that asks for it. */
+const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
+  if (milliseconds === 0) return {};
+  const program = `const now = Date.now; Date.now = () => now() + ${milliseconds};`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
 };
 
 const UNLIMITED = {

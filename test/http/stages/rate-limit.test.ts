@@ -1,5 +1,5 @@
 import { Agent, get } from 'node:http';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Tier } from '../../../src/adapters/http/define-route.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { DEVELOPMENT, PRODUCTION } from '../../support/environments.ts';
@@ -251,5 +251,37 @@ describe('a client', () => {
     await ask('192.0.2.2').expect(200);
     await ask('192.0.2.2').expect(429);
     await service.close();
+  });
+});
+
+describe('a clock of the system that is set', () => {
+  const HOUR = 3_600_000;
+  const setBy = (step: number) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + step });
+    onTestFinished(() => void vi.useRealTimers());
+  };
+
+  it.each([HOUR, -HOUR])(
+    'by %i ms lets nobody through who has used the limit up, by turns at two routes',
+    async (step) => {
+      const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
+      const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
+      setBy(step);
+      await http.get('/a').expect(200);
+      await http.get('/b').expect(200);
+      for (let turn = 0; turn < 3; turn += 1) {
+        await http.get('/a').expect(429);
+        await http.get('/b').expect(429);
+      }
+    },
+  );
+
+  it.each([HOUR, -HOUR, 40_000])('by %i ms during a window does not change how long the wait is', async (step) => {
+    const { http } = await stageApp(routes, { rateLimits: ONE_EACH });
+    await http.get('/global').expect(200);
+    setBy(step);
+    const { headers } = await http.get('/global').expect(429);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(30);
+    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
   });
 });

@@ -6,6 +6,7 @@ import { RateLimitExceeded } from '../exceptions.ts';
 import type { HttpDeps, Limit } from '../http-deps.ts';
 import { clientKey } from './client-key.ts';
 import { Counters } from './counters.ts';
+import { redisClockDb } from './redis-clock.ts';
 import type { SharedCount } from './shared-count.ts';
 
 /** Keys counted at once in a tier; some 20 MB. */
@@ -20,20 +21,30 @@ export const rateLimiter = (
   { rateLimits, redis }: Pick<HttpDeps, 'rateLimits' | 'redis'>,
   shared: SharedCount,
 ): ((route: Route) => Admit) => {
-  const counters = { global: new Counters(CAPACITY), strict: new Counters(CAPACITY), public: new Counters(CAPACITY) };
+  const tiers = {
+    global: tierOf(rateLimits.global),
+    strict: tierOf(rateLimits.strict),
+    public: tierOf(rateLimits.public),
+  };
+  // The types know a client of Redis alone; the driver asks for two of its methods.
+  const db = redis && (redisClockDb(redis) as unknown as Redis);
   return ({ name, throttle }) => {
-    const limit = rateLimits[throttle];
-    if (limit === null) return async () => undefined;
+    const tier = tiers[throttle];
+    if (tier === null) return async () => undefined;
+    const { requests, window, counters } = tier;
     const common = {
-      ...windowOf(limit),
+      max: requests,
+      duration: window,
       namespace: `tandem:limit:${throttle}:${name}`,
       headers: HEADERS,
       id: clientKey,
     };
-    const inProcess = admitBy(limit.window, ratelimit({ ...common, driver: 'memory', db: counters[throttle] }));
-    if (redis === null) return inProcess;
-    // A cluster will do: the driver sends one script, of one key.
-    const inRedis = admitBy(limit.window, ratelimit({ ...common, driver: 'redis', db: redis as Redis }));
+    const wait = (seconds: number) => Math.min(Math.ceil(window / 1000), Math.max(1, Math.ceil(seconds)));
+    const inProcess = admitBy(ratelimit({ ...common, driver: 'memory', db: counters }), (reset) =>
+      wait(counters.secondsUntil(reset)),
+    );
+    if (db === null) return inProcess;
+    const inRedis = admitBy(ratelimit({ ...common, driver: 'redis', db }), wait);
     return (ctx) =>
       shared.orElse(
         () => inRedis(ctx),
@@ -42,11 +53,15 @@ export const rateLimiter = (
   };
 };
 
-const windowOf = ({ requests, window }: NonNullable<Limit>) => ({ max: requests, duration: window });
+const tierOf = (limit: Limit) =>
+  limit && { ...limit, counters: new Counters({ window: limit.window, capacity: CAPACITY }) };
 
-/** The middleware writes an answer of its own when it refuses; stage 13 writes ours over it. */
+/**
+ * The middleware writes an answer of its own when it refuses, and reads the system's clock for it; stage 13 writes ours over it.
+ * @param retryAfter makes whole seconds to wait of what the driver tells as `reset`.
+ */
 const admitBy =
-  (window: number, middleware: Middleware): Admit =>
+  (middleware: Middleware, retryAfter: (reset: number) => number): Admit =>
   async (ctx) => {
     let admitted = false;
     await middleware(ctx, async () => {
@@ -54,14 +69,5 @@ const admitBy =
     });
     const reset = Number(ctx.response.get(HEADERS.reset));
     for (const name of Object.values(HEADERS)) ctx.remove(name);
-    if (!admitted) throw new RateLimitExceeded(secondsUntil(reset, window));
+    if (!admitted) throw new RateLimitExceeded(retryAfter(reset));
   };
-
-/**
- * @param reset epoch seconds; the Redis driver rounds them down. Another instance's clock may be ahead by hours, and nobody
- *   need stay away longer than a window.
- */
-const secondsUntil = (reset: number, window: number): number => {
-  const until = Number.isInteger(reset) ? reset + 1 : reset;
-  return Math.min(Math.ceil(window / 1000), Math.max(1, Math.ceil(until - Date.now() / 1000)));
-};

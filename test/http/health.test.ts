@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import request, { type Response } from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system.ts';
@@ -10,6 +11,7 @@ import { parseConfig } from '../../src/infrastructure/config.ts';
 import { createLogger } from '../../src/infrastructure/logger.ts';
 import { listen } from '../../src/infrastructure/server.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
+import { blockEventLoop } from '../support/block-event-loop.ts';
 import { testKeys } from '../support/keys.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -143,5 +145,15 @@ describe('GET /health/ready', () => {
     await asked.promise;
     await vi.advanceTimersByTimeAsync(2_100);
     expectNotReady(await answer, 'redis');
+  });
+
+  it('calls a part up that has answered, though this process was late to hear it', async () => {
+    const ping = () => {
+      const answer = stat('.');
+      blockEventLoop(2_100);
+      return answer;
+    };
+    const http = await overChecks([{ name: 'database', ping, required: true }]);
+    await http.get('/health/ready').expect(200);
   });
 });

@@ -4,12 +4,14 @@ import { memorySessionRepository } from '../../src/adapters/session-repository/m
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { openSessionStore } from '../../src/infrastructure/compose/session-store.ts';
 import { createLogger } from '../../src/infrastructure/logger.ts';
+import { blockEventLoop } from '../support/block-event-loop.ts';
 import { aRotation, aSession } from '../support/builders.ts';
 import { takeRedisDatabase } from '../support/redis-databases.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
 
 const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+const LONGER_THAN_ANY_TIMEOUT = 2_500;
 const IN_DATABASE = { sessionStore: 'database', redisUrls: [], requestTimeout: 30_000 } as const;
 
 describe('the session store', () => {
@@ -73,4 +75,25 @@ describe('the session store', () => {
     await expect(check?.ping()).rejects.toThrow();
     await expect(sessions.find(session)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
   });
+
+  it.runIf(server !== undefined)(
+    'in Redis has rotated what Redis has answered, though this process read it late',
+    async () => {
+      const { url, empty } = await takeRedisDatabase(server ?? '');
+      onTestFinished(empty);
+      const settings = { sessionStore: 'redis', redisUrls: [url], requestTimeout: 1_000 } as const;
+      const { sessions, close } = await openSessionStore(settings, memorySessionRepository, logger);
+      onTestFinished(close);
+      const session = aSession();
+      await sessions.add(session);
+      const [first, second] = [aRotation(session), aRotation(session)];
+      // From the first one on, the time of Redis is known: the second is sent at once.
+      expect(await sessions.rotate(first)).toBe(true);
+      const rotated = sessions.rotate({ ...second, from: first.to });
+      for (let microtask = 0; microtask < 20; microtask += 1) await null;
+      blockEventLoop(LONGER_THAN_ANY_TIMEOUT);
+      expect(await rotated).toBe(true);
+      expect(await sessions.rotate(aRotation(session, { from: second.to }))).toBe(true);
+    },
+  );
 });

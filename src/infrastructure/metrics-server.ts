@@ -1,15 +1,18 @@
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { PrometheusMetrics } from '../adapters/metrics/prometheus.ts';
+import { openServer, type RunningServer } from './http-server/open-server.ts';
 
 type Address = { readonly host: string; readonly port: number };
 
+/** Scrapers are few. */
+const MAX_CONNECTIONS = 64;
+/** Milliseconds. */
+const REQUEST_TIMEOUT = 5_000;
+
 /** Answers `GET /metrics` at an address of its own, so that the public never reaches it. */
-export const listenForMetrics = async (
-  metrics: PrometheusMetrics,
-  { host, port }: Address,
-): Promise<{ readonly close: () => Promise<void> }> => {
-  const answer: RequestListener = (request, response) => {
-    if (request.method !== 'GET' || request.url !== '/metrics') {
+export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
+  const request: RequestListener = (incoming, response) => {
+    if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
@@ -18,15 +21,8 @@ export const listenForMetrics = async (
       () => response.writeHead(500).end(),
     );
   };
-  const server = createServer({ requestTimeout: 5_000 }, answer);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new Error(`METRICS cannot be listened on: ${error.message}`)));
-    server.listen(port, host, resolve);
-  });
-  return {
-    close: async () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  return openServer(
+    { request, refusal: async (status) => ({ status, headers: [], body: '' }) },
+    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: 'METRICS' },
+  );
 };

@@ -25,6 +25,6 @@ export const serve = async (config: Config): Promise<(why: string) => Promise<vo
     background.abort();
     await Promise.all([server.close(), purging]);
     await service.close();
-    await metrics?.close();
+    await metrics?.cut();
   };
 };

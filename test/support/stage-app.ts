@@ -45,10 +45,17 @@ export type StageApp = {
   readonly logs: readonly LogLine[];
 };
 
-/** The application over routes of the test's own, as `compose.ts` makes it, listening until the test is over. */
-export const stageApp = async (routes: readonly Route[], given: Partial<StageDeps> = {}): Promise<StageApp> => {
+/**
+ * The application over routes of the test's own, as `compose.ts` makes it, listening until the test is over.
+ * @param requestTimeout milliseconds that the server waits for a request, whatever its handler may take.
+ */
+export const stageApp = async (
+  routes: readonly Route[],
+  given: Partial<StageDeps> = {},
+  requestTimeout = 30_000,
+): Promise<StageApp> => {
   const { logs, ...deps } = stageDeps(given);
-  const server = await listen(createApp(routes, deps), { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
+  const server = await listen(createApp(routes, deps), { host: '127.0.0.1', port: 0, requestTimeout });
   onTestFinished(server.close);
   const url = `http://127.0.0.1:${server.address.port}`;
   return { url, http: request(url), logs };

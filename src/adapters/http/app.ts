@@ -11,7 +11,8 @@ import { sharedCount } from './rate-limit/shared-count.ts';
 /** What a server needs to answer. */
 export type HttpHandlers = {
   readonly request: RequestListener;
-  readonly clientError: ReturnType<typeof clientError>;
+  /** What a client is told whose request the application never gets. */
+  readonly refusal: ReturnType<typeof clientError>;
   /** Whether limits are counted in this process although Redis should count them. */
   readonly limitsDegraded: () => boolean;
 };
@@ -23,5 +24,5 @@ export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly 
   app.on('error', (error: unknown) => deps.logger.debug({ err: error }, 'the answer could not be sent'));
   const shared = sharedCount(deps.logger);
   app.use(pipeline(routes, rateLimiter(deps, shared), deps));
-  return { request: app.callback(), clientError: clientError(deps), limitsDegraded: shared.degraded };
+  return { request: app.callback(), refusal: clientError(deps), limitsDegraded: shared.degraded };
 };

@@ -16,13 +16,13 @@ export const securityHeaders = (): Middleware =>
     await setHeaders(ctx, next);
   };
 
-/** The same as lines, for an answer that no stage writes. */
-export const securityHeaderLines = async (): Promise<readonly string[]> => {
-  const lines: string[] = [];
+/** The same headers, for an answer that no stage writes. */
+export const securityHeaderFields = async (): Promise<readonly (readonly [name: string, value: string])[]> => {
+  const fields: (readonly [string, string])[] = [];
   const res = {
-    setHeader: (name: string, value: string) => lines.push(`${name}: ${value}`),
+    setHeader: (name: string, value: string) => fields.push([name, value]),
     removeHeader: () => undefined,
   };
   await setHeaders({ req: {}, res } as unknown as Context, async () => undefined);
-  return lines;
+  return fields;
 };

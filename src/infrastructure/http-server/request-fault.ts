@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+
+/** Node would drop what comes behind its 2000th header without a word. */
+export const MAX_HEADERS = 100;
+/** RFC 9110 §4.2.3, RFC 3986 §3.2.2: a host, or nothing, and perhaps a port. */
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+
+export type RequestFault = { readonly status: number; readonly reason: string };
+
+/** Why a request that Node's parser lets through is none all the same; `null` where it is one. */
+export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
+  if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
+  const reason = hostFault(incoming);
+  return reason === null ? null : { status: 400, reason };
+};
+
+/** RFC 9112 §3.2. */
+const hostFault = ({ httpVersion, headersDistinct: { host: hosts = [] } }: IncomingMessage): string | null => {
+  const [host] = hosts;
+  if (hosts.length > 1) return 'more than one Host';
+  if (host === undefined) return httpVersion === '1.1' ? 'no Host' : null;
+  return HOST.test(host) ? null : 'a Host that is none';
+};
+
+/**
+ * Whether nothing that comes behind this request can be trusted to be one. Of a connection on which a body came with `Upgrade`,
+ * Node's parser may drop the beginning of the next request. Chunks in HTTP/1.0 are a faulty framing (RFC 9112 §6.1).
+ */
+export const spoilsConnection = ({ headers, httpVersion }: IncomingMessage): boolean => {
+  const chunked = headers['transfer-encoding'] !== undefined;
+  const hasBody = chunked || Number(headers['content-length'] ?? 0) > 0;
+  return (hasBody && headers.upgrade !== undefined) || (chunked && httpVersion === '1.0');
+};

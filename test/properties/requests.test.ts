@@ -4,10 +4,10 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { brokenRules } from '../support/answer-rules.ts';
 import { signUp } from '../support/auth-http.ts';
 import { type Exchanged, keepAliveClient } from '../support/exchange.ts';
-import { malformedRequest } from '../support/malformed.ts';
-import { holds } from '../support/properties.ts';
+import { FOUND, malformedRequest } from '../support/malformed.ts';
+import { brief, holds } from '../support/properties.ts';
 import { exchangeRaw } from '../support/raw-http.ts';
-import { type Credentials, requestsTo } from '../support/requests.ts';
+import { type Credentials, type GeneratedRequest, requestsTo } from '../support/requests.ts';
 import { sampleBody } from '../support/samples.ts';
 import { declaredRoutes, startService, type TestService } from '../support/service.ts';
 import { openTestStorage, type TestStorage } from '../support/storage.ts';
@@ -23,6 +23,9 @@ const CONNECTIONS = 16;
 const CLIENTS = 40;
 /** What such requests come to, each of them many times. */
 const STATUSES = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415];
+
+/** What a random seed has found: a refusal of HEAD with a body, which the client takes for the next answer. */
+const HEAD_REFUSED: GeneratedRequest = { method: 'HEAD', path: '/\x89', headers: {}, body: new Uint8Array() };
 
 const routes = await declaredRoutes();
 
@@ -67,9 +70,10 @@ describe('whatever is asked', () => {
             : [{ rules, asked: { ...each, body: Buffer.from(each.body).toString() }, answer }];
         }),
       );
-      expect(broken.flat()).toEqual([]);
+      expect(broken.flat(), brief(broken.flat())).toEqual([]);
     });
-    await holds(property, { numRuns: BATCHES, endOnFailure: true }).finally(close);
+    const examples: [GeneratedRequest[]][] = [[Array(CONNECTIONS * 2).fill(HEAD_REFUSED)]];
+    await holds(property, { numRuns: BATCHES, endOnFailure: true, examples }).finally(close);
     expect([...statuses.keys()]).toEqual(expect.arrayContaining(STATUSES));
     expect(service.logs.filter(({ level }) => level === 'fatal')).toEqual([]);
   }, 120_000);
@@ -81,9 +85,9 @@ describe('whatever is asked', () => {
         // A connection may be closed without a word when there was nothing to answer.
         if (Number.isNaN(status)) return;
         const answer: Exchanged = { status, headers, body };
-        expect({ broken: brokenRules(answer, method, routes), answer }).toEqual({ broken: [], answer });
+        expect(brokenRules(answer, method, routes), brief(answer)).toEqual([]);
       }),
-      { numRuns: 400 },
+      { numRuns: 400, examples: FOUND.map((each) => [each]) },
     );
     expect((await service.http.get('/health/live')).status).toBe(200);
   });

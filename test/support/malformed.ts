@@ -3,7 +3,7 @@ import { anyText } from './arbitraries.ts';
 
 const word = fc.oneof(anyText, fc.string(), fc.constantFrom('', ' ', '\0', '\r', '\n', '\r\n', '\u00ff'));
 
-const method = fc.oneof(fc.constantFrom('GET', 'POST', 'OPTIONS', 'get', 'G E T', 'PRI', 'CONNECT', ''), word);
+const method = fc.oneof(fc.constantFrom('GET', 'POST', 'HEAD', 'OPTIONS', 'get', 'G E T', 'PRI', 'CONNECT', ''), word);
 const target = fc.oneof(
   fc.constantFrom('/errors', '/auth/login', '*', 'http://a b/', '/\u00e9', '', `/${'a'.repeat(20_000)}`),
   word,
@@ -53,8 +53,23 @@ const body = fc.oneof(
 );
 const newline = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r');
 
+type Malformed = { readonly bytes: Buffer; readonly method: string };
+
+const ofHead = (rest: string): Malformed => ({
+  bytes: Buffer.from(`HEAD ${rest}\r\nConnection: close\r\n\r\n`, 'latin1'),
+  method: 'HEAD',
+});
+
+/** What random seeds have found. */
+export const FOUND: readonly Malformed[] = [
+  ofHead('/health/live HTTP/1.1'),
+  ofHead('/health/live HTTP/1.1\r\nHost: test\r\nno colon'),
+  ofHead('/health/live HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nContent-Length: 2'),
+  ofHead('/\x89 HTTP/1.1\r\nHost: test'),
+];
+
 /** Bytes that are an HTTP request or, most often, almost one; and their method, should they be one. */
-export const malformedRequest: fc.Arbitrary<{ readonly bytes: Buffer; readonly method: string }> = fc.oneof(
+export const malformedRequest: fc.Arbitrary<Malformed> = fc.oneof(
   {
     arbitrary: fc
       .uint8Array({ minLength: 1, maxLength: 200 })

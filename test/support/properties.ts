@@ -4,11 +4,39 @@ import { expect } from 'vitest';
 /** Another one for every run; `FC_SEED` repeats a run. fast-check itself says which example failed, and its path. */
 const SEED = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 
+const LONGEST_TEXT = 200;
+const LONGEST_REPORT = 4_000;
+
+/** For a message that somebody reads: long texts are cut, and bytes are text. */
+export const brief = (value: unknown): string => {
+  const shortened = JSON.stringify(value, function (this: Record<string, unknown>, name, each) {
+    const given = this[name];
+    const text = given instanceof Uint8Array ? Buffer.from(given).toString('latin1') : each;
+    return typeof text === 'string' ? cut(text, LONGEST_TEXT) : text;
+  });
+  return cut(shortened ?? String(value), LONGEST_REPORT);
+};
+
+const cut = (text: string, longest: number): string =>
+  text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
+
 /** Prints the seed of a property, and holds it against as many examples as `parameters` say. */
 export const holds = async <Example>(
   property: fc.IRawProperty<Example, boolean>,
   parameters: fc.Parameters<Example>,
 ): Promise<void> => {
   process.stdout.write(`FC_SEED=${SEED} ${expect.getState().currentTestName}\n`);
-  await fc.assert(property, { seed: SEED, ...parameters });
+  const { failed, numRuns, counterexamplePath, counterexample, errorInstance } = await fc.check(property, {
+    seed: SEED,
+    ...parameters,
+  });
+  if (!failed) return;
+  const why = errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : String(errorInstance);
+  throw new Error(
+    [
+      `fails after ${numRuns} runs, seed ${SEED}, path ${counterexamplePath}:`,
+      cut(why, LONGEST_REPORT),
+      `Counterexample: ${brief(counterexample)}`,
+    ].join('\n'),
+  );
 };

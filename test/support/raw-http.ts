@@ -53,6 +53,14 @@ export const parseAnswer = (text: string): RawAnswer => {
   return { status: Number(statusLine.split(' ')[1]), headers, body };
 };
 
+/** Several answers that came one after another, each with its length. */
+export const parseAnswers = (text: string): RawAnswer[] => {
+  if (text === '') return [];
+  const first = parseAnswer(text);
+  const length = Number(first.headers['content-length'] ?? 0);
+  return [{ ...first, body: first.body.slice(0, length) }, ...parseAnswers(first.body.slice(length))];
+};
+
 /** The head of a request, with the empty line that ends it. */
 export const head = (requestLine: string, headers: Readonly<Record<string, string>> = {}): string =>
   [

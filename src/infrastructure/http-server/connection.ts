@@ -181,7 +181,7 @@ export class Connection extends Duplex {
     const piece = this.#held.subarray(0, end < 0 ? MAX_PIECE : end + END_OF_HEAD.length);
     this.#held = this.#held.subarray(piece.length);
     if (this.#latest?.incoming.complete !== false && this.#opening.length < 5) {
-      this.#opening = (this.#opening + piece.toString('latin1', 0, 7)).trimStart();
+      this.#opening = (this.#opening + piece.toString('latin1', 0, 16)).replace(/^[\r\n]+/, '');
     }
     this.#wanted = false;
     this.push(piece);

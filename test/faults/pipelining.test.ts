@@ -1,0 +1,167 @@
+import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { route } from '../../src/adapters/http/define-route.ts';
+import { MAX_UNANSWERED } from '../../src/infrastructure/http-server/connection.ts';
+import { type RunningService, runService } from '../support/process.ts';
+import { exchangeRaw, head, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { probe, stageApp } from '../support/stage-app.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, index) =>
+    head(`GET /probe?n=${index}`, index === count - 1 ? { Connection: 'close' } : {}),
+  );
+
+const numbersIn = (answers: string): unknown[] => parseAnswers(answers).map(({ body }) => JSON.parse(body).data);
+const upTo = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+/** Counts requests of each connection from the start of their handler until their answer is sent. */
+const underWay = () => {
+  const now = new Map<object, number>();
+  let peak = 0;
+  const change = (socket: object, by: number) => {
+    now.set(socket, (now.get(socket) ?? 0) + by);
+    peak = Math.max(peak, now.get(socket) ?? 0);
+  };
+  return {
+    begin: ({ req, res }: Context) => {
+      const { socket } = req;
+      change(socket, 1);
+      res.once('close', () => change(socket, -1));
+    },
+    peak: () => peak,
+  };
+};
+
+describe('pipelined requests', () => {
+  it('are answered in their order, and few of them are under way at any moment', async () => {
+    const requests = underWay();
+    const { url } = await stageApp([
+      probe(async (_input, ctx) => {
+        requests.begin(ctx);
+        // The first is the slowest.
+        if (ctx.query.n === '0') for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+        return ctx.query.n;
+      }),
+    ]);
+    const socket = openSocket(url);
+    const text = readToEnd(socket);
+    socket.write(numbered(1_000).join(''));
+    expect(numbersIn(await text)).toEqual(upTo(1_000));
+    expect(requests.peak()).toBe(MAX_UNANSWERED);
+  });
+
+  it('are answered in their order when they have bodies', async () => {
+    const echo = route(
+      {
+        name: 'echo',
+        method: 'POST',
+        path: '/echo',
+        auth: 'public',
+        request: { body: v.object({ n: v.string(), padding: v.string() }) },
+        response: { data: v.string() },
+      },
+      ({ body }) => body.n,
+    );
+    const { url } = await stageApp([echo]);
+    const bodies = upTo(100).map((n) => JSON.stringify({ n, padding: '\r\n\r\n'.repeat(Number(n) * 8) }));
+    const requests = bodies.map((body, index) => {
+      const last: Record<string, string> = index === 99 ? { Connection: 'close' } : {};
+      const framing = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+      return `${head('POST /echo', { ...framing, ...last })}${body}`;
+    });
+    const socket = openSocket(url);
+    const text = readToEnd(socket);
+    socket.write(requests.join(''));
+    expect(numbersIn(await text)).toEqual(upTo(100));
+  });
+
+  it.each([1, 7, 1_000])('are answered in their order when they come in pieces of %i bytes', async (size) => {
+    const { url } = await stageApp([probe((_input, ctx) => ctx.query.n)]);
+    const bytes = numbered(40).join('');
+    const socket = openSocket(url).setNoDelay(true);
+    const text = readToEnd(socket);
+    for (let at = 0; at < bytes.length; at += size) {
+      await new Promise<void>((resolve) => socket.write(bytes.slice(at, at + size), () => resolve()));
+    }
+    expect(numbersIn(await text)).toEqual(upTo(40));
+  });
+
+  it('are no requests when their lines end without a carriage return', async () => {
+    const { url } = await stageApp([probe(() => 'payload')]);
+    const answer = await exchangeRaw(url, 'GET /probe HTTP/1.1\nHost: a\n\n'.repeat(10));
+    expect(answer.status).toBe(400);
+  });
+
+  it('whose answers nobody takes end their connection in time', async () => {
+    const CONNECTIONS = 5;
+    const REQUESTS = 200;
+    const requests = underWay();
+    let begun = 0;
+    const closed = new Set<object>();
+    const route = probe((_input, ctx) => {
+      requests.begin(ctx);
+      begun += 1;
+      const { socket } = ctx.req;
+      socket.once('close', () => closed.add(socket)).setMaxListeners(0);
+      return 'x'.repeat(1_000_000);
+    });
+    const { url } = await stageApp([route], {}, 1_000);
+    for (let each = 0; each < CONNECTIONS; each += 1) openSocket(url).write(head('GET /probe').repeat(REQUESTS));
+    await expect.poll(() => closed.size, { timeout: 20_000 }).toBe(CONNECTIONS);
+    expect(begun).toBeLessThan(CONNECTIONS * REQUESTS);
+    expect(requests.peak()).toBe(MAX_UNANSWERED);
+  });
+});
+
+describe('twenty connections that ask for much and read nothing', () => {
+  const directory = temporaryDirectory();
+  let service: RunningService;
+  let metrics: string;
+  beforeAll(async () => {
+    const port = await freePort();
+    metrics = `http://127.0.0.1:${port}`;
+    service = await runService({
+      DATABASE_URL: 'memory:',
+      DATA_DIR: directory.path,
+      METRICS: String(port),
+      NODE_OPTIONS: '--max-old-space-size=192',
+      RATE_LIMIT_GLOBAL: 'off',
+      RATE_LIMIT_PUBLIC: 'off',
+      REQUEST_TIMEOUT_MS: '2000',
+    });
+  });
+  afterAll(async () => {
+    await service.stop();
+    directory.remove();
+  });
+
+  const attack = (url: string, path: string): Socket => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    const request = head(`GET ${path}`);
+    socket.write(request.repeat(130_000 / request.length));
+    return socket;
+  };
+  /** Only who writes learns that a connection is no more. */
+  const cutOff = async (socket: Socket): Promise<void> => {
+    const timer = setInterval(() => socket.write('G'), 100);
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(timer);
+  };
+
+  it.each([
+    ['the service', '/errors'],
+    ['the metrics', '/metrics'],
+  ])('are cut off, and others are served from a small heap: by %s', { timeout: 120_000 }, async (what, path) => {
+    const url = what === 'the service' ? service.url : metrics;
+    const attackers = Array.from({ length: 20 }, () => attack(url, path));
+    await Promise.all(attackers.map(cutOff));
+    expect((await fetch(`${url}${path}`)).status).toBe(200);
+    expect({ ended: service.child.exitCode, stderr: service.stderr }).toEqual({ ended: null, stderr: [] });
+  });
+});

@@ -5,7 +5,7 @@ import { openServer, type RunningServer } from './http-server/open-server.ts';
 type Address = { readonly host: string; readonly port: number };
 
 /** Scrapers are few. */
-const MAX_CONNECTIONS = 64;
+export const MAX_CONNECTIONS = 64;
 /** Milliseconds. */
 const REQUEST_TIMEOUT = 5_000;
 

@@ -2,7 +2,16 @@ import { once } from 'node:events';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { route } from '../../src/adapters/http/define-route.ts';
-import { exchangeRaw, head, openSocket, parseAnswer, type RawAnswer, readToEnd } from '../support/raw-http.ts';
+import { MAX_HEADERS } from '../../src/infrastructure/http-server/request-fault.ts';
+import {
+  exchangeRaw,
+  head,
+  openSocket,
+  parseAnswer,
+  parseAnswers,
+  type RawAnswer,
+  readToEnd,
+} from '../support/raw-http.ts';
 import { probe, stageApp, ULID } from '../support/stage-app.ts';
 
 const routes = [probe(() => 'payload')];
@@ -50,6 +59,9 @@ describe('what is no HTTP request', () => {
     ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     ['a request without a Host', 'GET /probe HTTP/1.1\r\n\r\n'],
+    ['a request with two Hosts', 'GET /probe HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+    ['two Hosts in HTTP/1.0', 'GET /probe HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['a Host that is none', 'GET /probe HTTP/1.1\r\nHost: a/b\r\n\r\n'],
     ['the opening of a tunnel', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
   ])('gets 400 in the envelope: %s', async (_what, bytes) => {
@@ -94,7 +106,129 @@ describe('what is no HTTP request', () => {
   });
 });
 
+/** On a connection that the client keeps open for more: what comes back until the service closes it. */
+const answersTo = async (url: string, bytes: string): Promise<string> => {
+  const socket = openSocket(url);
+  const text = readToEnd(socket);
+  socket.write(Buffer.from(bytes, 'latin1'));
+  return text;
+};
+
+describe('a HEAD that is refused', () => {
+  it.each([
+    ['without a Host', 'HEAD /probe HTTP/1.1\r\n\r\n'],
+    ['with two Hosts', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['with a header that is none', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
+    ['with two lengths', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+    ['with a raw byte in its target', 'HEAD /\x89 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['behind empty lines', '\r\n\r\nHEAD /\x89 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['with chunks that are none', `${head('HEAD /probe', { 'Transfer-Encoding': 'chunked' })}zz\r\n`],
+    ['far behind its beginning', `HEAD /probe HTTP/1.1\r\nX: ${'a'.repeat(10_000)}\r\nnonsense\r\n\r\n`],
+  ])('has no body, %s', async (_what, bytes) => {
+    const { url } = await stageApp(routes);
+    const [first, ...others] = (await answersTo(url, bytes)).split('\r\n\r\n');
+    expect(first).toMatch(/^HTTP\/1\.1 400 /);
+    expect(first).toMatch(/^Connection: close$/m);
+    expect(others).toEqual(['']);
+  });
+
+  it('has none behind other requests, and these have theirs', async () => {
+    const { url } = await stageApp([...routes, upload]);
+    const body = '{"HEAD ":1}';
+    const post = `${head('POST /upload', { 'Content-Type': 'application/json', 'Content-Length': '11' })}${body}`;
+    const text = await answersTo(url, `${head('GET /probe')}${post}${head('GET /probe')}HEAD /\x89 HTTP/1.1\r\n\r\n`);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 400].map((status) => `HTTP/1.1 ${status}`));
+    expect(text.endsWith('\r\n\r\n')).toBe(true);
+  });
+
+  it('is told from a GET behind it', async () => {
+    const { url } = await stageApp(routes);
+    const text = await answersTo(url, `${head('HEAD /probe')}GET /\x89 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const refusal = parseAnswer(text.slice(text.lastIndexOf('HTTP/1.1 400')));
+    expectEnvelope(refusal, 'Bad Request');
+  });
+});
+
+describe('a refusal on a connection with other requests', () => {
+  const GARBAGE = 'GARBAGE\r\n\r\n';
+  const statuses = (text: string) => parseAnswers(text).map(({ status }) => status);
+
+  /** A route that answers when the test says so. */
+  const held = async () => {
+    const asked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const route = probe(async () => {
+      asked.resolve();
+      await release.promise;
+      return 'payload';
+    });
+    const app = await stageApp([route, upload]);
+    return { ...app, asked: asked.promise, release: () => release.resolve() };
+  };
+
+  it.each([
+    ['of what is no request', GARBAGE],
+    ['of a tunnel', head('CONNECT a:1')],
+    ['of a request without a Host', 'GET /probe HTTP/1.1\r\n\r\n'],
+    [
+      'of a body that is broken',
+      `${head('POST /upload', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })}zz\r\n`,
+    ],
+  ])('comes behind the answers that are due: %s', async (_what, bytes) => {
+    const { url, asked, release, http } = await held();
+    const socket = openSocket(url);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    const end = once(socket, 'end');
+    socket.write(`${head('GET /probe')}${bytes}`);
+    await asked;
+    await http.get('/nowhere').expect(404);
+    expect(text).toBe('');
+    release();
+    await end;
+    expect(statuses(text)).toEqual([200, 400]);
+  });
+
+  it('is sent once, whatever else comes', async () => {
+    const { url } = await stageApp(routes);
+    expect(statuses(await answersTo(url, GARBAGE.repeat(1_000)))).toEqual([400]);
+  });
+
+  it('is not sent for the body of a request that was answered', async () => {
+    const { url } = await stageApp([...routes, upload]);
+    const late = `${head('GET /probe', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })}`;
+    const socket = openSocket(url);
+    const text = readToEnd(socket);
+    socket.write(late);
+    await once(socket, 'data');
+    socket.write('zz\r\n');
+    expect(statuses(await text)).toEqual([200]);
+  });
+
+  it('leaves what comes behind it undone', async () => {
+    let done = 0;
+    const { url } = await stageApp([
+      probe(() => {
+        done += 1;
+        return 'payload';
+      }),
+    ]);
+    const text = await answersTo(url, `GET /probe HTTP/1.1\r\n\r\n${head('GET /probe').repeat(3)}`);
+    expect(statuses(text)).toEqual([400]);
+    expect(done).toBe(0);
+  });
+});
+
 describe('a request with too many headers', () => {
+  it('gets 431 in the envelope when they are too many to be told apart', async () => {
+    const { url } = await stageApp(routes);
+    const answer = await exchangeRaw(url, `GET /probe HTTP/1.1\r\nHost: a\r\n${'X: a\r\n'.repeat(MAX_HEADERS)}\r\n`);
+    expect(answer.status).toBe(431);
+    expectEnvelope(answer, 'Request Header Fields Too Large');
+  });
+
   it('gets 431 in the envelope', async () => {
     const { url } = await stageApp(routes);
     const answer = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
@@ -121,6 +255,33 @@ describe('a request that asks for another protocol', () => {
     const { url } = await stageApp([...routes, upload]);
     const answer = await exchangeRaw(url, `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`);
     expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+  });
+});
+
+describe('a request whose chunks have long extensions', () => {
+  it('gets 413 in the envelope', async () => {
+    const { url } = await stageApp([upload]);
+    const chunked = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
+    const answer = await exchangeRaw(url, `${head('POST /upload', chunked)}2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`);
+    expect(answer.status).toBe(413);
+    expectEnvelope(answer, 'Payload Too Large');
+  });
+});
+
+describe('chunks in HTTP/1.0', () => {
+  it('are the last of their connection', async () => {
+    const { url } = await stageApp([upload]);
+    const request = [
+      'POST /upload HTTP/1.0',
+      'Connection: keep-alive',
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+      '',
+      '2\r\n{}\r\n0\r\n\r\n',
+    ].join('\r\n');
+    const answers = parseAnswers(await answersTo(url, request.repeat(2)));
+    expect(answers).toEqual([expect.objectContaining({ status: 200 })]);
+    expect(answers[0]?.headers.connection).toBe('close');
   });
 });
 

@@ -99,17 +99,17 @@ export class Connection extends Duplex {
       [...this.#unanswered].filter((response) => response !== broken),
       () => {
         if (broken?.headersSent) this.#whenAnswered([...this.#unanswered], () => this.destroySoon());
-        else if (this.writable) this.write(text, () => this.destroySoon());
+        else if (this.writable) this.destroySoon(text);
       },
     );
   }
 
   /** Ends when everything is written, and gives the client a moment to read it. Node's server closes connections by it. */
-  destroySoon(): void {
+  destroySoon(text?: string): void {
     this.#closing = true;
     this.#stopped = true;
     this.#lingering = true;
-    this.end(() => {
+    this.end(text, () => {
       const late = setTimeout(() => this.destroy(), LINGER);
       this.once('close', () => clearTimeout(late));
     });

@@ -38,7 +38,7 @@ describe('the session store', () => {
     await expect(store.sessions.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'away' });
     await expect(store.sessions.rotate(aRotation(session))).rejects.toMatchObject({
       code: 'DB_QUERY_FAILED',
-      reason: expect.stringContaining('in doubt'),
+      reason: expect.stringContaining('unconfirmed'),
     });
   });
 

@@ -4,7 +4,8 @@ import type { Rotation, RotationOutcome } from '../../domain/session.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
 import type { Tables } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
-import { serverTime } from '../server-time.ts';
+import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
+import { serverClock } from './rotation-recovery/server-clock.ts';
 import { toSession } from './sql-rows.ts';
 import {
   addCounting,
@@ -13,15 +14,18 @@ import {
   liveSessions,
   mayBeTooMany,
   purgeOver,
+  revertRotation,
   rotateBefore,
-  takeBack,
 } from './sql-statements.ts';
 
 /**
  * In table `sessions`. Thin queries, outside the unit of work.
  * @param budget milliseconds from its call on within which a rotation happens or never will. ADR 0022.
  */
-export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000 } = {}): SessionRepository => {
+export const mikroOrmSessionRepository = (
+  em: SqlEntityManager,
+  { budget = ROTATION_BUDGET.database } = {},
+): SessionRepository => {
   const tables = () => em.getKysely<Tables>();
   const readTime = async (): Promise<number> => {
     const { now } = await translated(() =>
@@ -31,14 +35,14 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
     );
     return now * 1000;
   };
-  const time = serverTime(readTime);
+  const clock = serverClock(readTime);
 
   const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
-    const deadline = await time.after(budget);
+    const deadline = await clock.deadlineIn(budget);
     const { numUpdatedRows } = await translated(() => rotateBefore(tables(), deadline, rotation).executeTakeFirst());
     if (numUpdatedRows === 1n) return 'rotated';
     if ((await readTime()) < deadline) return 'stale';
-    time.forget();
+    clock.forget();
     return 'too-late';
   };
 
@@ -64,12 +68,12 @@ export const mikroOrmSessionRepository = (em: SqlEntityManager, { budget = 5_000
       try {
         return await rotate(rotation);
       } catch (error) {
-        time.forget();
+        clock.forget();
         throw error;
       }
     },
     async revert(rotation) {
-      await translated(() => takeBack(tables(), rotation).execute());
+      await translated(() => revertRotation(tables(), rotation).execute());
     },
     async end({ id, userId }) {
       if (!isStorable(id)) return false;

@@ -2,9 +2,10 @@ import type { Cluster, Redis } from 'ioredis';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { byLastUse, isLive, type RotatedToken, type Session, type SessionKey } from '../../domain/session.ts';
-import { serverTime } from '../server-time.ts';
 import { answered } from './redis-errors.ts';
 import { defineSessionCommands } from './redis-scripts.ts';
+import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
+import { serverClock } from './rotation-recovery/server-clock.ts';
 
 /** One key for all sessions of a user, so that whatever touches several of them happens on one node of a cluster, at once. */
 const keyOf = (userId: string): string => `tandem:sessions:${userId}`;
@@ -44,16 +45,19 @@ const toRotatedToken = ({ tokenId, rotatedAt }: Record<keyof RotatedToken, strin
  * A hash for each user, which goes by itself when the last of its sessions is over by Redis' clock.
  * @param budget milliseconds from its call on within which a rotation happens or never will. ADR 0022.
  */
-export const redisSessionRepository = (redis: Redis | Cluster, { budget = 2_000 } = {}): SessionRepository => {
+export const redisSessionRepository = (
+  redis: Redis | Cluster,
+  { budget = ROTATION_BUDGET.redis } = {},
+): SessionRepository => {
   defineSessionCommands(redis);
-  const timeAt = (key: string) =>
-    serverTime(async () => {
+  const clockAt = (key: string) =>
+    serverClock(async () => {
       const [seconds, microseconds] = await answered(redis.timeAtSessions(key));
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     });
-  const shared = timeAt(keyOf(''));
+  const shared = clockAt(keyOf(''));
   /** Each node of a cluster has a clock of its own: there it is asked before each rotation. */
-  const timeFor = (key: string) => (redis.isCluster ? timeAt(key) : shared);
+  const clockFor = (key: string) => (redis.isCluster ? clockAt(key) : shared);
 
   return {
     async add(session) {
@@ -67,15 +71,15 @@ export const redisSessionRepository = (redis: Redis | Cluster, { budget = 2_000 
     },
     async rotate({ sessionId, userId, from, to, at, expiresAt, racesSince }) {
       const key = keyOf(userId);
-      const time = timeFor(key);
+      const clock = clockFor(key);
       try {
-        const deadline = await time.after(budget);
+        const deadline = await clock.deadlineIn(budget);
         const step = [sessionId, from, to, at, expiresAt, racesSince, deadline];
         const outcome = await answered(redis.rotateSession(key, ...step));
-        if (outcome === 'too-late') time.forget();
+        if (outcome === 'too-late') clock.forget();
         return outcome;
       } catch (error) {
-        time.forget();
+        clock.forget();
         throw error;
       }
     },

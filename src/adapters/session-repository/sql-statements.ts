@@ -94,7 +94,7 @@ const earlierTokensAfter = (racesSince: number) => sql<never>`case
   ) end`;
 
 /** Matches the row before the rotation too: so it waits for one that is under way, and none can slip in behind it. */
-export const takeBack = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
+export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
   db
     .updateTable('sessions')
     .set({ current_token_id: from })

@@ -10,13 +10,13 @@ const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is brok
 export const faultyLine = (store: SessionRepository) => {
   let next: Fault = 'none';
   let met: Rotation | null = null;
-  const inDoubt = new Set<Rotation>();
+  const unconfirmed = new Set<Rotation>();
   const late: Rotation[] = [];
   const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
     const fault = next;
     next = 'none';
     if (fault === 'none' || fault === 'timed out') return store.rotate(rotation);
-    inDoubt.add(rotation);
+    unconfirmed.add(rotation);
     met = rotation;
     if (fault === 'answer lost') await store.rotate(rotation);
     if (fault === 'late') late.push(rotation);
@@ -24,7 +24,7 @@ export const faultyLine = (store: SessionRepository) => {
   };
   const revert = async (rotation: Rotation): Promise<void> => {
     await store.revert(rotation);
-    inDoubt.delete(rotation);
+    unconfirmed.delete(rotation);
   };
   return {
     sessions: { ...store, rotate, revert },
@@ -33,7 +33,7 @@ export const faultyLine = (store: SessionRepository) => {
       next = fault;
       met = null;
     },
-    /** @returns the rotation that met with the fault and is in doubt since, if there is one. */
+    /** @returns the rotation that met with the fault and is unconfirmed since, if there is one. */
     disarm: (): Rotation | null => {
       next = 'none';
       return met;
@@ -42,9 +42,9 @@ export const faultyLine = (store: SessionRepository) => {
     deliver: async (): Promise<void> => {
       for (const rotation of late.splice(0)) await store.rotate(rotation);
     },
-    /** Until everything in doubt has been taken back. */
+    /** Until every unconfirmed rotation was reverted. */
     settled: async (): Promise<void> => {
-      while (inDoubt.size > 0) await setImmediate();
+      while (unconfirmed.size > 0) await setImmediate();
       await setImmediate();
     },
   };

@@ -19,7 +19,7 @@ type ModelSession = {
   /** When a client lost a token to time: whole seconds (RFC 7519 §2). */
   readonly over: Map<Token, number>;
   /** Rotations of which an instance does not know whether they happened. */
-  readonly doubts: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
+  readonly unconfirmed: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
 };
 
 const withoutProgress = ({ replaced: _replaced, ...state }: Progress): State => state;
@@ -35,7 +35,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     last: 0,
     rotations: new Map(),
     over: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
-    doubts: [],
+    unconfirmed: [],
   };
 
   const mayRotate = (token: Token, at: number): boolean =>
@@ -77,7 +77,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     /** What one refresh is answered. */
     refresh(token: Token, now: number, instance: number, fault: Fault): string {
       if (!isGenuine(token, now)) return 'AUTH_FAILED not genuine';
-      if (session.doubts.some((doubt) => doubt.instance === instance)) return 'DB_QUERY_FAILED';
+      if (session.unconfirmed.some((each) => each.instance === instance)) return 'DB_QUERY_FAILED';
       if (isLookedAtFirst(token, now) && (!mayRotate(token, now) || isFresh(now))) return refuse(token, now);
       session.last += 1;
       const rotation = { from: token, to: session.last, at: now };
@@ -88,7 +88,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
         return 'timed out';
       }
       if (fault === 'answer lost') rotate(rotation);
-      session.doubts.push({ instance, rotation, late: fault === 'late' });
+      session.unconfirmed.push({ instance, rotation, late: fault === 'late' });
       return 'DB_QUERY_FAILED';
     },
     /** @returns whether it ends the session. */
@@ -97,8 +97,8 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
       return session.state === null;
     },
     settle(): void {
-      for (const { rotation, late } of session.doubts) if (late) rotate(rotation);
-      for (const { rotation } of session.doubts.splice(0)) takeBack(rotation);
+      for (const { rotation, late } of session.unconfirmed) if (late) rotate(rotation);
+      for (const { rotation } of session.unconfirmed.splice(0)) takeBack(rotation);
     },
     /** The number that was given last, to whatever token. */
     newest: (): Token => session.last,

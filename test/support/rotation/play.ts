@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
-import { revertingSessionRepository } from '../../../src/adapters/session-repository/reverting.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
@@ -14,7 +14,7 @@ import type { Fault, Program, Step } from './program.ts';
 export type Store = { readonly users: UserRepository; readonly sessions: SessionRepository };
 
 /** Milliseconds: nothing here takes longer, and `letPass` makes them go by. */
-const PATIENCE = 60_000;
+const BUDGET = 60_000;
 const PASSWORD = 'correct horse';
 
 type StepOf<Type extends Step['type']> = Extract<Step, { readonly type: Type }>;
@@ -69,7 +69,9 @@ export const play = async (store: Store, program: Program, letPass: (millisecond
 const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (milliseconds: number) => void) => {
   const line = faultyLine(sessions);
   const shared = { users, tokens: plainTokenSigner(), ids, replayPolicy: policy };
-  const stores = [0, 1].map(() => revertingSessionRepository(line.sessions, { patience: PATIENCE, pause: 1 }));
+  const stores = [0, 1].map(() =>
+    recoveringSessionRepository(line.sessions, { answerBudget: BUDGET, retryInterval: 1 }),
+  );
   const apps = stores.map((each) => application({ ...shared, sessions: each }));
   const setClocks = (by: number, from: number) => {
     for (const { clock } of apps) clock.set(from + by);
@@ -117,7 +119,7 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
   const settle = async (): Promise<string> => {
     for (const { model } of devices) model.settle();
     await line.deliver();
-    letPass(PATIENCE);
+    letPass(BUDGET);
     await line.settled();
     return 'done';
   };

@@ -26,7 +26,7 @@ export type Step =
   | { readonly type: 'log out'; readonly instance: number; readonly session: number; readonly age: number }
   /** Milliseconds go by. */
   | { readonly type: 'wait'; readonly by: number }
-  /** What is in doubt is taken back. */
+  /** What is unconfirmed is reverted. */
   | { readonly type: 'settle' }
   | { readonly type: 'purge' };
 
@@ -35,7 +35,7 @@ export type Program = { readonly policy: ReplayPolicy; readonly steps: readonly 
 
 const RACE_WINDOW = 10 * SECOND;
 
-/** A replayed token may be served by an instance that knows nothing of another's doubt (ADR 0022): one instance alone then. */
+/** A replayed token may be served by an instance that does not know what another could not confirm (ADR 0022): one instance alone then. */
 const policies: readonly { readonly policy: ReplayPolicy; readonly instances: number }[] = [
   { policy: { raceWindow: RACE_WINDOW, replayWindow: 0 }, instances: 2 },
   { policy: { raceWindow: 0, replayWindow: 0 }, instances: 2 },

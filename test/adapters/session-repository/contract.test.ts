@@ -1,24 +1,24 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
-import { revertingSessionRepository } from '../../src/adapters/session-repository/reverting.ts';
-import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
-import type { Database } from '../../src/infrastructure/database.ts';
-import { describeSessionRepository } from '../contracts/session-repository.contract.ts';
-import { aRotation, aSession, aUser, NOW } from '../support/builders.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
-import { takeRedisDatabase } from '../support/redis-databases.ts';
-import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
+import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
+import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
+import { redisSessionRepository } from '../../../src/adapters/session-repository/redis.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
+import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import type { Database } from '../../../src/infrastructure/database.ts';
+import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
+import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/databases.ts';
+import { takeRedisDatabase } from '../../support/redis-databases.ts';
+import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 
 /** Who waits for a row that somebody else is writing. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describeSessionRepository('memorySessionRepository', async () => ({ repository: memorySessionRepository() }));
 
-describeSessionRepository('revertingSessionRepository', async () => {
-  const repository = revertingSessionRepository(memorySessionRepository(), { patience: 5_000 });
+describeSessionRepository('recoveringSessionRepository', async () => {
+  const repository = recoveringSessionRepository(memorySessionRepository(), { answerBudget: 5_000 });
   return { repository, close: async () => repository.close() };
 });
 
@@ -96,13 +96,13 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       });
       await rotated.promise;
       let reverted = false;
-      const reverting = repository.revert(rotation).finally(() => {
+      const recovering = repository.revert(rotation).finally(() => {
         reverted = true;
       });
       const isWaiting = async () => (await database.em.execute(WAITING)).length > 0;
       while (concurrent && !reverted && !(await isWaiting()));
       committing.resolve();
-      await Promise.all([transaction, reverting]);
+      await Promise.all([transaction, recovering]);
       expect(await repository.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
     });
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serverTime } from '../../src/adapters/server-time.ts';
+import { serverClock } from '../../../src/adapters/session-repository/rotation-recovery/server-clock.ts';
 
 const SERVER_START = Date.UTC(2030, 0, 1);
 
@@ -25,7 +25,7 @@ const aServer = () => {
   };
 };
 
-describe('serverTime', () => {
+describe('serverClock', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'Date'] });
   });
@@ -35,65 +35,65 @@ describe('serverTime', () => {
 
   it('tells when a budget is used up by the clock of the server: never too late, and a round trip too early at most', async () => {
     const server = aServer();
-    const time = serverTime(server.ask);
+    const clock = serverClock(server.ask);
     const called = server.now();
-    const first = await time.after(1_000);
+    const first = await clock.deadlineIn(1_000);
     expect(first).toBeLessThanOrEqual(called + 1_000);
     expect(first).toBeGreaterThanOrEqual(called + 1_000 - 12);
 
     vi.advanceTimersByTime(9_000);
     const later = server.now();
-    const second = await time.after(1_000);
+    const second = await clock.deadlineIn(1_000);
     expect(second).toBeLessThanOrEqual(later + 1_000);
     expect(second).toBeGreaterThanOrEqual(later + 1_000 - 12);
   });
 
   it('counts the budget from the call on, however long the server takes to tell its time', async () => {
     const server = aServer();
-    const time = serverTime(async () => {
+    const clock = serverClock(async () => {
       vi.advanceTimersByTime(20_000);
       return server.now();
     });
     const called = server.now();
-    expect(await time.after(1_000)).toBe(called + 1_000);
+    expect(await clock.deadlineIn(1_000)).toBe(called + 1_000);
   });
 
   it('asks once in 10 s', async () => {
     const server = aServer();
-    const time = serverTime(server.ask);
+    const clock = serverClock(server.ask);
     for (let call = 0; call < 10; call += 1) {
-      await time.after(0);
+      await clock.deadlineIn(0);
       vi.advanceTimersByTime(1_000);
     }
     expect(server.asked()).toBe(1);
     vi.advanceTimersByTime(1);
-    await time.after(0);
+    await clock.deadlineIn(0);
     expect(server.asked()).toBe(2);
   });
 
   it('asks anew once it was told to forget', async () => {
     const server = aServer();
-    const time = serverTime(server.ask);
-    await time.after(0);
+    const clock = serverClock(server.ask);
+    await clock.deadlineIn(0);
     server.set(SERVER_START - 3_600_000);
-    time.forget();
+    clock.forget();
     const called = server.now();
-    expect(await time.after(0)).toBeLessThanOrEqual(called);
+    expect(await clock.deadlineIn(0)).toBeLessThanOrEqual(called);
     expect(server.asked()).toBe(2);
   });
 
   it('does not care what this machine takes the time for', async () => {
     const server = aServer();
-    const time = serverTime(server.ask);
-    const before = await time.after(0);
+    const clock = serverClock(server.ask);
+    const before = await clock.deadlineIn(0);
     vi.setSystemTime(0);
-    expect(await time.after(0)).toBe(before + 12);
+    expect(await clock.deadlineIn(0)).toBe(before + 12);
   });
 
   it('fails when the server cannot be asked, and asks again', async () => {
     const answers = [Promise.reject(new Error('away')), Promise.resolve(SERVER_START)];
-    const time = serverTime(() => answers.shift() ?? Promise.reject(new Error('asked too often')));
-    await expect(time.after(0)).rejects.toThrow('away');
-    expect(await time.after(0)).toBe(SERVER_START);
+    const clock = serverClock(() => answers.shift() ?? Promise.reject(new Error('asked too often')));
+    await expect(clock.deadlineIn(0)).rejects.toThrow('away');
+    expect(await clock.deadlineIn(0)).toBe(SERVER_START);
   });
 });

@@ -1,0 +1,91 @@
+import type { SessionRepository } from '../../../application/ports/session-repository.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import type { Rotation } from '../../../domain/session.ts';
+import { withResponseTimeout } from '../../response-timeout.ts';
+import { unconfirmedRotations } from './unconfirmed-rotations.ts';
+
+type RecoveryOptions = {
+  /** Milliseconds after which a call is given up; a rotation that has not happened by then never will. */
+  readonly answerBudget: number;
+  /** Milliseconds between two attempts to revert. */
+  readonly retryInterval?: number;
+  /** How many rotations may be unconfirmed at once. Beyond that the oldest stay as they are. */
+  readonly capacity?: number;
+};
+
+const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
+
+/**
+ * Reverts every rotation that failed without saying whether it happened, and tries again until the store has answered: a
+ * refresh that was answered with an error has not used its token up (ADR 0022). Until then `rotate` and `find` of that session
+ * fail at once with DB_QUERY_FAILED in this process. Unconfirmed rotations are forgotten with the process.
+ */
+export const recoveringSessionRepository = (
+  store: SessionRepository,
+  { answerBudget, retryInterval = 250, capacity = 5_000 }: RecoveryOptions,
+): SessionRepository & { close(): void } => {
+  const unconfirmed = unconfirmedRotations(capacity);
+  let timer: NodeJS.Timeout | null = null;
+  let closed = false;
+
+  const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
+    withResponseTimeout(answerBudget, work, () => failed('the session store does not answer'));
+  const schedule = (): void => {
+    if (closed || timer !== null || unconfirmed.isEmpty()) return;
+    timer = setTimeout(() => void revertDecided(), retryInterval).unref();
+  };
+  const recover = (rotation: Rotation, decidedAt: number): void => {
+    unconfirmed.add({ rotation, decidedAt });
+    schedule();
+  };
+  const revertDecided = async (): Promise<void> => {
+    for (const decided of unconfirmed.decided(performance.now())) {
+      try {
+        await inTime(store.revert(decided.rotation));
+        unconfirmed.remove(decided);
+      } catch {
+        unconfirmed.postpone(decided);
+        break;
+      }
+    }
+    timer = null;
+    schedule();
+  };
+  const assertConfirmed = (sessionId: string): void => {
+    if (unconfirmed.has(sessionId)) throw failed('an earlier rotation of the session is unconfirmed');
+  };
+
+  return {
+    add: (session) => store.add(session),
+    end: (key) => store.end(key),
+    listByUser: (userId, now) => store.listByUser(userId, now),
+    endByUser: (userId, exceptId) => store.endByUser(userId, exceptId),
+    purge: (now, limit) => store.purge(now, limit),
+    async find(key) {
+      assertConfirmed(key.id);
+      return store.find(key);
+    },
+    async rotate(rotation) {
+      assertConfirmed(rotation.sessionId);
+      const decidedAt = performance.now() + answerBudget;
+      try {
+        return await inTime(store.rotate(rotation));
+      } catch (error) {
+        recover(rotation, decidedAt);
+        throw error;
+      }
+    },
+    async revert(rotation) {
+      try {
+        await inTime(store.revert(rotation));
+      } catch (error) {
+        recover(rotation, performance.now());
+        throw error;
+      }
+    },
+    close() {
+      closed = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+};

@@ -1,0 +1,39 @@
+import type { Rotation } from '../../../domain/session.ts';
+
+/** A rotation that failed without saying whether it happened. */
+export type UnconfirmedRotation = {
+  readonly rotation: Rotation;
+  /** From when on it cannot happen any more, by `performance.now()`. */
+  readonly decidedAt: number;
+};
+
+/** A queue in the order in which rotations failed or were postponed. Beyond `capacity`, the oldest are dropped. */
+export const unconfirmedRotations = (capacity: number) => {
+  const queue = new Set<UnconfirmedRotation>();
+  const perSession = new Map<string, number>();
+  const count = (sessionId: string, step: 1 | -1): void => {
+    const left = (perSession.get(sessionId) ?? 0) + step;
+    if (left === 0) perSession.delete(sessionId);
+    else perSession.set(sessionId, left);
+  };
+  const remove = (unconfirmed: UnconfirmedRotation): void => {
+    if (queue.delete(unconfirmed)) count(unconfirmed.rotation.sessionId, -1);
+  };
+
+  return {
+    remove,
+    add(unconfirmed: UnconfirmedRotation): void {
+      const [oldest] = queue;
+      if (queue.size >= capacity && oldest !== undefined) remove(oldest);
+      queue.add(unconfirmed);
+      count(unconfirmed.rotation.sessionId, 1);
+    },
+    /** Moves one to the end of the queue, if it is in it. */
+    postpone(unconfirmed: UnconfirmedRotation): void {
+      if (queue.delete(unconfirmed)) queue.add(unconfirmed);
+    },
+    has: (sessionId: string): boolean => perSession.has(sessionId),
+    decided: (now: number): UnconfirmedRotation[] => [...queue].filter(({ decidedAt }) => decidedAt <= now),
+    isEmpty: (): boolean => queue.size === 0,
+  };
+};

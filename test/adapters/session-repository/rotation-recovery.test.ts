@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { aRotation, aSession } from '../../support/builders.ts';
+
+const BUDGET = 5_000;
+const INTERVAL = 250;
+const UNCONFIRMED = { code: 'DB_QUERY_FAILED', reason: 'an earlier rotation of the session is unconfirmed' };
+
+/** What becomes of a call: its answer arrives, is lost on the way back, or never comes; or it never arrives itself. */
+type Line = 'up' | 'answers lost' | 'silent' | 'down';
+
+/** A store behind a line that the test switches. */
+const overLine = (store: SessionRepository) => {
+  let line: Line = 'up';
+  const carried =
+    <Given extends unknown[], Answer>(call: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      const lost = new AppError('DB_QUERY_FAILED', { reason: 'the answer was lost' });
+      if (line === 'down') throw lost;
+      const answer = await call(...given);
+      if (line === 'answers lost') throw lost;
+      return line === 'silent' ? new Promise<never>(() => undefined) : answer;
+    };
+  const revert = vi.fn(carried(store.revert));
+  return {
+    sessions: { ...store, rotate: carried(store.rotate), revert },
+    reverts: () => revert.mock.calls.length,
+    set: (next: Line) => {
+      line = next;
+    },
+  };
+};
+
+/** A session in a store behind such a line, and what stands before it. */
+const setUp = async (options: { capacity?: number } = {}) => {
+  const store = memorySessionRepository();
+  const { sessions, ...line } = overLine(store);
+  const recovering = recoveringSessionRepository(sessions, {
+    answerBudget: BUDGET,
+    retryInterval: INTERVAL,
+    ...options,
+  });
+  const opened = async () => {
+    const session = aSession();
+    await recovering.add(session);
+    return session;
+  };
+  return { store, line, recovering, opened, session: await opened() };
+};
+
+describe('recoveringSessionRepository', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  /** Until what is unconfirmed now can't happen any more, and was reverted. */
+  const settle = () => vi.advanceTimersByTimeAsync(BUDGET + INTERVAL);
+
+  it('makes the old token usable again, and the new one not, when the answer to its rotation was lost', async () => {
+    const { store, line, recovering, session } = await setUp();
+    const rotation = aRotation(session);
+    line.set('answers lost');
+    await expect(recovering.rotate(rotation)).rejects.toMatchObject({ reason: 'the answer was lost' });
+    expect(await store.find(session)).toMatchObject({ currentTokenId: rotation.to });
+
+    line.set('up');
+    await settle();
+    expect(await recovering.rotate(aRotation(session, { from: rotation.to }))).toBe('stale');
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
+  });
+
+  it('gives up a rotation that is not answered, and takes it back', async () => {
+    const { line, recovering, session } = await setUp();
+    line.set('silent');
+    const failure = expect(recovering.rotate(aRotation(session))).rejects.toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: 'the session store does not answer',
+    });
+    // Every 50 ms a turn of the event loop is waited for, which takes a millisecond of the fake time.
+    await vi.advanceTimersByTimeAsync(BUDGET + BUDGET / 50);
+    await failure;
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(INTERVAL);
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
+  });
+
+  it('takes nothing back while the rotation could still happen', async () => {
+    const { line, recovering, session } = await setUp();
+    line.set('answers lost');
+    await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(BUDGET - 1);
+    expect(line.reverts()).toBe(0);
+    await vi.advanceTimersByTimeAsync(INTERVAL);
+    expect(line.reverts()).toBe(1);
+  });
+
+  it('tells whoever comes back early to try again, and does not ask the store', async () => {
+    const { store, line, recovering, session, opened } = await setUp();
+    const other = await opened();
+    line.set('answers lost');
+    await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    const before = await store.find(session);
+    await expect(recovering.rotate(aRotation(session))).rejects.toMatchObject(UNCONFIRMED);
+    expect(await store.find(session)).toStrictEqual(before);
+    expect(await recovering.rotate(aRotation(other))).toBe('rotated');
+  });
+
+  it('finds no session whose rotation is unconfirmed, so that nobody is given a token that is about to be reverted', async () => {
+    const { line, recovering, session, opened } = await setUp();
+    const other = await opened();
+    line.set('answers lost');
+    await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    await expect(recovering.find(session)).rejects.toMatchObject(UNCONFIRMED);
+    expect(await recovering.find(other)).toStrictEqual(other);
+    await settle();
+    expect(await recovering.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
+  });
+
+  it('has nothing to revert of a rotation that came too late', async () => {
+    const { store, session } = await setUp();
+    const rotate: SessionRepository['rotate'] = async () => 'too-late';
+    const recovering = recoveringSessionRepository(
+      { ...store, rotate },
+      { answerBudget: BUDGET, retryInterval: INTERVAL },
+    );
+    for (const rotation of [aRotation(session), aRotation(session)]) {
+      expect(await recovering.rotate(rotation)).toBe('too-late');
+    }
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it.each(['down', 'silent'] as const)('tries until the store answers when it is %s', async (broken) => {
+    const { line, recovering, session } = await setUp();
+    line.set('answers lost');
+    await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    line.set(broken);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await expect(recovering.rotate(aRotation(session))).rejects.toMatchObject(UNCONFIRMED);
+    expect(line.reverts()).toBeGreaterThan(5);
+
+    line.set('up');
+    await settle();
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
+    const reverts = line.reverts();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(line.reverts()).toBe(reverts);
+  });
+
+  it('takes back whichever of several rotations it was that won', async () => {
+    const { line, recovering, session } = await setUp();
+    line.set('answers lost');
+    const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => recovering.rotate(aRotation(session))));
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+    line.set('up');
+    await settle();
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
+  });
+
+  it('leaves alone what another instance has made of the session meanwhile', async () => {
+    const { store, line, recovering, session } = await setUp();
+    line.set('down');
+    await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    await store.rotate(aRotation(session));
+    const now = await store.find(session);
+    line.set('up');
+    await settle();
+    expect(await store.find(session)).toStrictEqual(now);
+  });
+
+  it('is not held up by a session that cannot be taken back', async () => {
+    const store = memorySessionRepository();
+    const { sessions, set } = overLine(store);
+    const [stuck, session] = [aSession(), aSession()];
+    const revert: SessionRepository['revert'] = async (rotation) => {
+      if (rotation.sessionId === stuck.id) throw new AppError('DB_QUERY_FAILED');
+      await store.revert(rotation);
+    };
+    const recovering = recoveringSessionRepository(
+      { ...sessions, revert },
+      { answerBudget: BUDGET, retryInterval: INTERVAL },
+    );
+    for (const one of [stuck, session]) await recovering.add(one);
+    set('answers lost');
+    for (const one of [stuck, session]) await expect(recovering.rotate(aRotation(one))).rejects.toThrow();
+    set('up');
+    await vi.advanceTimersByTimeAsync(BUDGET + 3 * INTERVAL);
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
+    await expect(recovering.rotate(aRotation(stuck))).rejects.toMatchObject(UNCONFIRMED);
+  });
+
+  it('repeats a revert that it was asked for and that failed', async () => {
+    const { line, recovering, session } = await setUp();
+    const rotation = aRotation(session);
+    await recovering.rotate(rotation);
+    line.set('down');
+    await expect(recovering.revert(rotation)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(INTERVAL);
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
+  });
+
+  it('keeps a bounded number of unconfirmed rotations, and drops the oldest', async () => {
+    const { line, recovering, opened, session: oldest } = await setUp({ capacity: 2 });
+    const sessions = [oldest, await opened(), await opened()];
+    line.set('answers lost');
+    for (const session of sessions) await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    line.set('up');
+    await settle();
+    const outcomes = await Promise.all(sessions.map((session) => recovering.rotate(aRotation(session))));
+    expect(outcomes).toEqual(['stale', 'rotated', 'rotated']);
+  });
+
+  it('does nothing more once it is closed', async () => {
+    const { line, recovering, session } = await setUp();
+    line.set('answers lost');
+    await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
+    recovering.close();
+    line.set('up');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(line.reverts()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -9,27 +9,27 @@ const NAME = /^[A-Z][A-Z0-9_]{4,63}$/;
 /** A line for each name in the environment that looks like a variable's and is none. Names alone are told, and no values. */
 export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env)
-    .filter((name) => env[name] && NAME.test(name) && !VARIABLE_NAMES.some((known) => known === name))
+    .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
+    .filter((name) => !VARIABLE_NAMES.some((known) => known === name))
     .flatMap((name) => {
-      const { known, slips } = nearestTo(name);
-      const isOurs = PREFIX.test(name) && !OF_NEIGHBOUR.test(name);
-      if (known !== undefined && (isOurs || slips <= known.length / 6))
-        return [`${name} is no variable of this service: is ${known} meant?`];
+      const isOurs = PREFIX.test(name);
+      const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 6);
+      if (nearest !== undefined) return [`${name} is no variable of this service: is ${nearest} meant?`];
       return isOurs ? [`${name} is no variable of this service`] : [];
     });
 
-type Nearest = { readonly known: string | undefined; readonly slips: number };
+/** The variable whose name takes the fewest slips to become this one; none when that is over a part of its letters. */
+const nearestTo = (name: string, part: number): string | undefined =>
+  VARIABLE_NAMES.filter((known) => Math.abs(known.length - name.length) <= known.length * part)
+    .map((known) => ({ known, slips: slipsBetween(known, name, known.length * part) }))
+    .filter(({ known, slips }) => slips <= known.length * part)
+    .sort((a, b) => a.slips - b.slips)[0]?.known;
 
-/** The variable whose name takes the fewest slips to become this one; none when that is over a third of its letters. */
-const nearestTo = (name: string): Nearest => {
-  const near = VARIABLE_NAMES.filter((known) => Math.abs(known.length - name.length) <= known.length / 3)
-    .map((known) => ({ known, slips: slipsBetween(known, name) }))
-    .filter(({ known, slips }) => slips <= known.length / 3);
-  return near.reduce<Nearest>((a, b) => (b.slips < a.slips ? b : a), { known: undefined, slips: Infinity });
-};
-
-/** Letters to add, drop, replace or swap with their neighbour: the optimal string alignment distance. */
-const slipsBetween = (a: string, b: string): number => {
+/**
+ * Letters to add, drop, replace or swap with their neighbour: the optimal string alignment distance.
+ * @returns Infinity as soon as it is above the limit: no row has less in it than the two before.
+ */
+const slipsBetween = (a: string, b: string, limit: number): number => {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
   for (let row = 1; row <= a.length; row++) {
@@ -41,6 +41,7 @@ const slipsBetween = (a: string, b: string): number => {
       const swapped = isSwap ? at(row - 2, column - 2) + 1 : Infinity;
       cells.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, replaced, swapped));
     }
+    if (Math.min(...cells, ...(rows[row - 1] ?? [])) > limit) return Infinity;
   }
   return at(a.length, b.length);
 };

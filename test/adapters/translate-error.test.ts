@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/mikro-orm/tables.ts';
 import { databaseReason, translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
+import { framesOf } from '../../src/adapters/stack-frames.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -131,12 +132,42 @@ describe('translateError', () => {
 
   it('translates what is thrown before there is a promise, and what is no error', async () => {
     const throwing = () => {
-      throw new TypeError(EMAIL);
+      throw new Error(EMAIL);
     };
-    expect(await rejection(translated(throwing))).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'TypeError' });
+    expect(await rejection(translated(throwing))).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'Error' });
     for (const thrown of [undefined, null, EMAIL, 7, {}]) {
       expect(translateError(thrown)).toMatchObject({ code: 'DB_QUERY_FAILED', reason: '' });
     }
+  });
+
+  it.each([
+    ['TypeError', () => Reflect.get(Object(undefined), 'a').b],
+    ['RangeError', () => 'a'.repeat(-1)],
+  ])(
+    'says SYS_UNEXPECTED_ERROR for a bug in what builds the query, since no database was asked: %s',
+    async (reason, bug) => {
+      const error = await rejection(translated(() => bug() ?? database.em.execute('select 1')));
+      expect(error).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', reason, cause: undefined });
+      expect((error as AppError).stack).toContain('translate-error.test.ts');
+    },
+  );
+
+  it('says DB_QUERY_FAILED when it is the driver that breaks on the way', async () => {
+    const broken = () => Promise.reject(new TypeError(EMAIL));
+    expect(await rejection(translated(broken))).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'TypeError' });
+  });
+
+  it('adds the places of the driver’s error to its own, and none of its words', async () => {
+    const error = (await rejection(translated(() => database.em.execute('selec 1')))) as AppError;
+    expect(framesOf(error)).toMatch(/translate-error\.ts[\s\S]*node_modules/);
+    expect(error.stack).not.toMatch(/selec|syntax/);
+  });
+
+  it('costs no stack where the database refuses what a client sent', async () => {
+    await users.add(secretUser());
+    const error = (await rejection(users.add(aUser({ email: EMAIL })))) as AppError;
+    expect(error.code).toBe('AUTH_USER_DUPLICATE');
+    expect(error.stack).not.toContain('node_modules/@electric-sql');
   });
 });
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../domain/errors/catalog.ts';
+import { inPlaceOf } from '../stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 
 const UNIQUE_VIOLATION = '23505';
@@ -42,16 +43,33 @@ const codeFor = (error: unknown): ErrorCode => {
 };
 
 /** The AppError for a database's error. It has no `cause`: drivers put emails and hashes into theirs. */
-export const translateError = (error: unknown): AppError =>
-  error instanceof AppError ? error : new AppError(codeFor(error), { reason: databaseReason(error) });
+export const translateError = (error: unknown): AppError => {
+  if (error instanceof AppError) return error;
+  const translation = new AppError(codeFor(error), { reason: databaseReason(error) });
+  return translation.status < 500 ? translation : inPlaceOf(error, translation);
+};
+
+/** Errors of the engine, which no driver throws before a query is sent: what builds the query has a bug. */
+const isBug = (error: unknown): error is Error =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
+
+/** @throws AppError SYS_UNEXPECTED_ERROR */
+const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
+  try {
+    return query();
+  } catch (error) {
+    throw isBug(error) ? inPlaceOf(error, new AppError('SYS_UNEXPECTED_ERROR', { reason: error.name })) : error;
+  }
+};
 
 /**
  * The result of a query.
+ * @param query builds it and sends it; what is done with its result belongs outside.
  * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
  */
 export const translated = async <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
-    return await query();
+    return await send(query);
   } catch (error) {
     throw translateError(error);
   }

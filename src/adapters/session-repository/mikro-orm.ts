@@ -48,10 +48,8 @@ export const mikroOrmSessionRepository = (
 
   return {
     async add(session) {
-      await translated(async () => {
-        const { others } = await addCounting(tables(), session).executeTakeFirstOrThrow();
-        if (mayBeTooMany(others)) await endSurplus(tables(), session).execute();
-      });
+      const { others } = await translated(() => addCounting(tables(), session).executeTakeFirstOrThrow());
+      if (mayBeTooMany(others)) await translated(() => endSurplus(tables(), session).execute());
     },
     async find({ id, userId }) {
       const row = await translated(() =>

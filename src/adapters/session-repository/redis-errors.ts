@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
+import { inPlaceOf } from '../stack-frames.ts';
 
 /** What ioredis says, word for word, of a failure to which it gives neither a code nor a name of its own. */
 const KNOWN_MESSAGES: ReadonlySet<string> = new Set([
@@ -26,6 +27,6 @@ export const answered = async <Reply>(reply: Promise<Reply>): Promise<Reply> => 
   try {
     return await reply;
   } catch (error) {
-    throw new AppError('DB_QUERY_FAILED', { reason: redisReason(error) });
+    throw inPlaceOf(error, new AppError('DB_QUERY_FAILED', { reason: redisReason(error) }));
   }
 };

@@ -1,3 +1,7 @@
+import { framesOf } from '../adapters/stack-frames.ts';
+
+/** Characters of a text in a line; the rest of a longer one is left out. */
+const MAX_TEXT = 4_000;
 /** Log lines keep to this: nested deeper, values are left out. */
 const MAX_DEPTH = 6;
 const MAX_CAUSES = 3;
@@ -29,23 +33,22 @@ type SafeError = {
   readonly cause?: SafeError;
 };
 
+const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
+
 /** The message, less what a parser quotes of its input: a body that is no JSON may hold a password. */
 export const safeMessage = ({ name, message }: Error): string =>
-  name === 'SyntaxError' && message.includes('JSON') ? 'invalid JSON' : message;
+  name === 'SyntaxError' && message.includes('JSON') ? 'invalid JSON' : bounded(message);
 
 /** What of an error may be logged. Its other members stay out: a driver's errors carry statements and their parameters. */
 const safeError = (error: Error, causes = MAX_CAUSES): SafeError => {
   const { code, reason } = error as { code?: unknown; reason?: unknown };
   const message = safeMessage(error);
-  const frames = String(error.stack ?? '')
-    .split('\n')
-    .filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,
     message,
-    stack: [`${error.name}: ${message}`, ...frames].join('\n'),
+    stack: `${error.name}: ${message}\n${framesOf(error)}`,
     ...((typeof code === 'string' || typeof code === 'number') && { code }),
-    ...(typeof reason === 'string' && { reason }),
+    ...(typeof reason === 'string' && { reason: bounded(reason) }),
     ...(error.cause instanceof Error && causes > 0 && { cause: safeError(error.cause, causes - 1) }),
   };
 };
@@ -53,8 +56,9 @@ const safeError = (error: Error, causes = MAX_CAUSES): SafeError => {
 const hasToJson = (value: object): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown }).toJSON === 'function';
 
-/** A copy for the log: errors made safe, secrets censored. */
+/** A copy for the log: errors made safe, secrets censored, texts bounded. */
 export const censored = (value: unknown, depth = 0): unknown => {
+  if (typeof value === 'string') return bounded(value);
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Error) return safeError(value);
   if (depth > MAX_DEPTH) return undefined;

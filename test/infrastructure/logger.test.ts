@@ -65,6 +65,23 @@ describe('a line of the log', () => {
   });
 });
 
+describe('a text without end', () => {
+  const endless = 'a'.repeat(100_000);
+
+  it.each<[string, (log: ReturnType<typeof recorder>['logger']) => void]>([
+    ['at the top', (logger) => logger.info({ text: endless })],
+    ['deep down', (logger) => logger.info({ a: [{ b: { text: endless } }] })],
+    ['in the message of an error', (logger) => logger.info({ err: new Error(endless) }, 'failed')],
+    ['in the message of an error alone', (logger) => logger.info(new Error(endless))],
+    ['in the reason of an error', (logger) => logger.info({ err: new AppError('AUTH_FAILED', { reason: endless }) })],
+  ])('is cut off: %s', (_where, log) => {
+    const { logger, text } = recorder();
+    log(logger);
+    expect(text()).toContain('aaa');
+    expect(text().length).toBeLessThan(20_000);
+  });
+});
+
 describe('a secret', () => {
   const shapes: [where: string, wrap: (member: object) => object][] = [
     ['at the top', (member) => member],

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { Route } from '../adapters/http/define-route.ts';
+import { logSampling } from '../adapters/http/log-sampling.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
 import { type PrometheusMetrics, prometheusMetrics, type RateLimitMode } from '../adapters/metrics/prometheus.ts';
@@ -56,14 +57,17 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     onRehashFailed: (error: unknown) => logger.warn({ err: error }, 'a password hash could not be renewed'),
   };
   const routes = declareRoutes(config, { ...ports, ...told }, checks, keySet);
+  const sampling = logSampling(logger);
   const http = createApp(routes, {
     ...config,
     ...ports,
     logger,
+    sampling,
     redis,
     authenticate: authenticate(ports),
     version: VERSION,
     onRequest: metrics?.observeRequest,
+    onUnreadable: metrics?.observeUnreadable,
   });
   metrics?.watch({
     passwordHashes: hasher.load,
@@ -71,6 +75,7 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     rateLimits: () => rateLimitMode(redis, http),
   });
   const close = async () => {
+    sampling.close();
     redis?.disconnect();
     await storage.close();
   };

@@ -79,6 +79,14 @@ describe('what is no HTTP request', () => {
     expect(JSON.stringify(logs)).not.toContain('hunter22');
   });
 
+  it('is told to the metrics by the status of its answer', async () => {
+    const seen: number[] = [];
+    const { url } = await stageApp(routes, { onUnreadable: (status) => seen.push(status) });
+    await exchangeRaw(url, 'GARBAGE\r\n\r\n');
+    await exchangeRaw(url, 'GARBAGE\r\n\r\n');
+    expect(seen).toEqual([400, 400]);
+  });
+
   it('harms no other connection', async () => {
     const { url, http } = await stageApp(routes);
     await exchangeRaw(url, 'GARBAGE\r\n\r\n');

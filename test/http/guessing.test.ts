@@ -59,11 +59,13 @@ describe('the hundred and first guess', () => {
   });
 
   it('is logged at warn, and neither the account nor the password with it', async () => {
-    const { person } = await signUp(service);
-    await guess(service, person.username, FREE);
-    const before = service.logs.length;
-    await logInAt(service, person.username, person.password).expect(429);
-    const lines = service.logs.slice(before);
+    // One of its own: so many were refused above that no more such lines are logged in this minute.
+    const own = await start({}, () => ({ attempts: timeless().attempts }));
+    const { person } = await signUp(own);
+    await guess(own, person.username, FREE);
+    const before = own.logs.length;
+    await logInAt(own, person.username, person.password).expect(429);
+    const lines = own.logs.slice(before);
     expect(lines).toContainEqual(
       expect.objectContaining({
         level: 'warn',

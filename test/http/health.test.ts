@@ -3,6 +3,7 @@ import request, { type Response } from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
+import { logSampling } from '../../src/adapters/http/log-sampling.ts';
 import { type Check, healthRoutes } from '../../src/adapters/http/routes/health.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
@@ -38,6 +39,7 @@ const overChecks = async (checks: readonly Check[]) => {
     createApp(healthRoutes(checks), {
       ...configOf({ DATABASE_URL: 'memory:' }),
       logger,
+      sampling: logSampling(logger),
       clock: systemClock,
       ids: sequentialIds(),
       authenticate: async () => ({ ok: false, reason: 'nobody' }),

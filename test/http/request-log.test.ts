@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { route } from '../../src/adapters/http/define-route.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { aPerson, startService } from '../support/service.ts';
@@ -140,5 +140,49 @@ describe('the line of a request', () => {
     await service.close();
     expect(answered(service)).toHaveLength(2);
     expect(JSON.stringify(service.logs)).not.toContain('hunter22');
+  });
+});
+
+describe('the duration of a request', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
+  const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
+  /** A guard that takes two seconds, and lets `Bearer a` pass. */
+  const authenticate = async (token: string) => {
+    vi.advanceTimersByTime(2_000);
+    return token === 'a' ? ({ ok: true, token: { claims, sessionId: 's1' } } as const) : NOBODY;
+  };
+  const NOBODY = { ok: false, reason: 'nobody' } as const;
+
+  const observed = async (authorization: string, status: number) => {
+    const seen: (readonly [route: string, status: number, duration: number])[] = [];
+    const handler = () => {
+      vi.advanceTimersByTime(500);
+      return null;
+    };
+    const app = await stageApp([probe(handler, { auth: 'required' })], {
+      authenticate,
+      onRequest: (...told) => seen.push(told),
+    });
+    await app.http.get('/probe').set('Authorization', authorization).expect(status);
+    return { seen, logged: answered(app).map(({ duration, level }) => ({ duration, level })) };
+  };
+
+  it('is for the metrics what passed since it arrived, and for the log what passed since stage 9', async () => {
+    const { seen, logged } = await observed('Bearer a', 200);
+    expect(seen).toEqual([['probe', 200, 2_500]]);
+    expect(logged).toEqual([{ duration: 500, level: 'debug' }]);
+  });
+
+  it('is the same for both where it ended before stage 9', async () => {
+    const { seen, logged } = await observed('Bearer b', 401);
+    expect(seen).toEqual([['probe', 401, 2_000]]);
+    expect(logged).toEqual([{ duration: 2_000, level: 'warn' }]);
   });
 });

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningService, runService, spawnService } from '../support/process.ts';
+import { exchangeRaw } from '../support/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -51,6 +52,11 @@ describe('the metrics', () => {
     expect(sample(text, 'tandem_refreshes_total{outcome="raced"}')).toBe(1);
     expect(sample(text, 'tandem_refreshes_total{outcome="reused"}')).toBe(0);
     expect(text).not.toContain('/nowhere');
+  });
+
+  it('count what is no HTTP request', async () => {
+    await exchangeRaw(service.url, 'GARBAGE\r\n\r\n');
+    expect(sample(await scrape(), 'tandem_http_unreadable_requests_total{status="400"}')).toBe(1);
   });
 
   it('tell the hashing queue and who counts for the rate limits', async () => {

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp } from '../../src/adapters/http/app.ts';
 import { type HandlerInput, type Route, route } from '../../src/adapters/http/define-route.ts';
 import type { HttpDeps } from '../../src/adapters/http/http-deps.ts';
+import { logSampling } from '../../src/adapters/http/log-sampling.ts';
 import { currentRequest } from '../../src/adapters/http/request-scope.ts';
 import { ulidGenerator } from '../../src/adapters/id-generator/ulid.ts';
 import { createLogger } from '../../src/infrastructure/logger.ts';
@@ -18,10 +19,12 @@ export type StageDeps = HttpDeps & { readonly trustProxy: number };
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
   const logs: LogLine[] = [];
   const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
+  const logger = createLogger({ level: 'trace', environment: 'test', version: 'test', destination }, () => ({
+    requestId: currentRequest()?.requestId,
+  }));
   return {
-    logger: createLogger({ level: 'trace', environment: 'test', version: 'test', destination }, () => ({
-      requestId: currentRequest()?.requestId,
-    })),
+    logger,
+    sampling: logSampling(logger),
     clock: systemClock,
     ids: ulidGenerator(systemClock),
     authenticate: async () => ({ ok: false, reason: 'nobody is known here' }),

@@ -4,6 +4,7 @@ import Koa from 'koa';
 import { clientError } from './client-error.ts';
 import type { Route } from './define-route.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { lastResort } from './last-resort.ts';
 import { pipeline } from './pipeline.ts';
 import { rateLimiter } from './rate-limit/rate-limiter.ts';
 import { sharedCount } from './rate-limit/shared-count.ts';
@@ -20,8 +21,7 @@ export type HttpHandlers = {
 /** The Koa application: the pipeline over the routes. `trustProxy` is how many proxies stand before it. */
 export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly trustProxy: number }): HttpHandlers => {
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
-  // What reaches Koa's own handler happened after the answer was under way: most often the client has gone.
-  app.on('error', (error: unknown) => deps.logger.debug({ err: error }, 'the answer could not be sent'));
+  app.context.onerror = lastResort(deps);
   const shared = sharedCount(deps.logger);
   app.use(pipeline(routes, rateLimiter(deps, shared), deps));
   return { request: app.callback(), refusal: clientError(deps), limitsDegraded: shared.degraded };

@@ -2,6 +2,7 @@ import createHttpError from 'http-errors';
 import { errorEnvelopeOf } from './envelope.ts';
 import { toAppError } from './exception-filters.ts';
 import type { HttpDeps } from './http-deps.ts';
+import { logUnreadable, type UnreadableDeps } from './request-log.ts';
 import { REQUEST_ID_HEADER } from './stages/request-preprocessing.ts';
 import { securityHeaderFields } from './stages/security-headers.ts';
 
@@ -11,10 +12,10 @@ type Header = readonly [name: string, value: string];
  * Answers what is no HTTP request or did not come whole: the pipeline never sees it, the client gets the envelope all the
  * same. What the parser said of it stays in the log.
  */
-export const clientError = (deps: Pick<HttpDeps, 'ids' | 'clock' | 'version' | 'baseUrl' | 'logger'>) => {
+export const clientError = (deps: Pick<HttpDeps, 'ids' | 'clock' | 'version' | 'baseUrl'> & UnreadableDeps) => {
   const protection = securityHeaderFields();
   return async (status: number, reason: string | undefined) => {
-    deps.logger.info({ code: 'SYS_HTTP_UNEXPECTED_ERROR', reason, status }, 'unreadable request');
+    logUnreadable(status, reason, deps);
     const requestId = deps.ids.next();
     const failure = toAppError(createHttpError(status));
     const headers: readonly Header[] = [

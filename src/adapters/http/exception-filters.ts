@@ -14,7 +14,7 @@ const validationFilter: Filter = (exception) => {
     return new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: exception.details });
   }
   if (exception instanceof ResponseSerializationFailure) {
-    return new AppError('SYS_SERIALIZATION_ERROR', { reason: exception.message });
+    return new AppError('SYS_SERIALIZATION_ERROR', { reason: exception.message, cause: exception });
   }
   return null;
 };
@@ -26,8 +26,14 @@ const catchAllFilter = (exception: unknown): AppError => {
 };
 
 /** SPEC "Exception mapping": the first filter that matches handles the exception. */
-export const toAppError = (exception: unknown): AppError =>
-  rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
+export const toAppError = (exception: unknown): AppError => {
+  try {
+    return rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
+  } catch {
+    // It cannot even be looked at: a getter of it throws, or it is a proxy that does.
+    return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
+  }
+};
 
 /** An HTTP exception of the framework or of one of its middleware, which may bring its own copy of `http-errors`. */
 export type HttpErrorLike = Error & {
@@ -54,6 +60,7 @@ const wrapHttpError = (error: HttpErrorLike): AppError =>
     // The body's reader appends what it read to some messages; its types say as much and hold nothing of it.
     reason: error.type ?? error.name,
     headers: error.headers ?? {},
+    cause: error.status < 500 ? undefined : error,
   });
 
 /** 503 is how the service says that it is busy; a client that hung up is nobody's fault. */

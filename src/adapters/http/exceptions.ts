@@ -24,14 +24,14 @@ export class RequestValidationFailure extends Error {
   }
 }
 
-/** Stage 11 refused. Names the places and what was expected there, never the values. */
+/** Stage 11 refused, or stage 12 found no JSON for what it let through. Names the places and what was expected there, never the values. */
 export class ResponseSerializationFailure extends Error {
   override readonly name = 'ResponseSerializationFailure';
 
-  constructor(issues: readonly BaseIssue<unknown>[]) {
+  constructor(issues: readonly Pick<BaseIssue<unknown>, 'path' | 'expected'>[], options?: ErrorOptions) {
     const places = issues.map(
       ({ path, expected }) => `${path?.map(({ key }) => key).join('.') ?? 'data'}: ${expected}`,
     );
-    super(`the payload does not meet its schema (${places.join('; ')})`);
+    super(`the payload does not meet its schema (${places.join('; ')})`, options);
   }
 }

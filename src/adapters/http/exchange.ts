@@ -22,6 +22,8 @@ declare module 'koa' {
   }
 
   interface DefaultState {
+    /** Stage 13, which surrounds all: when the request arrived, in monotonic milliseconds. */
+    arrivedAt?: number;
     /** Set when a route is dispatched. */
     route?: Route;
     /** Stage 8: what the route's schemas let through. */
@@ -34,5 +36,7 @@ declare module 'koa' {
     payload?: unknown;
     /** Whether the duration of this request has been logged. */
     logged?: boolean;
+    /** Whether the line about its exception was left out, and so that about its answer is. ADR 0027. */
+    leftOut?: boolean;
   }
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
 import type { Tier } from './define-route.ts';
+import type { LogSampling } from './log-sampling.ts';
 
 /** So many requests in a window of so many milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
@@ -11,6 +12,8 @@ export type Limit = { readonly requests: number; readonly window: number } | nul
 /** What the stages of the pipeline need. */
 export type HttpDeps = {
   readonly logger: Logger;
+  /** Asked before each line that a stranger could repeat without end. */
+  readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly authenticate: (accessToken: string) => Promise<Verified<AccessToken>>;
@@ -25,6 +28,8 @@ export type HttpDeps = {
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */
   readonly slowRequest: { readonly warn: number; readonly error: number };
-  /** Told of each answered request: the name of its route, the status, and the duration in milliseconds. */
+  /** Told of each answered request: the name of its route, the status, and the milliseconds since it arrived. */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
+  /** Told the status with which something was answered that is no HTTP request, or came too late. */
+  readonly onUnreadable?: ((status: number) => void) | undefined;
 };

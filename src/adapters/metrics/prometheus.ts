@@ -25,9 +25,15 @@ export const prometheusMetrics = () => {
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
     name: 'tandem_http_request_duration_seconds',
-    help: 'Answered requests, by route and status.',
+    help: 'Answered requests, from their arrival on, by route and status.',
     labelNames: ['route', 'status'],
     buckets: LATENCY_BUCKETS,
+    registers,
+  });
+  const unreadable = new Counter({
+    name: 'tandem_http_unreadable_requests_total',
+    help: 'What was no HTTP request or came too late, by the status of the answer.',
+    labelNames: ['status'],
     registers,
   });
   const refreshes = new Counter({
@@ -41,6 +47,7 @@ export const prometheusMetrics = () => {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
+    observeUnreadable: (status: number): void => unreadable.inc({ status }),
     observeRefresh: (outcome: string): void => refreshes.inc({ outcome }),
     watch: (readings: Readings): void => watch(readings, registers),
     contentType: registry.contentType,

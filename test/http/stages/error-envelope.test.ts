@@ -73,6 +73,30 @@ describe('the error envelope', () => {
     expect(JSON.stringify(logs)).not.toContain('10.0.0.1');
   });
 
+  it.each<[string, AppError]>([
+    ['an error of ours', new AppError('DB_QUERY_FAILED')],
+    ['a busy part', new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, level: 'error' })],
+    ['an answer that could not be made', new AppError('SYS_SERIALIZATION_ERROR')],
+  ])('is logged with the place where it came about, and no words of it: %s', async (_what, error) => {
+    const { http, logs } = await stageApp([throwing(error)]);
+    await http.get('/probe').expect(error.status);
+    const [line] = logs.filter(({ code }) => code === error.code);
+    expect(line?.err).toEqual({ type: 'AppError', stack: expect.stringContaining('error-envelope.test.ts') });
+    for (const frame of String(Reflect.get(Object(line?.err), 'stack')).split('\n')) expect(frame).toMatch(/^ {4}at /);
+  });
+
+  it.each<[string, AppError]>([
+    ['a client', new AppError('AUTH_CREDENTIALS_INVALID')],
+    [
+      'a client, though it is logged at error',
+      new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 404, level: 'error' }),
+    ],
+  ])('has no place where the fault is of %s', async (_whose, error) => {
+    const { http, logs } = await stageApp([throwing(error)]);
+    await http.get('/probe').expect(error.status);
+    expect(logs.find(({ code }) => code === error.code)).not.toHaveProperty('err');
+  });
+
   it('is logged with the id of its request', async () => {
     const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
     await http.get('/probe').set('svc-request-id', 'mine').expect(500);

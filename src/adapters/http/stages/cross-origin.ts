@@ -12,6 +12,10 @@ const HEADERS = {
   'Access-Control-Max-Age': '86400',
 };
 
+/** The serialized form (RFC 6454 §6.2), no longer than a line of the log should be. */
+const ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,19}:\/\/[\w.[\]:-]{1,100})$/i;
+const shown = (origin: string): string => (ORIGIN.test(origin) ? origin : 'malformed');
+
 /** Stage 5. SPEC "Cross-origin rules". */
 export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   const allowed = new Set(allowedOrigins);
@@ -25,7 +29,7 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   return async function crossOrigin(ctx, next) {
     const origin = ctx.get('Origin');
     ctx.vary('Origin');
-    if (origin !== '' && !allowed.has(origin)) throw createHttpError(403);
+    if (origin !== '' && !allowed.has(origin)) throw createHttpError(403, { type: `origin ${shown(origin)}` });
     if (origin !== '' || ctx.method === 'OPTIONS') ctx.set(HEADERS);
     // Of an OPTIONS that asks for no method the library takes no notice.
     if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);

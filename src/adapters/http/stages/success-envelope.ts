@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import type { Route, Unwrapped } from '../define-route.ts';
 import { successEnvelopeOf } from '../envelope.ts';
+import { ResponseSerializationFailure } from '../exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../request-log.ts';
 
@@ -11,17 +12,28 @@ export const successEnvelope = ({ response: { status, unwrapped } }: Route, deps
     ctx.status = status;
     if (unwrapped === undefined) answerWrapped(ctx, deps);
     else answerUnwrapped(ctx, unwrapped);
-    logRequest(ctx, ctx.state.startedAt ?? performance.now(), deps);
+    logRequest(ctx, deps);
   };
 
 const answerWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.set('Cache-Control', 'no-store');
-  ctx.body = successEnvelopeOf(ctx, ctx.state.payload, clock);
+  ctx.type = 'json';
+  ctx.body = toJson(successEnvelopeOf(ctx, ctx.state.payload, clock));
 };
 
 const answerUnwrapped = (ctx: Context, { type, cacheControl }: Unwrapped): void => {
+  const { payload } = ctx.state;
   ctx.set('Cache-Control', cacheControl);
-  ctx.body = ctx.state.payload;
+  ctx.body = typeof payload === 'string' ? payload : toJson(payload);
   // Koa has an opinion on the type of a body, and on its parameters.
   ctx.set('Content-Type', type);
+};
+
+/** Koa would do the same when it is too late for an answer. A bigint, a cycle, or a `toJSON` that throws has no JSON. */
+const toJson = (value: unknown): string => {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new ResponseSerializationFailure([{ expected: 'JSON' }], { cause });
+  }
 };

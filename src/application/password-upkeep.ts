@@ -24,7 +24,12 @@ export const passwordUpkeep =
     try {
       const passwordHash = await hasher.hash(password);
       const updatedAt = clock.now();
-      const changed = await users.setPasswordHash(user.id, passwordHash, updatedAt, user.passwordHash);
+      const changed = await users.setPasswordHash(user.id, {
+        passwordHash,
+        isOfNewPassword: false,
+        now: updatedAt,
+        replaces: user.passwordHash,
+      });
       return changed ? { ...user, passwordHash, updatedAt } : user;
     } catch (error) {
       onRehashFailed?.(error);

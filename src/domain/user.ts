@@ -11,10 +11,12 @@ export type User = {
   readonly passwordHash: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** When the password was changed last; 0 when it is the first one. Another hash of the same password is no change. */
+  readonly passwordChangedAt: number;
 };
 
-/** What may leave the service of a user: everything but the hash. */
-export type PublicUser = Omit<User, 'passwordHash'>;
+/** What may leave the service of a user: everything but the hash and what is known of the password. */
+export type PublicUser = Omit<User, 'passwordHash' | 'passwordChangedAt'>;
 
 export const newUser = (input: {
   id: string;
@@ -29,6 +31,7 @@ export const newUser = (input: {
   passwordHash: input.passwordHash,
   createdAt: input.now,
   updatedAt: input.now,
+  passwordChangedAt: 0,
 });
 
 /** Names what leaves rather than what stays, so that a new secret field stays by default. */

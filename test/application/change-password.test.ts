@@ -119,7 +119,8 @@ describe('changePassword', () => {
     const { hash } = app.hasher;
     app.hasher.hash = async (password) => {
       app.hasher.hash = hash;
-      await users.setPasswordHash(user.id, await hash(ADA.password), app.clock.now());
+      const passwordHash = await hash(ADA.password);
+      await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: app.clock.now() });
       return hash(password);
     };
     await change();

@@ -30,7 +30,7 @@ describe('a password that is guessed first', () => {
     const app = application({ blocklist });
     const passwordHash = await app.hasher.hash(COMMON);
     const { user } = await app.register(ADA);
-    await app.users.setPasswordHash(user.id, passwordHash, app.clock.now());
+    await app.users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
     expect((await app.login({ account: 'Ada', password: COMMON })).user.id).toBe(user.id);
   });
 });

@@ -10,7 +10,7 @@ const setUp = async () => {
   const app = application({ users, onRehashFailed: (error) => failures.push(error) });
   const { user } = await app.register(ADA);
   const passwordHash = await plainPasswordHasher(9).hash(ADA.password);
-  await users.setPasswordHash(user.id, passwordHash, app.clock.now());
+  await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: app.clock.now() });
   app.clock.advance(DAY);
   const hash = vi.spyOn(app.hasher, 'hash');
   const stored = async () => (await users.findById(user.id))?.passwordHash ?? '';
@@ -25,7 +25,7 @@ describe('a hash that costs less than one does now', () => {
     expect(app.hasher.needsRehash(await stored())).toBe(false);
     expect(await app.hasher.verify(ADA.password, await stored())).toBe(true);
     expect(loggedIn.user).toEqual({ ...user, updatedAt: app.clock.now() });
-    expect(await app.users.findById(user.id)).toMatchObject(loggedIn.user);
+    expect(await app.users.findById(user.id)).toMatchObject({ ...loggedIn.user, passwordChangedAt: 0 });
     await logIn();
     expect(hash).toHaveBeenCalledTimes(1);
   });
@@ -54,7 +54,8 @@ describe('a hash that costs less than one does now', () => {
     const { app, users, user, stored, logIn } = await setUp();
     const { hash } = app.hasher;
     app.hasher.hash = async (password) => {
-      await users.setPasswordHash(user.id, 'the hash of another password', app.clock.now());
+      const passwordHash = 'the hash of another password';
+      await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
       return hash(password);
     };
     await expect(logIn()).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
@@ -75,7 +76,7 @@ describe('a hash that costs as much as one does now, or more', () => {
   it.each([10, 11])('stays as it is: %i', async (cost) => {
     const { users, user, hash, stored, logIn } = await setUp();
     const passwordHash = await plainPasswordHasher(cost).hash(ADA.password);
-    await users.setPasswordHash(user.id, passwordHash, 0);
+    await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: 0 });
     await logIn();
     expect(hash).not.toHaveBeenCalled();
     expect(await stored()).toBe(passwordHash);

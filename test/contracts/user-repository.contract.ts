@@ -6,6 +6,7 @@ import { aUser, NOW } from '../support/builders.ts';
 type Made = { readonly repository: UserRepository; readonly close?: () => Promise<void> };
 
 const RACERS = 50;
+const ANOTHER = { passwordHash: 'another hash', isOfNewPassword: true, now: NOW + 5 };
 const DUPLICATE = { name: 'AppError', code: 'AUTH_USER_DUPLICATE' };
 
 /** As text that is untouched by letter case alone would not show. */
@@ -135,8 +136,8 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       const [user, other] = [aUser(), aUser()];
       await users.add(user);
       await users.add(other);
-      expect(await users.setPasswordHash(user.id, 'another hash', NOW + 5)).toBe(true);
-      const changed = { ...user, passwordHash: 'another hash', updatedAt: NOW + 5 };
+      expect(await users.setPasswordHash(user.id, ANOTHER)).toBe(true);
+      const changed = { ...user, passwordHash: 'another hash', updatedAt: NOW + 5, passwordChangedAt: NOW + 5 };
       expect(await users.findById(user.id)).toStrictEqual(changed);
       expect(await users.findByUsername(user.username)).toStrictEqual(changed);
       expect(await users.findByEmail(user.email)).toStrictEqual(changed);
@@ -144,12 +145,25 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       await expect(users.add(aUser({ username: user.username }))).rejects.toMatchObject(DUPLICATE);
     });
 
+    it('tells when the password was changed last, which a new hash of the same one is not', async () => {
+      const user = aUser({ passwordChangedAt: NOW + 1 });
+      await users.add(user);
+      const changedAt = async () => (await users.findById(user.id))?.passwordChangedAt;
+      expect(await changedAt()).toBe(NOW + 1);
+      await users.setPasswordHash(user.id, { ...ANOTHER, isOfNewPassword: false });
+      expect(await changedAt()).toBe(NOW + 1);
+      await users.setPasswordHash(user.id, ANOTHER);
+      expect(await changedAt()).toBe(NOW + 5);
+      await users.setPasswordHash(user.id, { ...ANOTHER, now: NOW + 9, replaces: 'a hash of long ago' });
+      expect(await changedAt()).toBe(NOW + 5);
+    });
+
     it('changes a hash only where the one it is to replace is stored', async () => {
       const user = aUser();
       await users.add(user);
-      expect(await users.setPasswordHash(user.id, 'another hash', NOW + 5, 'a hash of long ago')).toBe(false);
+      expect(await users.setPasswordHash(user.id, { ...ANOTHER, replaces: 'a hash of long ago' })).toBe(false);
       expect(await users.findById(user.id)).toStrictEqual(user);
-      expect(await users.setPasswordHash(user.id, 'another hash', NOW + 5, user.passwordHash)).toBe(true);
+      expect(await users.setPasswordHash(user.id, { ...ANOTHER, replaces: user.passwordHash })).toBe(true);
       expect((await users.findById(user.id))?.passwordHash).toBe('another hash');
     });
 
@@ -157,7 +171,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       const [user, stranger] = [aUser(), aUser()];
       await users.add(user);
       for (const id of [stranger.id, user.username, '']) {
-        expect(await users.setPasswordHash(id, 'another hash', NOW + 5)).toBe(false);
+        expect(await users.setPasswordHash(id, ANOTHER)).toBe(false);
       }
       expect(await users.findById(stranger.id)).toBeNull();
       expect(await users.findById(user.id)).toStrictEqual(user);
@@ -168,7 +182,9 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       await users.add(user);
       const hashes = Array.from({ length: RACERS }, (_, at) => `hash ${at}`);
       const won = await Promise.all(
-        hashes.map((hash) => users.setPasswordHash(user.id, hash, NOW + 5, user.passwordHash)),
+        hashes.map((passwordHash) =>
+          users.setPasswordHash(user.id, { ...ANOTHER, passwordHash, replaces: user.passwordHash }),
+        ),
       );
       const winners = hashes.filter((_, at) => won[at]);
       expect(winners).toHaveLength(1);

@@ -13,12 +13,13 @@ describe('newUser', () => {
       passwordHash: 'hash',
       createdAt: NOW,
       updatedAt: NOW,
+      passwordChangedAt: 0,
     });
   });
 });
 
 describe('publicUser', () => {
-  it('drops the hash, and whatever else a user may come to hold', () => {
+  it('drops the hash, when the password was changed, and whatever else a user may come to hold', () => {
     const user = { ...newUser(INPUT), recoveryCode: 'secret' };
     expect(Object.keys(publicUser(user)).sort()).toEqual(['createdAt', 'email', 'id', 'updatedAt', 'username']);
   });

@@ -30,21 +30,33 @@ const insertAsFirst = async (em: Database['em'], session: typeof SESSION): Promi
   );
 };
 
+const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise<void> => {
+  await em.execute(
+    `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
+      values (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      user.id,
+      user.username,
+      user.username.toLowerCase(),
+      user.email,
+      user.passwordHash,
+      user.createdAt,
+      user.updatedAt,
+    ],
+  );
+};
+
 /** Makes the schema of the first version, with somebody in it who is logged in. */
 const fillFirst = async (options: DatabaseOptions): Promise<void> => {
   const orm = await MikroORM.init({ ...(await ormOptions(options)), logger: () => undefined });
   await orm.migrator.up({ to: FIRST });
-  await orm.em.execute(
-    `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
-      values (?, ?, ?, ?, ?, ?, ?)`,
-    [USER.id, USER.username, 'ada', USER.email, USER.passwordHash, USER.createdAt, USER.updatedAt],
-  );
+  await insertUserAsFirst(orm.em, USER);
   await insertAsFirst(orm.em, SESSION);
   await orm.close();
 };
 
-const fileOf = async ({ em }: Database): Promise<unknown> =>
-  em.execute("select pg_relation_filenode('sessions') as file");
+const filesOf = async ({ em }: Database): Promise<unknown> =>
+  em.execute("select pg_relation_filenode('users') as users, pg_relation_filenode('sessions') as sessions");
 
 const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOptions; drop: () => unknown }>) =>
   describe(`a ${name} of the first version that holds rows`, () => {
@@ -54,9 +66,9 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       await fillFirst(options);
       const database = await openDatabase(options, { migrate: false });
       onTestFinished(() => database.close());
-      const before = await fileOf(database);
+      const before = await filesOf(database);
       await database.migrate();
-      expect(await fileOf(database)).toEqual(before);
+      expect(await filesOf(database)).toEqual(before);
 
       const [users, sessions] = [mikroOrmUserRepository(database.em), mikroOrmSessionRepository(database.em)];
       expect(await users.findByUsername('ADA')).toStrictEqual(USER);
@@ -77,6 +89,9 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       await fillFirst(options);
       const database = await openDatabase(options, { migrate: true });
       onTestFinished(() => database.close());
+      const user = aUser();
+      await insertUserAsFirst(database.em, user);
+      expect(await mikroOrmUserRepository(database.em).findById(user.id)).toStrictEqual(user);
       const session = aSession({ userId: USER.id });
       await insertAsFirst(database.em, session);
       expect(await mikroOrmSessionRepository(database.em).find(session)).toStrictEqual(session);

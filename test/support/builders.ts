@@ -23,6 +23,7 @@ export const aUser = (given: Partial<User> = {}): User => {
     passwordHash: `$2b$10$hash.of.person.${people}`,
     createdAt: NOW,
     updatedAt: NOW + 1,
+    passwordChangedAt: 0,
     ...given,
   };
 };

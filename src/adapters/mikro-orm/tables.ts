@@ -13,6 +13,7 @@ export type UserRow = {
   password_hash: string;
   created_at: Time;
   updated_at: Time;
+  password_changed_at: Time;
 };
 
 type SessionTable = {

@@ -24,10 +24,11 @@ export const memoryUserRepository = (): UserRepository => {
     findById: async (id) => copy(byId.get(id)),
     findByUsername: async (username) => copy(byUsername.get(canonicalUsername(username))),
     findByEmail: async (email) => copy(byEmail.get(canonicalEmail(email))),
-    async setPasswordHash(id, passwordHash, now, replaced) {
+    async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       const user = byId.get(id);
-      if (user === undefined || (replaced !== undefined && user.passwordHash !== replaced)) return false;
-      const changed = { ...user, passwordHash, updatedAt: now };
+      if (user === undefined || (replaces !== undefined && user.passwordHash !== replaces)) return false;
+      const passwordChangedAt = isOfNewPassword ? now : user.passwordChangedAt;
+      const changed = { ...user, passwordHash, updatedAt: now, passwordChangedAt };
       byId.set(id, changed);
       byUsername.set(canonicalUsername(changed.username), changed);
       byEmail.set(changed.email, changed);

@@ -13,6 +13,7 @@ const toUser = (row: UserRow): User => ({
   passwordHash: row.password_hash,
   createdAt: Number(row.created_at),
   updatedAt: Number(row.updated_at),
+  passwordChangedAt: Number(row.password_changed_at),
 });
 
 const toRow = (user: User): UserRow => ({
@@ -23,6 +24,7 @@ const toRow = (user: User): UserRow => ({
   password_hash: user.passwordHash,
   created_at: user.createdAt,
   updated_at: user.updatedAt,
+  password_changed_at: user.passwordChangedAt,
 });
 
 /** In table `users`. One thin query per call, outside the unit of work. */
@@ -42,13 +44,13 @@ export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => 
     findById: (id) => findBy('id', id),
     findByUsername: (username) => findBy('username_canonical', canonicalUsername(username)),
     findByEmail: (email) => findBy('email', canonicalEmail(email)),
-    async setPasswordHash(id, passwordHash, now, replaced) {
+    async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       const change = em
         .getKysely<Tables>()
         .updateTable('users')
-        .set({ password_hash: passwordHash, updated_at: now })
+        .set({ password_hash: passwordHash, updated_at: now, ...(isOfNewPassword && { password_changed_at: now }) })
         .where('id', '=', id);
-      const limited = replaced === undefined ? change : change.where('password_hash', '=', replaced);
+      const limited = replaces === undefined ? change : change.where('password_hash', '=', replaces);
       const { numUpdatedRows } = await translated(() => limited.executeTakeFirst());
       return numUpdatedRows > 0n;
     },

@@ -1,5 +1,14 @@
 import type { User } from '../../domain/user.ts';
 
+export type NewPasswordHash = {
+  readonly passwordHash: string;
+  /** Whether it belongs to another password than the one before, and not to the same. */
+  readonly isOfNewPassword: boolean;
+  readonly now: number;
+  /** The hash that has to be stored still. Without it the new one is stored in any case. */
+  readonly replaces?: string;
+};
+
 /**
  * Where users are kept.
  * - finds a user by id, by username and by email
@@ -13,6 +22,7 @@ import type { User } from '../../domain/user.ts';
  * - keeps nothing of a user that it refused
  * - lets one of many concurrent adds of one username win
  * - changes the password hash of a user, and when the user was updated
+ * - tells when the password was changed last, which a new hash of the same one is not
  * - changes a hash only where the one it is to replace is stored
  * - says so when there is no such user
  * - lets one of many concurrent replacements of one hash win
@@ -24,9 +34,6 @@ export interface UserRepository {
   findById(id: string): Promise<User | null>;
   findByUsername(username: string): Promise<User | null>;
   findByEmail(email: string): Promise<User | null>;
-  /**
-   * @param replaced the hash that has to be stored still, where the new one belongs to the same password.
-   * @returns whether anything was changed.
-   */
-  setPasswordHash(id: string, passwordHash: string, now: number, replaced?: string): Promise<boolean>;
+  /** @returns whether anything was changed. */
+  setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
 }

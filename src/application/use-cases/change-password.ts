@@ -46,7 +46,12 @@ export const changePassword = (deps: ChangePasswordDeps) => {
     cancellation.throwIfAborted();
     const passwordHash = await hasher.hash(newPassword);
     cancellation.throwIfAborted();
-    const changed = await users.setPasswordHash(userId, passwordHash, clock.now(), user.passwordHash);
+    const changed = await users.setPasswordHash(userId, {
+      passwordHash,
+      isOfNewPassword: true,
+      now: clock.now(),
+      replaces: user.passwordHash,
+    });
     // Somebody else was faster: the current password may be another by now.
     if (!changed) return attempt(change, cancellation);
     await sessions.endByUser(userId, sessionId);

@@ -17,6 +17,7 @@ const user = {
   passwordHash: 'hidden',
   createdAt: clock.now() - 1,
   updatedAt: clock.now(),
+  passwordChangedAt: 0,
 };
 const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: clock.now(), lifetime: LIFETIME });
 const TOKEN = { claims: CLAIMS, sessionId: '01J00000000000000000000004' };

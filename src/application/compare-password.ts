@@ -6,14 +6,14 @@ export type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly h
 
 /**
  * Compares a password unless too many before it were wrong (ADR 0024). A comparison that came to no end does not count.
+ * @param candidates what the try may count as; it counts as the first that need not wait, and as nothing else.
  * @param hash `null` when there is no such account.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const comparePassword =
   ({ attempts, hasher }: ComparePasswordDeps) =>
-  async (attempt: Attempt, password: string, hash: string | null): Promise<boolean> => {
-    const wait = await attempts.begin(attempt);
-    if (wait > 0) throw tooManyFailures(wait);
+  async (candidates: readonly Attempt[], password: string, hash: string | null): Promise<boolean> => {
+    const attempt = await begin(attempts, candidates);
     const matches = await hasher.verify(password, hash).catch(async (error: unknown) => {
       await attempts.withdraw(attempt);
       throw error;
@@ -21,6 +21,16 @@ export const comparePassword =
     if (matches) await attempts.succeed(attempt);
     return matches;
   };
+
+const begin = async (attempts: LoginAttempts, candidates: readonly Attempt[]): Promise<Attempt> => {
+  const waits: number[] = [];
+  for (const attempt of candidates) {
+    const wait = await attempts.begin(attempt);
+    if (wait === 0) return attempt;
+    waits.push(wait);
+  }
+  throw tooManyFailures(Math.min(...waits));
+};
 
 const tooManyFailures = (wait: number): AppError =>
   new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {

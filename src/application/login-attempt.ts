@@ -1,4 +1,6 @@
 import { canonicalAccount } from '../domain/account.ts';
+import { deviceParty } from '../domain/login-throttle.ts';
+import { isIssuedAfter } from '../domain/tokens.ts';
 import type { User } from '../domain/user.ts';
 import { genuineTokens } from './genuine-tokens.ts';
 import type { Clock } from './ports/clock.ts';
@@ -12,21 +14,37 @@ export type LoginAttemptDeps = {
 
 /** Where a log-in comes from. */
 export type Origin = {
-  /** The client's network, in one spelling. */
-  readonly network: string;
+  /** The networks that the client is in, the widest first. */
+  readonly networks: readonly string[];
   /** The refresh tokens that it carries: those of a device that has logged in before. */
   readonly refreshTokens: readonly string[];
 };
 
+/** A token that is known to be genuine. `iat` is in seconds. */
+type Shown = { readonly claims: { readonly iat: number }; readonly sessionId: string };
+
+/** All tokens that may be older than the password: one device together, however many they are. */
+const OUTDATED = 'outdated';
+
+/** What a try on a device counts as that shows a token of the user. All devices of a user have one count. */
+export const deviceAttempt = (user: User, { claims, sessionId }: Shown): Attempt => ({
+  key: `devices ${user.id}`,
+  party: deviceParty(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
+});
+
 /**
- * What a log-in counts as (ADR 0024). A device that shows a genuine refresh token of the very user, whatever became of its
- * session, is counted alone, so that no stranger's failures keep it out.
+ * What a log-in may count as, best first (ADR 0024). A device that shows a genuine refresh token of the very user, whatever
+ * became of its session, is no stranger, unless the password was changed since: whoever has the token knew another one.
  */
-export const loginAttempt =
+export const loginAttempts =
   ({ tokens, clock }: LoginAttemptDeps) =>
-  async (account: string, user: User | null, { network, refreshTokens }: Origin): Promise<Attempt> => {
+  async (account: string, user: User | null, { networks, refreshTokens }: Origin): Promise<readonly Attempt[]> => {
+    const stranger: Attempt = {
+      key: `account ${canonicalAccount(account)}`,
+      party: { kind: 'network', names: networks },
+    };
+    if (user === null) return [stranger];
     const genuine = await genuineTokens(tokens, refreshTokens, clock.now());
-    const known = genuine.find(({ claims }) => claims.sub === user?.id);
-    const key = known !== undefined ? `device ${known.sessionId}` : `account ${canonicalAccount(account)}`;
-    return { key, network };
+    const shown = genuine.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
+    return shown === undefined ? [stranger] : [deviceAttempt(user, shown), stranger];
   };

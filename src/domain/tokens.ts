@@ -20,6 +20,13 @@ export type RefreshClaims = RegisteredClaims & { readonly tokenType: 'refresh' }
 
 const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
+/**
+ * Whether a token was issued after this time, for certain: `iat` has whole seconds, so one that was issued within the very second
+ * may be older, and counts as such.
+ * @param time epoch milliseconds.
+ */
+export const isIssuedAfter = ({ iat }: { readonly iat: number }, time: number): boolean => iat * 1000 > time;
+
 /** @param lifetime in milliseconds. */
 export const accessClaims = (input: { user: User; tokenId: string; now: number; lifetime: number }): AccessClaims => ({
   sub: input.user.id,

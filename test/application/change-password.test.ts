@@ -17,7 +17,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
     app.changePassword({
       userId: user.id,
       sessionId: here.sessionId,
-      network: 'home',
+      tokenIssuedAt: app.clock.now() / 1000,
       currentPassword: ADA.password,
       newPassword: NEXT,
       ...input,
@@ -52,12 +52,20 @@ describe('changePassword', () => {
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('has guesses wait that come after a hundred wrong ones, and log-ins not', async () => {
+  it('says when the password was changed, to the store alone', async () => {
+    const { app, users, user, change, logIn } = await setUp();
+    app.clock.advance(MINUTE);
+    await change();
+    expect(await users.findById(user.id)).toMatchObject({ passwordChangedAt: app.clock.now() });
+    expect((await logIn(NEXT)).user).not.toHaveProperty('passwordChangedAt');
+  });
+
+  it('has guesses wait that come after fifty wrong ones, and log-ins of strangers not', async () => {
     const { change, logIn } = await setUp();
-    const guesses = Array.from({ length: 101 }, () => change({ currentPassword: 'a guess' }));
+    const guesses = Array.from({ length: 51 }, () => change({ currentPassword: 'a guess' }));
     const refusals = await rejections(guesses);
-    expect(refusals.slice(0, 100)).toEqual(Array(100).fill(expect.objectContaining(WRONG)));
-    expect(refusals[100]).toMatchObject({
+    expect(refusals.slice(0, 50)).toEqual(Array(50).fill(expect.objectContaining(WRONG)));
+    expect(refusals[50]).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
       headers: { 'Retry-After': '1' },
     });
@@ -77,7 +85,7 @@ describe('changePassword', () => {
 
   it('finds no user who is gone', async () => {
     const { app, here } = await setUp();
-    const change = { userId: app.ids.next(), sessionId: here.sessionId, network: 'home' };
+    const change = { userId: app.ids.next(), sessionId: here.sessionId, tokenIssuedAt: 0 };
     await expect(
       app.changePassword({ ...change, currentPassword: ADA.password, newPassword: NEXT }),
     ).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
@@ -85,7 +93,7 @@ describe('changePassword', () => {
 
   it('changes nothing for a caller who has gone', async () => {
     const { app, user, here, elsewhere, logIn } = await setUp();
-    const input = { userId: user.id, sessionId: here.sessionId, network: 'home' };
+    const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
     const passwords = { currentPassword: ADA.password, newPassword: NEXT };
     await expect(app.changePassword({ ...input, ...passwords }, AbortSignal.abort())).rejects.toThrow();
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');

@@ -7,7 +7,14 @@ import { ADA, application, DAY, MINUTE, SECOND } from '../support/application.ts
 const HOME = '192.0.2.1';
 const STRANGER = '198.51.100.1';
 const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
-const FREE = 100;
+const NEXT = 'staple battery horse';
+const FREE = 50;
+
+/** An address within its networks. */
+const networksOf = (address: string): string[] => {
+  const [one, two, three] = address.split('.');
+  return [`${one}.${two}/16`, `${one}.${two}.${three}/24`, address];
+};
 
 const setUp = async () => {
   const clock = fixedClock(0);
@@ -19,7 +26,7 @@ const setUp = async () => {
     { account = 'Ada', network = HOME, refreshTokens = [] as readonly string[] } = {},
   ): Promise<string | number> => {
     try {
-      await app.login({ account, password, origin: { network, refreshTokens } });
+      await app.login({ account, password, origin: { networks: networksOf(network), refreshTokens } });
       return 'in';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -34,7 +41,7 @@ const setUp = async () => {
   /** A stranger tries at an account until it waits a minute between two tries, and goes on. */
   const besiege = async (account = 'Ada', networks: readonly string[] = [STRANGER]): Promise<void> => {
     for (let second = 0; second < 600; second += 1) {
-      for (const network of networks) await guess(second < 100 ? 1 : 3, { account, network });
+      for (const network of networks) await guess(second < FREE ? 1 : 3, { account, network });
       clock.advance(SECOND);
     }
   };
@@ -47,7 +54,7 @@ describe.each([
   ['an account', 'Ada'],
   ['an account that does not exist', 'Nobody'],
   ['an email that does not exist', 'nobody@example.org'],
-])('after 100 failed log-ins in a row, %s', (_what, account) => {
+])('after 50 failed log-ins, %s', (_what, account) => {
   it('has each further one wait, from a second on and twice as long each time up to a minute', async () => {
     const { clock, guess } = await setUp();
     expect([...(await guess(FREE, { account }))]).toEqual([INVALID]);
@@ -78,6 +85,42 @@ describe.each([
   });
 });
 
+describe('a change of the password', () => {
+  const change = (app: Awaited<ReturnType<typeof setUp>>['app'], userId: string, sessionId: string, issuedAt: number) =>
+    app
+      .changePassword({
+        userId,
+        sessionId,
+        tokenIssuedAt: issuedAt / 1_000,
+        currentPassword: 'a guess',
+        newPassword: NEXT,
+      })
+      .catch(({ code }: AppError) => code);
+
+  it('is counted with the log-ins on all devices', async () => {
+    const { app, ada, guess } = await setUp();
+    const before = app.hasher.comparisons();
+    for (let count = 0; count < 2 * FREE; count += 1) await change(app, ada.user.id, ada.sessionId, app.clock.now());
+    expect(app.hasher.comparisons() - before).toBe(FREE);
+    await guess(2 * FREE, { network: STRANGER, refreshTokens: [ada.refreshToken] });
+    expect(app.hasher.comparisons() - before).toBe(2 * FREE);
+  });
+
+  it('is counted as one device for all access tokens that are older than the password', async () => {
+    const { app, ada } = await setUp();
+    const issuedAt = app.clock.now();
+    app.clock.advance(MINUTE);
+    const passwordHash = await app.hasher.hash(NEXT);
+    await app.users.setPasswordHash(ada.user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
+    const before = app.hasher.comparisons();
+    for (let session = 0; session < 50; session += 1) {
+      for (let count = 0; count < 5; count += 1) await change(app, ada.user.id, `stolen-${session}`, issuedAt);
+    }
+    expect(app.hasher.comparisons() - before).toBe(FREE);
+    expect(await change(app, ada.user.id, ada.sessionId, app.clock.now() + SECOND)).toBe(INVALID);
+  });
+});
+
 describe('a log-in that has to wait', () => {
   it('is refused as any request too many is, and does not tell the password right or wrong', async () => {
     const { app, guess } = await setUp();
@@ -85,7 +128,7 @@ describe('a log-in that has to wait', () => {
     const refusals = await Promise.all(
       ['a guess', ADA.password].map((password) =>
         app
-          .login({ account: 'Ada', password, origin: { network: HOME, refreshTokens: [] } })
+          .login({ account: 'Ada', password, origin: { networks: networksOf(HOME), refreshTokens: [] } })
           .catch((error: unknown) => error),
       ),
     );
@@ -132,13 +175,31 @@ describe('failed log-ins', () => {
     }
   });
 
+  it('of others are not forgotten when the owner logs in without a cookie again and again', async () => {
+    const { app, clock, guess, logIn } = await setUp();
+    const before = app.hasher.comparisons();
+    for (let minute = 0; minute < 60; minute += 1) {
+      expect(await logIn(ADA.password)).toBe('in');
+      await guess(FREE, { network: STRANGER });
+      clock.advance(MINUTE);
+    }
+    expect(app.hasher.comparisons() - before - 60).toBeLessThanOrEqual(FREE + 60);
+  });
+
+  it('at the username and at the email of one account are a hundred, for who knows both', async () => {
+    const { app, guess } = await setUp();
+    const before = app.hasher.comparisons();
+    for (const account of ['Ada', ADA.email]) await guess(2 * FREE, { account, network: STRANGER });
+    expect(app.hasher.comparisons() - before).toBe(100);
+  });
+
   it('are compared so many times and no more, however many come at once', async () => {
     const { app, logIn } = await setUp();
     const before = app.hasher.comparisons();
     const outcomes = await Promise.all(Array.from({ length: 300 }, () => logIn('a guess')));
     expect(app.hasher.comparisons() - before).toBe(FREE);
     expect(outcomes.filter((outcome) => outcome === INVALID)).toHaveLength(FREE);
-    expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(200);
+    expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(300 - FREE);
   });
 
   it('are none where no password was compared', async () => {
@@ -191,7 +252,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
 
   it('such a device from ten networks at once, for longer than a minute', async () => {
     const { clock, besiege, guess, logIn } = await setUp();
-    const networks = Array.from({ length: 10 }, (_none, index) => `198.51.100.${index}`);
+    const networks = Array.from({ length: 10 }, (_none, index) => `198.${index}.100.1`);
     await besiege('Ada', networks);
     for (let minute = 0; minute < 30; minute += 1) {
       for (const network of networks) await guess(1, { network });
@@ -199,24 +260,109 @@ describe('a stranger who never ceases to guess does not keep out', () => {
     }
     expect(await logIn(ADA.password)).toBe('in');
   });
+
+  it('such a device from all addresses of a network, for longer than a minute', async () => {
+    const { clock, guess, logIn } = await setUp();
+    await guess(FREE, { network: STRANGER });
+    for (let address = 0; address < 256; address += 1) {
+      await guess(3, { network: `198.51.100.${address}` });
+      clock.advance(MINUTE / 2);
+    }
+    expect(await logIn(ADA.password)).toBe('in');
+  });
 });
 
 describe('a device that has logged in before', () => {
-  it('is held to the same bound itself', async () => {
-    const { ada, guess } = await setUp();
+  it('has no more guesses than a stranger besides: 50 of its own, and then those of strangers', async () => {
+    const { app, ada, guess } = await setUp();
+    const before = app.hasher.comparisons();
     const device = { refreshTokens: [ada.refreshToken] };
-    expect([...(await guess(FREE, device))]).toEqual([INVALID]);
+    expect([...(await guess(2 * FREE, device))]).toEqual([INVALID]);
     expect([...(await guess(1, device))]).toEqual([1]);
+    expect([...(await guess(1))]).toEqual([1]);
+    expect(app.hasher.comparisons() - before).toBe(2 * FREE);
+  });
+
+  it('is never worse off than without its cookie, whatever was guessed with a copy of that', async () => {
+    const { ada, clock, guess, logIn } = await setUp();
+    const device = { refreshTokens: [ada.refreshToken] };
+    for (let minute = 0; minute < 100; minute += 1) {
+      await guess(3, { network: STRANGER, ...device });
+      clock.advance(MINUTE);
+    }
+    await guess(1, { network: STRANGER, ...device });
+    expect(await logIn(ADA.password, device)).toBe('in');
   });
 
   it('neither waits for another one, nor clears the count of strangers', async () => {
     const { app, ada, guess, logIn } = await setUp();
     const { refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
     await guess(FREE, { network: STRANGER });
-    await guess(FREE + 1, { refreshTokens: [ada.refreshToken] });
+    await guess(FREE + 1, { network: STRANGER, refreshTokens: [ada.refreshToken] });
     expect(await logIn(ADA.password, { refreshTokens: [refreshToken] })).toBe('in');
-    expect([...(await guess(1, { refreshTokens: [ada.refreshToken] }))]).toEqual([1]);
+    expect([...(await guess(1, { network: STRANGER, refreshTokens: [ada.refreshToken] }))]).toEqual([1]);
     expect([...(await guess(1, { network: STRANGER }))]).toEqual([1]);
+  });
+
+  it('is let in with the right password while one of three never ceases to guess, for hours', async () => {
+    const { app, ada, clock, guess, logIn } = await setUp();
+    const mine = [];
+    for (const _device of [2, 3]) mine.push(await app.login({ account: 'Ada', password: ADA.password }));
+    for (let minute = 0; minute < 180; minute += 1) {
+      await guess(3, { network: STRANGER, refreshTokens: [ada.refreshToken] });
+      clock.advance(MINUTE);
+    }
+    for (const { refreshToken } of mine) {
+      const device = { network: STRANGER, refreshTokens: [refreshToken] };
+      expect([...(await guess(2, device))]).toEqual([INVALID]);
+      expect(await logIn(ADA.password, device)).toBe('in');
+    }
+  });
+
+  it.each([
+    [5, 2 * FREE + 4 * 3],
+    [50, 2 * FREE + 49 * 3],
+  ])('has its guesses counted with those of all other ones: %i of them', async (count, most) => {
+    const { app, guess } = await setUp();
+    const tokens: string[] = [];
+    for (let device = 0; device < count; device += 1) {
+      tokens.push((await app.login({ account: 'Ada', password: ADA.password })).refreshToken);
+    }
+    const before = app.hasher.comparisons();
+    for (const token of tokens) await guess(2 * FREE, { network: STRANGER, refreshTokens: [token] });
+    expect(app.hasher.comparisons() - before).toBe(most);
+  });
+
+  it('is a stranger once the password was changed, until it shows a token that was issued since', async () => {
+    const { app, ada, guess, logIn } = await setUp();
+    const stolen = [ada];
+    for (let device = 0; device < 5; device += 1) {
+      stolen.push(await app.login({ account: 'Ada', password: ADA.password }));
+    }
+    app.clock.advance(500);
+    await app.changePassword({
+      userId: ada.user.id,
+      sessionId: ada.sessionId,
+      tokenIssuedAt: app.clock.now() / 1_000,
+      currentPassword: ADA.password,
+      newPassword: NEXT,
+    });
+    const before = app.hasher.comparisons();
+    for (const { refreshToken } of stolen) await guess(2 * FREE, { network: STRANGER, refreshTokens: [refreshToken] });
+    expect(app.hasher.comparisons() - before).toBe(FREE);
+
+    app.clock.advance(500);
+    const { refreshToken } = await app.refresh([ada.refreshToken]);
+    expect(await logIn(NEXT, { network: STRANGER, refreshTokens: [refreshToken] })).toBe('in');
+  });
+
+  it('stays known when the hash of its password was renewed', async () => {
+    const { app, ada, besiege, logIn } = await setUp();
+    app.clock.advance(MINUTE);
+    const passwordHash = await app.hasher.hash(ADA.password);
+    await app.users.setPasswordHash(ada.user.id, { passwordHash, isOfNewPassword: false, now: app.clock.now() });
+    await besiege();
+    expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: [ada.refreshToken] })).toBe('in');
   });
 
   it('is a stranger to every other account, and to names of nobody', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LoginAttempts } from '../../src/application/ports/login-attempts.ts';
+import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
+import { deviceParty } from '../../src/domain/login-throttle.ts';
 
 type Made = {
   readonly attempts: LoginAttempts;
@@ -8,7 +9,7 @@ type Made = {
   readonly close?: () => Promise<void>;
 };
 
-const FREE = 100;
+const FREE = 50;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
@@ -24,23 +25,45 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
     });
     afterEach(() => made.close?.());
 
-    const ada = { key: 'account ada', network: '192.0.2.1' };
-    const from = (network: number | string) => ({ ...ada, network: String(network) });
+    const key = 'account ada';
+    /** On a network that has nothing in common with another one. */
+    const from = (network: number | string): Attempt => {
+      const name = String(network).replaceAll(' ', '-');
+      return { key, party: { kind: 'network', names: [`${name}/16`, `${name}/24`, name] } };
+    };
+    /** On one of the networks of a /48 that is in a /32 with all others. */
+    const inside = (middle: number, network: number): Attempt => ({
+      key,
+      party: {
+        kind: 'network',
+        names: ['2001:db8::/32', `2001:db8:${middle}::/48`, `2001:db8:${middle}:${network}::/64`],
+      },
+    });
+    const on = (device: number): Attempt => ({ key: 'devices of ada', party: deviceParty(`device-${device}`) });
+    const ada = from('192.0.2.1');
     /** Tries one after the other. @returns how many of them were let through. */
     const fail = async (times: number, attempt = ada): Promise<number> => {
       let admitted = 0;
       for (let count = 0; count < times; count += 1) if ((await attempts.begin(attempt)) === 0) admitted += 1;
       return admitted;
     };
+    /** Has it fail until each further try has to wait for a minute. */
+    const besiege = async (attempt = ada): Promise<void> => {
+      await fail(FREE, attempt);
+      for (let minute = 0; minute < 7; minute += 1) {
+        await made.pass(MINUTE);
+        expect(await fail(1, attempt)).toBe(1);
+      }
+    };
     /** Whole seconds, as a client is told. */
     const secondsToWait = async (attempt = ada): Promise<number> => Math.ceil((await attempts.begin(attempt)) / SECOND);
     /** Tries at once. @returns how many of them were let through. */
-    const crowd = async (times: number, attempt = (_index: number) => ada): Promise<number> => {
+    const crowd = async (times: number, attempt: (index: number) => Attempt = () => ada): Promise<number> => {
       const waits = await Promise.all(Array.from({ length: times }, (_none, index) => attempts.begin(attempt(index))));
       return waits.filter((wait) => wait === 0).length;
     };
 
-    it('lets 100 failures in a row through at once, and has the next one wait', async () => {
+    it('lets 50 failures in a row through at once, and has the next one wait', async () => {
       expect(await fail(FREE)).toBe(FREE);
       expect(await attempts.begin(ada)).toBe(SECOND);
     });
@@ -65,7 +88,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await secondsToWait()).toBe(2);
     });
 
-    it('lets exactly 100 of many concurrent tries through', async () => {
+    it('lets exactly 50 of many concurrent tries through', async () => {
       expect(await crowd(2 * FREE)).toBe(FREE);
       expect(await secondsToWait()).toBe(1);
     });
@@ -90,10 +113,19 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       await attempts.succeed({ ...ada, key: 'nobody tried here' });
     });
 
+    it('forgets no failures of other parties for a success', async () => {
+      await fail(FREE - 1);
+      for (let count = 0; count < 3; count += 1) {
+        expect(await attempts.begin(from('owner'))).toBe(0);
+        await attempts.succeed(from('owner'));
+      }
+      expect(await fail(2)).toBe(1);
+    });
+
     it('counts each key for itself', async () => {
       await fail(FREE);
       const others = ['account Ada', 'account ada ', 'account', '', `account ${'x'.repeat(100_000)}`, 'a\0b', '\ud800'];
-      for (const key of others) expect(await attempts.begin({ ...ada, key })).toBe(0);
+      for (const other of others) expect(await attempts.begin({ ...ada, key: other })).toBe(0);
       await attempts.succeed({ ...ada, key: 'account' });
       expect(await secondsToWait()).toBe(1);
     });
@@ -117,25 +149,86 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
     });
 
     it('takes a network for one that keeps failing from its third failure on', async () => {
-      await fail(FREE);
+      await besiege();
       for (let failure = 0; failure < 3; failure += 1) {
         await made.pass(MINUTE);
         expect(await attempts.begin(from('owner'))).toBe(0);
       }
       await made.pass(MINUTE);
-      expect(await attempts.begin(ada)).toBe(0);
-      expect(await attempts.begin(from('owner'))).toBeGreaterThan(0);
+      expect(await secondsToWait(from('owner'))).toBe(60);
       expect(await attempts.begin(from('another'))).toBe(0);
     });
 
-    it('forgets what happened over an hour ago', async () => {
-      await fail(FREE);
-      await made.pass(HOUR - MINUTE);
-      await attempts.begin(from('another'));
+    it('takes all networks of a group for one that keeps failing when enough of them have failed', async () => {
+      await besiege();
+      for (let network = 0; network < 6; network += 1) {
+        await made.pass(MINUTE);
+        expect(await attempts.begin(inside(1, network))).toBe(0);
+      }
+      await made.pass(MINUTE);
+      expect(await secondsToWait(inside(1, 99))).toBe(60);
+      // Another group of the provider is none yet, until twelve tries have made the whole provider one.
+      for (let network = 0; network < 6; network += 1) {
+        expect(await attempts.begin(inside(2, network))).toBe(0);
+        await made.pass(MINUTE);
+      }
+      expect(await secondsToWait(inside(3, 1))).toBe(60);
+      expect(await attempts.begin(from('owner'))).toBe(0);
+    });
+
+    it('does not take a network for one that keeps failing because another one of its group does', async () => {
+      expect(await fail(2 * FREE, inside(1, 1))).toBe(FREE);
+      await made.pass(MINUTE);
+      expect(await attempts.begin(inside(1, 1))).toBe(0);
+      expect(await attempts.begin(inside(1, 2))).toBe(0);
+      expect(await attempts.begin(inside(1, 3))).toBeGreaterThan(0);
+      await made.pass(MINUTE);
+      expect(await attempts.begin(inside(1, 3))).toBe(0);
+    });
+
+    it('gives each network that keeps failing turns of its own', async () => {
+      const networks = [1, 2, 3].map(from);
+      for (const network of networks) await fail(20, network);
+      for (let round = 0; round < 3; round += 1) {
+        await made.pass(3 * MINUTE);
+        for (const network of networks) expect(await fail(2, network)).toBe(1);
+      }
+      for (const network of networks) expect(await secondsToWait(network)).toBe(180);
+      await made.pass(3 * MINUTE);
+      for (const network of networks) expect(await fail(20, network)).toBe(1);
+    });
+
+    it('lets a device try three times, however much the other ones fail', async () => {
+      expect(await fail(2 * FREE, on(1))).toBe(FREE);
+      expect(await secondsToWait(on(1))).toBe(1);
+      for (let device = 2; device < 20; device += 1) expect(await fail(FREE, on(device))).toBe(3);
+    });
+
+    it('gives each device that keeps failing turns of its own', async () => {
+      await besiege(on(1));
+      await fail(3, on(2));
+      expect(await secondsToWait(on(2))).toBe(120);
       await made.pass(2 * MINUTE);
-      // The account is remembered, for what happened since; that this network failed is not.
-      await attempts.begin(from('one'));
-      expect(await secondsToWait(from('another'))).toBeGreaterThan(0);
+      expect(await fail(5, on(1))).toBe(1);
+      expect(await fail(5, on(2))).toBe(1);
+      await attempts.succeed(on(2));
+      await made.pass(MINUTE);
+      expect(await attempts.begin(on(1))).toBe(0);
+    });
+
+    it('bounds what any number of devices fail together', async () => {
+      const waits = await Promise.all(Array.from({ length: 400 }, (_none, index) => attempts.begin(on(index % 100))));
+      expect(waits.filter((wait) => wait === 0)).toHaveLength(150);
+      expect(await attempts.begin(on(1_000))).toBeGreaterThan(0);
+    });
+
+    it('forgets what a party failed an hour after its last try', async () => {
+      await fail(FREE - 1);
+      await made.pass(HOUR - MINUTE);
+      expect(await fail(2, from('another'))).toBe(1);
+      await made.pass(MINUTE);
+      expect(await fail(FREE, from('another'))).toBe(FREE - 1);
+      expect(await fail(1, from('another'))).toBe(0);
       await made.pass(HOUR);
       expect(await fail(FREE + 1)).toBe(FREE);
     });

@@ -1,109 +1,292 @@
 import { describe, expect, it } from 'vitest';
 import {
   counted,
+  deviceParty,
   isForgotten,
   type LoginThrottle,
   MEMORY,
+  type Party,
+  succeeded,
   waitFor,
   withdrawn,
 } from '../../src/domain/login-throttle.ts';
 
 const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** A network that has nothing in common with another one. */
+const unrelated = (name: number | string): Party => ({
+  kind: 'network',
+  names: [`${name}.0/16`, `${name}.0.0/24`, `${name}.0.0.1`],
+});
+/** A /64 network of IPv6, within its /48 and its /32. */
+const within = (wide: number, middle: number, narrow: number): Party => ({
+  kind: 'network',
+  names: [`${wide}::/32`, `${wide}:${middle}::/48`, `${wide}:${middle}:${narrow}::/64`],
+});
+const OWNER = unrelated('owner');
+const ONE = unrelated('one');
+
+const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
+  Array.from({ length }, (_none, index) => make(index));
 
 /** An account that is tried at, at a time that passes when it is told to. */
 const account = () => {
   let throttle: LoginThrottle | null = null;
   let now = 0;
+  const wait = (party: Party) => waitFor(throttle, party, now);
+  /** @returns whether the try was let through. */
+  const attempt = (party: Party): boolean => {
+    if (wait(party) > 0) return false;
+    throttle = counted(throttle, party, now);
+    return true;
+  };
   return {
     pass: (milliseconds: number) => {
       now += milliseconds;
     },
-    wait: (network: string) => waitFor(throttle, network, now),
-    /** @returns whether the try was let through. */
-    attempt: (network: string): boolean => {
-      if (waitFor(throttle, network, now) > 0) return false;
-      throttle = counted(throttle, network, now);
-      return true;
+    wait,
+    attempt,
+    /** @returns how many of so many tries were let through. */
+    attempts: (party: Party, times: number) => list(times, () => attempt(party)).filter(Boolean).length,
+    succeed: (party: Party) => {
+      if (throttle !== null) throttle = succeeded(throttle, party);
     },
-    state: () => throttle,
+    state: () => throttle as LoginThrottle,
   };
 };
 
-describe('the throttle of log-ins', () => {
-  it('lets two tries a minute through at most, in the long run, from however many networks', () => {
+/**
+ * Has all of these networks try for so many hours, as cunningly as they can: one after the other uses up what makes it a
+ * newcomer, and then rests. @returns for how much of the last hour somebody else could have come in.
+ */
+const openTo = (owner: Party, networks: readonly Party[], hours = 4): number => {
+  const { attempt, attempts, pass, wait } = account();
+  const failures = new Map(networks.map((network) => [network, 0]));
+  const restsUntil = new Map<Party, number>();
+  attempts(ONE, 50);
+  let open = 0;
+  for (let second = 0; second < hours * 3_600; second += 10) {
+    attempt(ONE);
+    for (const network of networks) {
+      if ((restsUntil.get(network) ?? 0) > second) continue;
+      const failed = attempt(network) ? (failures.get(network) ?? 0) + 1 : (failures.get(network) ?? 0);
+      failures.set(network, failed % 3);
+      if (failed === 3) restsUntil.set(network, second + 3_600);
+      if (failed > 0) break;
+    }
+    if (second >= (hours - 1) * 3_600 && wait(owner) === 0) open += 10;
+    pass(10 * SECOND);
+  }
+  return open / 3_600;
+};
+
+describe('strangers at one account', () => {
+  it('have two tries a minute at most, in the long run, from however many networks', () => {
     const { attempt, pass } = account();
     let networks = 0;
     let admitted = 0;
     for (let hour = 0; hour < 3; hour += 1) {
       admitted = 0;
-      for (let second = 0; second < 3_600; second += 1) {
-        for (const network of ['one', 'two', `${networks++}`, `${networks++}`]) if (attempt(network)) admitted += 1;
-        pass(SECOND);
+      for (let second = 0; second < 3_600; second += 4) {
+        for (const name of ['one', 'two', networks++, networks++]) if (attempt(unrelated(name))) admitted += 1;
+        pass(4 * SECOND);
       }
-      expect(admitted).toBeLessThanOrEqual(hour === 0 ? 100 + 2 * (60 + 6) : 120);
+      expect(admitted).toBeLessThanOrEqual(hour === 0 ? 50 + 2 * (60 + 6) : 120);
     }
     expect(admitted).toBeGreaterThan(100);
   });
 
-  it('remembers a bounded number of networks, whoever tries for how long', () => {
-    const { attempt, pass, state } = account();
-    for (let network = 0; network < 50_000; network += 1) {
-      attempt(`network ${network}`);
-      pass(SECOND);
-      expect(state()?.networks.size).toBeLessThanOrEqual(250);
+  it('have no more tries for pauses, nor for successes of others', () => {
+    const { attempt, attempts, pass, succeed } = account();
+    const lastHour: number[] = [];
+    for (let minute = 0; minute < 6 * 60; minute += 1) {
+      attempt(OWNER);
+      succeed(OWNER);
+      let admitted = 0;
+      for (const network of ['one', 'two', `of hour ${minute / 60}`]) admitted += attempts(unrelated(network), 60);
+      lastHour.push(admitted);
+      expect(lastHour.slice(-60).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(50 + 2 * (60 + 6));
+      // A minute at times, and an hour at others.
+      pass(minute % 90 === 89 ? HOUR : MINUTE);
+      if (minute % 90 === 89) lastHour.length = 0;
     }
   });
 
-  it.each([1, 5, 15])(
-    'is open to a newcomer for a part of every hour while %i networks never cease to try',
-    (count) => {
-      const { attempt, pass, wait } = account();
-      let open = 0;
-      for (let second = 0; second < 6 * 3_600; second += 1) {
-        for (let network = 0; network < count; network += 1) attempt(`network ${network}`);
-        if (wait('owner') === 0) open += 1;
-        pass(SECOND);
-      }
-      expect(open).toBeGreaterThan(3_600);
-    },
-  );
+  it('are remembered in bounded number, whoever tries for how long', () => {
+    const { attempt, pass, state } = account();
+    for (let network = 0; network < 1_000; network += 1) {
+      attempt(within(network, network, network));
+      pass(10 * SECOND);
+      expect(state().parties.size).toBeLessThanOrEqual(250);
+      expect(state().turns.size).toBeLessThanOrEqual(250);
+    }
+  });
 
-  it('lets the owner in at once while one network never ceases to try', () => {
+  it('leave the owner in at once while one network never ceases to try', () => {
     const { attempt, pass, wait } = account();
     for (let second = 0; second < 600; second += 1) {
-      attempt('stranger');
+      attempt(ONE);
       pass(SECOND);
     }
-    expect(wait('stranger')).toBeGreaterThan(0);
-    expect(wait('owner')).toBe(0);
+    expect(wait(ONE)).toBeGreaterThan(0);
+    expect(wait(OWNER)).toBe(0);
   });
 
-  it('is forgotten an hour after the last try', () => {
-    const state = counted(null, 'network', 0);
-    expect([isForgotten(state, MEMORY - 1), isForgotten(state, MEMORY)]).toEqual([false, true]);
-    expect(MEMORY).toBe(HOUR);
-    expect(counted(state, 'network', HOUR).failures).toBe(1);
+  it.each([
+    ['one unrelated network', list(1, unrelated), 0.95],
+    ['ten unrelated networks', list(10, unrelated), 0.5],
+    ['all of a /56', list(256, (index) => within(1, 1, index)), 0.9],
+    ['a thousand networks of a /48', list(1_000, (index) => within(1, 1, index)), 0.9],
+    ['a thousand networks of a /32', list(1_000, (index) => within(1, index, index)), 0.8],
+    ['a thousand networks of three /32', list(1_000, (index) => within(index % 3, index, index)), 0.4],
+  ])('leave newcomers a part of every hour: %s', (_who, networks, part) => {
+    expect(openTo(OWNER, networks)).toBeGreaterThanOrEqual(part - 0.01);
   });
 
-  it('is as before when a try is withdrawn, whether failures are free or not', () => {
-    const { attempt, pass, state } = account();
-    for (let failure = 0; failure < 103; failure += 1) {
-      const before = state();
-      const waits = ['stranger', 'newcomer'].map((network) => waitFor(before, network, failure * 60 * SECOND));
-      expect(attempt('stranger')).toBe(true);
-      const after = withdrawn(state() as LoginThrottle, 'stranger');
-      expect(after.failures).toBe(before?.failures ?? 0);
-      expect(after.networks.get('stranger')?.failures).toBe(before?.networks.get('stranger')?.failures);
-      expect(['stranger', 'newcomer'].map((network) => waitFor(after, network, failure * 60 * SECOND))).toEqual(waits);
-      expect(counted(after, 'stranger', failure * 60 * SECOND)).toEqual(state());
-      pass(60 * SECOND);
+  it('do not make a neighbour one that keeps failing, unless several networks of one provider fail', () => {
+    const { attempts, pass, wait } = account();
+    attempts(within(1, 1, 1), 50);
+    pass(MINUTE);
+    expect(wait(within(1, 1, 2))).toBe(0);
+    expect(attempts(within(1, 1, 2), 3)).toBe(1);
+    for (const _failure of [1, 2]) {
+      pass(MINUTE);
+      attempts(within(1, 1, 2), 1);
+    }
+    pass(MINUTE);
+    attempts(within(1, 1, 1), 1);
+    expect(wait(within(1, 1, 3))).toBeGreaterThan(0);
+    expect(wait(within(1, 2, 1))).toBe(0);
+  });
+
+  it('that keep failing have turns of their own, which none of them can take from another', () => {
+    const { attempt, attempts, pass } = account();
+    const [two, three] = [unrelated('two'), unrelated('three')];
+    for (const party of [ONE, two, three]) attempts(party, 17);
+    let [turnsOfTwo, all] = [0, 0];
+    for (let second = 0; second < 3_600; second += 1) {
+      for (const party of [ONE, three]) if (attempt(party)) all += 1;
+      // Asks now and then only.
+      if (second % 50 === 0 && attempt(two)) turnsOfTwo += 1;
+      pass(SECOND);
+    }
+    expect(turnsOfTwo).toBeGreaterThanOrEqual(15);
+    expect(all + turnsOfTwo).toBeLessThanOrEqual(60 + 10);
+  });
+});
+
+describe("the user's devices", () => {
+  const device = (index: number) => deviceParty(`device ${index}`.replace(' ', '-'));
+
+  it.each([
+    [1, 50],
+    [5, 50 + 4 * 3],
+    [50, 50 + 49 * 3],
+    [300, 50 + 50 * 3],
+  ])('have a bounded number of tries together: %i of them', (count, bound) => {
+    const { attempts } = account();
+    let admitted = 0;
+    for (let index = 0; index < count; index += 1) admitted += attempts(device(index), 60);
+    expect(admitted).toBeLessThanOrEqual(bound);
+    expect(admitted).toBeGreaterThanOrEqual(50);
+  });
+
+  it('have one try a minute together in the long run, and what each one has for itself in an hour', () => {
+    for (const count of [1, 5, 50]) {
+      const { attempt, pass } = account();
+      let admitted = 0;
+      for (let second = 0; second < 2 * 3_600; second += 10) {
+        if (second === 3_600) admitted = 0;
+        for (let index = 0; index < count; index += 1) if (attempt(device(index))) admitted += 1;
+        pass(10 * SECOND);
+      }
+      expect(admitted).toBeLessThanOrEqual(60 + 3 * count);
     }
   });
 
-  it('takes no harm from a try withdrawn that was forgotten meanwhile', () => {
-    const state = withdrawn(withdrawn(counted(null, 'network', 0), 'network'), 'network');
-    expect(state).toMatchObject({ failures: 0, slots: null });
-    expect(state.networks.size).toBe(0);
+  it.each([1, 2, 49])('are not kept out by %i others that never cease to guess', (guessers) => {
+    const { attempt, pass, wait } = account();
+    const mine = device(1_000);
+    for (let second = 0; second < 3_600; second += 10) {
+      for (let index = 0; index < guessers; index += 1) attempt(device(index));
+      expect(wait(mine)).toBe(0);
+      pass(10 * SECOND);
+    }
+    expect([attempt(mine), attempt(mine), attempt(mine)]).toEqual([true, true, true]);
+    // Then it has to wait for a turn that is its own, however often the others ask.
+    let waited = 0;
+    while (!attempt(mine)) {
+      for (let index = 0; index < guessers; index += 1) attempt(device(index));
+      pass(SECOND);
+      waited += 1;
+    }
+    expect(waited).toBeLessThanOrEqual(60 * (guessers + 1));
+  });
+
+  it('are remembered in bounded number, whoever has how many', () => {
+    const { attempt, pass, state } = account();
+    for (let index = 0; index < 1_000; index += 1) {
+      attempt(device(index));
+      pass(10 * SECOND);
+      expect(state().parties.size).toBeLessThanOrEqual(250);
+    }
+  });
+});
+
+describe('a throttle', () => {
+  it('is forgotten an hour after the last try', () => {
+    const state = counted(null, ONE, 0);
+    expect([isForgotten(state, MEMORY - 1), isForgotten(state, MEMORY)]).toEqual([false, true]);
+    expect(MEMORY).toBe(HOUR);
+    expect(counted(state, ONE, HOUR).parties.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
+  });
+
+  it.each([
+    ['network', ONE],
+    ['device', deviceParty('one')],
+  ])('is as before when a try of a %s is withdrawn, whether failures are free or not', (_kind, party) => {
+    const { attempt, pass, state } = account();
+    const others = [party, OWNER, deviceParty('other')];
+    for (let failure = 0; failure < 53; failure += 1) {
+      const now = failure * MINUTE;
+      const before = state();
+      const waits = others.map((each) => waitFor(before, each, now));
+      expect(attempt(party)).toBe(true);
+      const after = withdrawn(state(), party);
+      expect(after.parties.size).toBe(failure === 0 ? 0 : 1);
+      expect(others.map((each) => waitFor(after, each, now))).toEqual(waits);
+      expect(counted(after, party, now)).toEqual(state());
+      pass(MINUTE);
+    }
+  });
+
+  it('forgets what a party failed for its success, and nothing of the others', () => {
+    const { attempts, succeed, state } = account();
+    attempts(ONE, 20);
+    attempts(OWNER, 20);
+    succeed(OWNER);
+    expect([...state().parties.values()].map(({ failures }) => failures)).toEqual([20]);
+    succeed(ONE);
+    expect(isForgotten(state(), 0)).toBe(true);
+  });
+
+  it('gives the turn back that a success has taken', () => {
+    const { attempt, attempts, pass, succeed, wait } = account();
+    attempts(ONE, 50);
+    pass(MINUTE);
+    expect(attempt(OWNER)).toBe(true);
+    expect(wait(unrelated('another'))).toBeGreaterThan(0);
+    succeed(OWNER);
+    expect(wait(unrelated('another'))).toBe(0);
+  });
+
+  it('takes no harm from a try that was forgotten before it is settled', () => {
+    const state = counted(null, ONE, 0);
+    for (const settle of [withdrawn, succeeded]) {
+      expect(settle(settle(state, ONE), ONE).parties.size).toBe(0);
+      expect(settle(state, OWNER)).toEqual(state);
+    }
   });
 });

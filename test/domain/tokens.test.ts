@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UNKNOWN_DEVICE } from '../../src/domain/device.ts';
 import { newSession, rotated } from '../../src/domain/session.ts';
-import { accessClaims, refreshClaims } from '../../src/domain/tokens.ts';
+import { accessClaims, isIssuedAfter, refreshClaims } from '../../src/domain/tokens.ts';
 import { newUser } from '../../src/domain/user.ts';
 
 const NOW = Date.UTC(2026, 0, 1) + 999;
@@ -58,5 +58,26 @@ describe('refreshClaims', () => {
       iat: SECOND + 60,
       exp: SECOND + 60 + LIFETIME / 1000,
     });
+  });
+});
+
+describe('a token', () => {
+  it.each([
+    ['a second before', -1_000, false],
+    ['a millisecond before', -1, false],
+    ['at the very time', 0, false],
+    ['in the same second, after', 499, false],
+    ['in the next second', 500, true],
+  ])('that was issued %s a time, by %i ms, is certain to be issued after it: %j', (_when, later, expected) => {
+    const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
+    const time = SECOND * 1_000 + 500;
+    const claims = accessClaims({ user, tokenId: 't1', now: time + later, lifetime: 900_000 });
+    expect(isIssuedAfter(claims, time)).toBe(expected);
+  });
+
+  it('that was issued in the very millisecond is not issued after it, at the beginning of a second either', () => {
+    expect(isIssuedAfter({ iat: SECOND }, SECOND * 1_000)).toBe(false);
+    expect(isIssuedAfter({ iat: SECOND }, SECOND * 1_000 - 1)).toBe(true);
+    expect(isIssuedAfter({ iat: SECOND }, 0)).toBe(true);
   });
 });

@@ -62,7 +62,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     const guess = () => postJson(`${service.url}/auth/login`, { account: 'nobody', password: 'a guess' });
     const statuses = (await Promise.all(Array.from({ length: 150 }, guess))).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(100);
+    expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(50);
     expect(said(service, 'Redis is away: failed log-ins are counted in the process')).toBe(1);
   });
 

@@ -6,7 +6,7 @@ import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../suppo
 import { aPerson, type TestService } from '../support/service.ts';
 import { tally } from '../support/tally.ts';
 
-const FREE = 100;
+const FREE = 50;
 const INVALID = '401 AUTH_CREDENTIALS_INVALID';
 const WAIT = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
 const { start } = servicesOverOneDatabase();
@@ -31,7 +31,7 @@ const timeless = () => {
   return { clock, attempts: memoryLoginAttempts({ now: clock.now }) };
 };
 
-describe('the hundred and first guess', () => {
+describe('the fifty-first guess', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await start({}, () => ({ attempts: timeless().attempts }));
@@ -108,6 +108,39 @@ describe('the hundred and first guess', () => {
     await logInAt(service, person.email, person.password).expect(429);
   });
 
+  it('is not let through for cookies that are older than the password', async () => {
+    const { person, accessToken } = await signUp(service);
+    const cookies = [];
+    for (let device = 0; device < 5; device += 1) {
+      cookies.push(heldFrom(await logInAt(service, person.email, person.password).expect(200)).cookie);
+    }
+    await service.http
+      .put('/users/me/password')
+      .set('Authorization', `Bearer ${accessToken}`)
+      .send({ currentPassword: person.password, newPassword: 'another horse' })
+      .expect(200);
+    const answers = [];
+    for (const cookie of cookies) answers.push(...(await guess(service, person.email, FREE, { cookie })));
+    expect(tally(answers)).toEqual({ [INVALID]: FREE, [WAIT]: 4 * FREE });
+  });
+
+  it('on many devices has to wait, and those that did not guess do not', async () => {
+    const { person } = await signUp(service);
+    const cookies: string[] = [];
+    for (let device = 0; device < 7; device += 1) {
+      cookies.push(heldFrom(await logInAt(service, person.email, person.password).expect(200)).cookie);
+    }
+    const [mine, other, ...stolen] = cookies;
+    await guess(service, person.email, FREE);
+    const answers = [];
+    for (const cookie of stolen) answers.push(...(await guess(service, person.email, FREE, { cookie })));
+    expect(tally(answers)).toEqual({ [INVALID]: FREE + 4 * 3, [WAIT]: 4 * (FREE - 3) });
+    for (const cookie of [mine, other]) {
+      await logInAt(service, person.email, 'a typo', { cookie: cookie ?? '' }).expect(401);
+      await logInAt(service, person.email, person.password, { cookie: cookie ?? '' }).expect(200);
+    }
+  });
+
   it('is held against a device that shows the token of somebody else, or a forged one', async () => {
     const { person, cookie } = await signUp(service);
     const other = await signUp(service);
@@ -151,5 +184,34 @@ describe('who guesses on', () => {
     );
     expect(Number(waitOf(wait))).toBeGreaterThan(1);
     await logInAt(service, person.username, person.password, { network: '2001:db8:0:2::1' }).expect(200);
+  });
+
+  it.each([
+    ['all of a /56', 250, (index: number) => `2001:db8:0:${index.toString(16)}::1`, 0.85],
+    ['a /48', 250, (index: number) => `2001:db8:1:${(97 * index).toString(16)}::1`, 0.85],
+    ['all of a /24', 250, (index: number) => `198.51.100.${index}`, 0.85],
+    ['ten unrelated networks', 10, (index: number) => `198.${index}.100.1`, 0.4],
+  ])('leaves the owner most of the time, or some of it: who has %s', async (_what, count, networkOf, part) => {
+    const { person } = await signUp(service);
+    await guess(service, person.username, FREE, STRANGER);
+    const used = new Map<number, number>();
+    let [tried, letIn] = [0, 0];
+    // One after the other of the networks uses up what makes it a newcomer; an hour of it.
+    for (let minute = 0; minute < 60; minute += 1) {
+      for (let network = 0; network < count; network += 1) {
+        if ((used.get(network) ?? 0) >= 3) continue;
+        const { status } = await logInAt(service, person.username, 'a guess', { network: networkOf(network) });
+        used.set(network, status === 429 ? 3 : (used.get(network) ?? 0) + 1);
+        if (status !== 429) break;
+      }
+      clock.advance(30_000);
+      if (minute >= 20) {
+        tried += 1;
+        const owner = await logInAt(service, person.username, person.password, { network: '203.0.113.1' });
+        if (owner.status === 200) letIn += 1;
+      }
+      clock.advance(30_000);
+    }
+    expect(letIn / tried).toBeGreaterThan(part);
   });
 });

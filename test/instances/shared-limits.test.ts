@@ -3,7 +3,7 @@ import { canShare, twoInstances } from '../support/instances.ts';
 import { tally } from '../support/tally.ts';
 
 const LIMIT = 20;
-const FREE_GUESSES = 100;
+const FREE_GUESSES = 50;
 const ADMITTED = '400 CLIENT_PARAMS_VALIDATION_FAILED';
 const REFUSED = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
 

@@ -1,5 +1,13 @@
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
-import { counted, isForgotten, type LoginThrottle, waitFor, withdrawn } from '../../domain/login-throttle.ts';
+import {
+  counted,
+  isForgotten,
+  type LoginThrottle,
+  type Party,
+  succeeded,
+  waitFor,
+  withdrawn,
+} from '../../domain/login-throttle.ts';
 import { hashedKey } from './hashed-key.ts';
 
 type MemoryOptions = {
@@ -23,28 +31,30 @@ export const memoryLoginAttempts = ({
       throttles.delete(key);
     }
   };
-  const count = (key: string, network: string, at: number): void => {
-    const next = counted(throttles.get(key) ?? null, network, at);
+  const count = (key: string, party: Party, at: number): void => {
+    const next = counted(throttles.get(key) ?? null, party, at);
     throttles.delete(key);
     makeRoom(at);
     throttles.set(key, next);
   };
+  const settle = ({ key, party }: Attempt, settled: typeof withdrawn): void => {
+    const hashed = hashedKey(key);
+    const throttle = throttles.get(hashed);
+    if (throttle === undefined) return;
+    const left = settled(throttle, party);
+    if (left.parties.size === 0) throttles.delete(hashed);
+    else throttles.set(hashed, left);
+  };
 
   return {
-    async begin({ key, network }: Attempt) {
+    async begin({ key, party }: Attempt) {
       const [hashed, at] = [hashedKey(key), now()];
-      const wait = waitFor(throttles.get(hashed) ?? null, network, at);
-      if (wait === 0) count(hashed, network, at);
+      const wait = waitFor(throttles.get(hashed) ?? null, party, at);
+      if (wait === 0) count(hashed, party, at);
       return wait;
     },
-    async succeed({ key }) {
-      throttles.delete(hashedKey(key));
-    },
-    async withdraw({ key, network }) {
-      const hashed = hashedKey(key);
-      const throttle = throttles.get(hashed);
-      if (throttle !== undefined) throttles.set(hashed, withdrawn(throttle, network));
-    },
+    succeed: async (attempt) => settle(attempt, succeeded),
+    withdraw: async (attempt) => settle(attempt, withdrawn),
     size: () => throttles.size,
   };
 };

@@ -1,69 +1,118 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
-import { FIRST_WAIT, FREE_FAILURES, LONGEST_WAIT, MEMORY, REGULAR_AFTER } from '../../domain/login-throttle.ts';
+import {
+  FIRST_WAIT,
+  FREE_FAILURES,
+  LIMITS,
+  LONGEST_WAIT,
+  MEMORY,
+  PARTY_LIMIT,
+  type Party,
+} from '../../domain/login-throttle.ts';
+
+const table = (numbers: readonly number[]): string => `{${numbers.join(', ')}}`;
 
 /**
- * The rule of domain/login-throttle.ts within Redis, atomically and on one key: a hash of `failures`, of the slots `newcomer`
- * and `regular` ("opensAt wait"), and of each network ("failures lastAt"). It goes by itself.
- * ARGV: the network, and the time in epoch milliseconds, where it is not that of Redis.
+ * The rule of domain/login-throttle.ts within Redis, atomically and on one key: a hash with a field for each party
+ * ("failures lastAt") and for each turn ("takenAt"). It goes by itself.
+ * ARGV: the kind of the party, its text, and the time in epoch milliseconds, where it is not that of Redis.
  */
 const COMMON = `
-  local key, network = KEYS[1], 'network ' .. ARGV[1]
+  local key, kind, party = KEYS[1], ARGV[1], ARGV[2]
   local time = redis.call('time')
-  local now = tonumber(ARGV[2]) or time[1] * 1000 + math.floor(time[2] / 1000)
-  local function numbers(text)
-    local first, second = string.match(text or '', '^(%d+) (%d+)$')
-    return tonumber(first) or 0, tonumber(second) or 0
-  end
-  local function read(field) return numbers(redis.call('hget', key, field) or '') end
-  local function write(field, first, second)
-    redis.call('hset', key, field, string.format('%.0f %.0f', first, second))
-  end
-  local function guest(failed) return failed < ${REGULAR_AFTER} and 'newcomer' or 'regular' end
-  local failed, failedAt = read(network)
-  if now - failedAt >= ${MEMORY} then failed = 0 end`;
+  local now = tonumber(ARGV[3]) or time[1] * 1000 + math.floor(time[2] / 1000)
+  local limits = ({network = ${table(LIMITS.network)}, device = ${table(LIMITS.device)}})[kind]
 
-const SCRIPTS = {
-  beginLogin: `${COMMON}
-    local slot = guest(failed)
-    local opensAt, wait = read(slot)
-    if opensAt > now and opensAt - now <= wait then return opensAt - now end
-    local fields = redis.call('hgetall', key)
-    for at = 1, #fields, 2 do
-      local _, lastAt = numbers(fields[at + 1])
-      if string.sub(fields[at], 1, 8) == 'network ' and now - lastAt >= ${MEMORY} then
-        redis.call('hdel', key, fields[at])
+  local failures, turns = {}, {}
+  local fields = redis.call('hgetall', key)
+  for at = 1, #fields, 2 do
+    local field, value = fields[at], fields[at + 1]
+    local failed, lastAt = string.match(value, '^(%d+) (%d+)$')
+    local takenAt = string.match(value, '^%d+$')
+    if now - (tonumber(lastAt or takenAt) or 0) >= ${MEMORY} then
+      redis.call('hdel', key, field)
+    elseif string.sub(field, 1, 6) == 'party ' then
+      failures[string.sub(field, 7)] = tonumber(failed)
+    elseif string.sub(field, 1, 5) == 'turn ' then
+      turns[string.sub(field, 6)] = tonumber(takenAt)
+    end
+  end
+
+  local function groups_of(text)
+    local groups = {}
+    for stop in string.gmatch(text, '() ') do groups[#groups + 1] = string.sub(text, 1, stop) end
+    return groups
+  end
+  local function count_by_group()
+    local count = {}
+    for text, failed in pairs(failures) do
+      for _, group in ipairs(groups_of(text)) do
+        count[group] = (count[group] or 0) + math.min(failed, ${PARTY_LIMIT})
       end
     end
-    local failures = redis.call('hincrby', key, 'failures', 1)
-    write(network, failed + 1, now)
-    if failures == ${FREE_FAILURES} then
-      write('newcomer', now + ${FIRST_WAIT}, ${FIRST_WAIT})
-      write('regular', now + ${FIRST_WAIT}, ${FIRST_WAIT})
-    elseif failures > ${FREE_FAILURES} then
-      wait = math.min(${LONGEST_WAIT}, 2 * wait)
-      write(slot, now + wait, wait)
+    return count
+  end
+  local function turn_of(text, count)
+    local groups = groups_of(text)
+    for at, group in ipairs(groups) do
+      if (count[group] or 0) >= limits[#limits - #groups + at] then return group end
     end
+    return ''
+  end
+  local function sharing(turn, count)
+    if turn == '' then return 1 end
+    local seen, shares = {[''] = true}, 0
+    for text in pairs(failures) do
+      local each = turn_of(text, count)
+      if not seen[each] then
+        seen[each] = true
+        shares = shares + 1
+      end
+    end
+    return shares
+  end
+  local function take(turn) redis.call('hset', key, 'turn ' .. turn, string.format('%.0f', now)) end`;
+
+const SCRIPTS = {
+  /** Answers how long to wait. */
+  beginLogin: `${COMMON}
+    local total, count = 0, count_by_group()
+    for _, failed in pairs(failures) do total = total + failed end
+    local turn = turn_of(party, count)
+    if total >= ${FREE_FAILURES} and not (kind == 'device' and turn == '') and turns[turn] then
+      local wait = math.min(${LONGEST_WAIT}, ${FIRST_WAIT} * 2 ^ (total - ${FREE_FAILURES})) * sharing(turn, count)
+      local since = now - turns[turn]
+      if since >= 0 and since < wait then return wait - since end
+    end
+    failures[party] = (failures[party] or 0) + 1
+    redis.call('hset', key, 'party ' .. party, string.format('%.0f %.0f', failures[party], now))
+    take(turn)
+    take(turn_of(party, count_by_group()))
     redis.call('pexpire', key, ${MEMORY})
     return 0`,
-  withdrawLogin: `${COMMON}
-    local failures = tonumber(redis.call('hget', key, 'failures') or 0)
-    if failures == 0 then return 0 end
-    redis.call('hset', key, 'failures', failures - 1)
-    if failed <= 1 then redis.call('hdel', key, network) else write(network, failed - 1, failedAt) end
-    if failures == ${FREE_FAILURES} then
-      redis.call('hdel', key, 'newcomer', 'regular')
-    elseif failures > ${FREE_FAILURES} then
-      local slot = guest(failed - 1)
-      local _, wait = read(slot)
-      write(slot, 0, math.max(${FIRST_WAIT}, wait / 2))
+  /** ARGV[4]: 1 when the password was right. */
+  settleLogin: `${COMMON}
+    if not failures[party] then return 0 end
+    failures[party] = failures[party] - 1
+    redis.call('hdel', key, 'turn ' .. turn_of(party, count_by_group()))
+    if ARGV[4] == '1' or failures[party] == 0 then
+      redis.call('hdel', key, 'party ' .. party)
+    else
+      local lastAt = string.match(redis.call('hget', key, 'party ' .. party), '%d+$')
+      redis.call('hset', key, 'party ' .. party, string.format('%.0f %s', failures[party], lastAt))
     end
     return 1`,
 };
 
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext> {
-    beginLogin(key: string, network: string, now?: number): Result<number, Context>;
-    withdrawLogin(key: string, network: string, now?: number): Result<number, Context>;
+    beginLogin(key: string, kind: Party['kind'], party: string, now: number | ''): Result<number, Context>;
+    settleLogin(
+      key: string,
+      kind: Party['kind'],
+      party: string,
+      now: number | '',
+      isRight: 0 | 1,
+    ): Result<number, Context>;
   }
 }
 

@@ -1,24 +1,24 @@
 import type { Cluster, Redis } from 'ioredis';
-import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
+import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
+import { textOf } from '../../domain/login-throttle.ts';
 import { hashedKey } from './hashed-key.ts';
 import { defineLoginCommands } from './redis-scripts.ts';
-
-const keyOf = (key: string): string => `tandem:login:{${hashedKey(key)}}`;
 
 /**
  * Counts for all instances. Rejects when Redis is away: `shared.ts` knows what then.
  * @param now epoch milliseconds; by default the clock of Redis, which all instances share.
  */
-export const redisLoginAttempts = (redis: Redis | Cluster, now?: () => number): LoginAttempts => {
+export const redisLoginAttempts = (redis: Redis | Cluster, now: () => number | '' = () => ''): LoginAttempts => {
   defineLoginCommands(redis);
-  const time = (): [now?: number] => (now === undefined ? [] : [now()]);
+  const given = ({ key, party }: Attempt) =>
+    [`tandem:login:{${hashedKey(key)}}`, party.kind, textOf(party), now()] as const;
   return {
-    begin: ({ key, network }) => redis.beginLogin(keyOf(key), network, ...time()),
-    async succeed({ key }) {
-      await redis.del(keyOf(key));
+    begin: (attempt) => redis.beginLogin(...given(attempt)),
+    async succeed(attempt) {
+      await redis.settleLogin(...given(attempt), 1);
     },
-    async withdraw({ key, network }) {
-      await redis.withdrawLogin(keyOf(key), network, ...time());
+    async withdraw(attempt) {
+      await redis.settleLogin(...given(attempt), 0);
     },
   };
 };

@@ -1,6 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type ComparePasswordDeps, comparePassword } from '../compare-password.ts';
+import { deviceAttempt } from '../login-attempt.ts';
 import { type PasswordChoiceDeps, passwordChoice } from '../password-choice.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
@@ -17,8 +18,8 @@ type Change = {
   readonly userId: string;
   /** The session that the change is made in, which stays. */
   readonly sessionId: string;
-  /** The client's network, in one spelling. */
-  readonly network: string;
+  /** Seconds: `iat` of the access token that the change is asked for with. */
+  readonly tokenIssuedAt: number;
   readonly currentPassword: string;
   /** Held against the limits of the domain already. */
   readonly newPassword: string;
@@ -37,11 +38,12 @@ export const changePassword = (deps: ChangePasswordDeps) => {
   const judge = passwordChoice(deps);
   const compare = comparePassword(deps);
   const attempt = async (change: Change, cancellation = NEVER_CANCELLED): Promise<void> => {
-    const { userId, sessionId, network, currentPassword, newPassword } = change;
+    const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword } = change;
     const user = await users.findById(userId);
     if (user === null) throw gone();
     judge(newPassword, user, 'newPassword');
-    const matches = await compare({ key: `user ${userId}`, network }, currentPassword, user.passwordHash);
+    const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
+    const matches = await compare([device], currentPassword, user.passwordHash);
     if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
     cancellation.throwIfAborted();
     const passwordHash = await hasher.hash(newPassword);

@@ -4,13 +4,13 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import { type ComparePasswordDeps, comparePassword } from '../compare-password.ts';
-import { type LoginAttemptDeps, loginAttempt, type Origin } from '../login-attempt.ts';
+import { type LoginAttemptDeps, loginAttempts, type Origin } from '../login-attempt.ts';
 import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
 import { type PasswordUpkeepDeps, passwordUpkeep } from '../password-upkeep.ts';
 
 export type LoginDeps = OpenSessionDeps & LoginAttemptDeps & ComparePasswordDeps & PasswordUpkeepDeps;
 
-const FROM_SOMEWHERE: Origin = { network: 'unknown', refreshTokens: [] };
+const FROM_SOMEWHERE: Origin = { networks: ['unknown'], refreshTokens: [] };
 
 /**
  * Opens a session for whoever knows the password. An unknown account costs a comparison too, so that the time tells nothing.
@@ -19,7 +19,7 @@ const FROM_SOMEWHERE: Origin = { network: 'unknown', refreshTokens: [] };
 export const login = (deps: LoginDeps) => {
   const { users, clock } = deps;
   const open = openSession(deps);
-  const attemptOf = loginAttempt(deps);
+  const candidates = loginAttempts(deps);
   const compare = comparePassword(deps);
   const maintain = passwordUpkeep(deps);
   const confirm = confirmation(deps);
@@ -30,8 +30,8 @@ export const login = (deps: LoginDeps) => {
     cancellation = NEVER_CANCELLED,
   ): Promise<OpenedSession> => {
     const user = await find(input.account);
-    const attempt = await attemptOf(input.account, user, input.origin ?? FROM_SOMEWHERE);
-    const matches = await compare(attempt, input.password, user?.passwordHash ?? null);
+    const attempts = await candidates(input.account, user, input.origin ?? FROM_SOMEWHERE);
+    const matches = await compare(attempts, input.password, user?.passwordHash ?? null);
     if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
     cancellation.throwIfAborted();
     const maintained = await maintain(user, input.password);

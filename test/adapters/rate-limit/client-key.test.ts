@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { clientKey } from '../../../src/adapters/http/rate-limit/client-key.ts';
+import { clientKey, clientNetworks } from '../../../src/adapters/http/rate-limit/client-key.ts';
 
 /** @param ip what Koa makes of X-Forwarded-For. @param remote the other end of the connection. */
 const keyOf = (ip: string, remote: string | undefined = '203.0.113.9') =>
@@ -65,5 +65,26 @@ describe("a client's key", () => {
 
   it('is one for all whose connection is gone', () => {
     expect(clientKey({ ip: '', req: { socket: {} } } as Context)).toBe('unknown');
+  });
+});
+
+describe("a client's networks", () => {
+  const networksOf = (ip: string) => clientNetworks({ ip, req: { socket: {} } } as Context);
+
+  it.each([
+    ['192.0.2.1', ['192.0/16', '192.0.2/24', '192.0.2.1']],
+    ['::ffff:192.0.2.1', ['192.0/16', '192.0.2/24', '192.0.2.1']],
+    ['2001:db8:a:b:1:2:3:4', ['2001:db8::/32', '2001:db8:a::/48', '2001:db8:a:b::/64']],
+    ['::1', ['0:0::/32', '0:0:0::/48', '0:0:0:0::/64']],
+    ['', ['unknown']],
+  ])('are of %s the widest first, and its key at last', (ip, networks) => {
+    expect(networksOf(ip)).toEqual(networks);
+    expect(clientKey({ ip, req: { socket: {} } } as Context)).toBe(networks.at(-1));
+  });
+
+  it('hold no space, which parts them from each other where they are counted', () => {
+    for (const ip of ['192.0.2.1', 'fe80::1%a b', ' 192.0.2.1', '[::1 ]:80']) {
+      for (const network of networksOf(ip)) expect(network).not.toMatch(/\s/);
+    }
   });
 });

@@ -7,7 +7,7 @@ import type { register } from '../../../application/use-cases/register.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { type Route, route } from '../define-route.ts';
 import { deviceOf } from '../device.ts';
-import { clientKey } from '../rate-limit/client-key.ts';
+import { clientNetworks } from '../rate-limit/client-key.ts';
 import { isForeign, type RefreshCookie } from '../refresh-cookie.ts';
 import { LoginBody, RegisterBody } from '../schemas.ts';
 
@@ -22,7 +22,7 @@ const SignedIn = v.object({ accessToken: v.string(), user: PublicUserJson });
 
 /** Where a log-in comes from; the refresh cookie shows that its device is no stranger. ADR 0024. */
 const originOf = (ctx: Context, cookie: RefreshCookie) => ({
-  network: clientKey(ctx),
+  networks: clientNetworks(ctx),
   refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
 });
 

@@ -3,7 +3,6 @@ import type { changePassword } from '../../../application/use-cases/change-passw
 import type { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { type Route, route } from '../define-route.ts';
-import { clientKey } from '../rate-limit/client-key.ts';
 import { ChangePasswordBody } from '../schemas.ts';
 
 export type UserUseCases = {
@@ -33,8 +32,9 @@ export const userRoutes = (useCases: UserUseCases): Route[] => [
       response: { data: v.null() },
       errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims, sessionId, body, signal }, ctx) => {
-      await useCases.changePassword({ ...body, userId: claims.sub, sessionId, network: clientKey(ctx) }, signal);
+    async ({ claims, sessionId, body, signal }) => {
+      const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
+      await useCases.changePassword(change, signal);
       return null;
     },
   ),

@@ -8,6 +8,10 @@ const ports = readdirSync(`${ROOT}src/application/ports`).map((file) => file.rep
 const promisesOf = (port: string): string[] =>
   [...readText(`src/application/ports/${port}.ts`).matchAll(/^ \* - (.+)$/gm)].map(([, promise = '']) => promise);
 
+/** The TypeScript files below a directory, at any depth. */
+const filesBelow = (directory: string): string[] =>
+  readdirSync(`${ROOT}${directory}`, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+
 /** The titles of a file's tests. */
 const titlesOf = (text: string): string[] =>
   [...text.matchAll(/\bit\((['"])(.+)\1,/g)].map(([, , title = '']) => title);
@@ -25,12 +29,11 @@ describe.each(ports)('the port %s', (port) => {
   });
 
   it('has every adapter run through its contract', () => {
-    const tests = readdirSync(`${ROOT}test/adapters`)
-      .filter((file) => file.endsWith('.test.ts'))
+    const tests = filesBelow('test/adapters')
       .map((file) => readText(`test/adapters/${file}`))
       .filter((text) => text.includes(`contracts/${port}.contract.ts`))
       .join('\n');
-    const technologies = readdirSync(`${ROOT}src/adapters/${port}`).filter((file) =>
+    const technologies = filesBelow(`src/adapters/${port}`).filter((file) =>
       /export const \w+ =/.test(factoryOf(port, file)),
     );
     for (const file of technologies.filter((file) => implementsPort(port, file))) {

@@ -1,6 +1,8 @@
-import { coversAuth } from './cookie-path.ts';
+import * as v from 'valibot';
+import { cookiePathOf, coversAuth } from './cookie-path.ts';
 import { longestWindow, raceWindowOf } from './lifetimes.ts';
 import { overridden } from './postgresql-url.ts';
+import { cookiePath } from './schemas.ts';
 import type { Values } from './values.ts';
 import type { VariableName } from './variables.ts';
 
@@ -26,6 +28,10 @@ const ofCookie = (values: Partial<Values>): Rule[] => {
     [
       !production && insecure && values.JWT_REFRESH_COOKIE_SAME_SITE === 'none',
       'JWT_REFRESH_COOKIE_SECURE: must be true when JWT_REFRESH_COOKIE_SAME_SITE is none',
+    ],
+    [
+      !v.is(cookiePath, cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL)),
+      'BASE_URL: its path must fit into the Path of a cookie, without commas and semicolons',
     ],
     [
       knowsPath && !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),

@@ -144,6 +144,14 @@ describe('a cookie path that goes nowhere', () => {
   });
 });
 
+describe('a BASE_URL whose path cannot be the Path of a cookie', () => {
+  it.each(['https://example.com/a,b', 'https://example.com/a;Domain=example.net'])('is refused: %s', (url) => {
+    expect(blamed({ BASE_URL: url })).toEqual(['BASE_URL']);
+    expect(blamed({ ...PRODUCTION, BASE_URL: url })).toEqual(['BASE_URL']);
+    expect(parseConfig({ BASE_URL: url, JWT_REFRESH_COOKIE_PATH: '/' }).refreshCookie.path).toBe('/');
+  });
+});
+
 describe('what is unset adapts to what is set', () => {
   it.each([
     ['the access token is over with the refresh token', { JWT_REFRESH_EXPIRES_IN: '2s' }, { accessLifetime: 2_000 }],

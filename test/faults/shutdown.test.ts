@@ -1,6 +1,10 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { createApp } from '../../src/adapters/http/app.ts';
+import { listen } from '../../src/infrastructure/server.ts';
 import { type RunningService, runService } from '../support/process.ts';
+import { head, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts';
+import { probe, stageDeps } from '../support/stage-app.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const CLIENTS = 16;
@@ -24,6 +28,27 @@ const post = (url: string, agent: Agent, body: object): Promise<Outcome> =>
       )
       .end(JSON.stringify(body));
   });
+
+it('a server that is told to close answers all that one connection has asked', async () => {
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const held = probe(async (_input, ctx) => {
+    if (ctx.query.n === '2') asked.resolve();
+    await release.promise;
+    return ctx.query.n;
+  });
+  const server = await listen(createApp([held], stageDeps()), { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
+  const socket = openSocket(`http://127.0.0.1:${server.address.port}`);
+  const text = readToEnd(socket);
+  socket.write([0, 1, 2].map((n) => head(`GET /probe?n=${n}`)).join(''));
+  await asked.promise;
+  const closed = server.close();
+  release.resolve();
+  const answers = parseAnswers(await text);
+  expect(answers.map(({ body }) => JSON.parse(body).data)).toEqual(['0', '1', '2']);
+  expect(answers.map(({ headers }) => headers.connection)).toEqual(['keep-alive', 'keep-alive', 'close']);
+  await closed;
+});
 
 describe('a service that is told to stop', () => {
   const directory = temporaryDirectory();

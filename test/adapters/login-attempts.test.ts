@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
@@ -5,7 +6,7 @@ import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts
 import { redisLoginAttempts } from '../../src/adapters/login-attempts/redis.ts';
 import { sharedLoginAttempts } from '../../src/adapters/login-attempts/shared.ts';
 import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
-import { type Party, textOf } from '../../src/domain/login-throttle.ts';
+import { deviceParty, type Party, textOf } from '../../src/domain/login-throttle.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
 import { takeRedisDatabase } from '../support/redis-databases.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
@@ -83,6 +84,42 @@ describe.runIf(server !== undefined)('on Redis', () => {
   describeLoginAttempts('sharedLoginAttempts', async () => {
     const { attempts: shared, ...rest } = await inRedis();
     return { ...rest, attempts: sharedLoginAttempts({ shared, own: memoryLoginAttempts() }, stageDeps().logger) };
+  });
+
+  it('what is counted is what is counted in the process, whatever happens', async () => {
+    const parties = [
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): Party => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
+      ...[1, 2, 3, 4].map((name): Party => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
+      ...[1, 2, 3, 4].map((name) => deviceParty(`device-${name}`)),
+    ];
+    const step = fc.record({
+      what: fc.constantFrom(
+        'begin' as const,
+        'begin' as const,
+        'begin' as const,
+        'succeed' as const,
+        'withdraw' as const,
+      ),
+      party: fc.constantFrom(...parties),
+      times: fc.integer({ min: 1, max: 12 }),
+      pause: fc.constantFrom(0, 0, 500, 20_000, 60_000, 600_000),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
+        const [shared, own] = [await inRedis(), inMemory()];
+        for (const { what, party, times, pause } of steps) {
+          const attempt = { key: party.kind, party };
+          for (let count = 0; count < times; count += 1) {
+            if (what === 'begin') expect(await shared.attempts.begin(attempt)).toBe(await own.attempts.begin(attempt));
+            else await Promise.all([shared, own].map(({ attempts }) => attempts[what](attempt)));
+          }
+          for (const { pass } of [shared, own]) await pass(pause);
+        }
+        await shared.close();
+      }),
+      { numRuns: 20 },
+    );
   });
 
   it('instances count together', async () => {

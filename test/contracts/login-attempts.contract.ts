@@ -63,7 +63,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       return waits.filter((wait) => wait === 0).length;
     };
 
-    it('lets 50 failures in a row through at once, and has the next one wait', async () => {
+    it('lets 50 failures through at once, and has the next one wait', async () => {
       expect(await fail(FREE)).toBe(FREE);
       expect(await attempts.begin(ada)).toBe(SECOND);
     });

@@ -63,12 +63,12 @@ describe('refreshClaims', () => {
 
 describe('a token', () => {
   it.each([
-    ['a second before', -1_000, false],
-    ['a millisecond before', -1, false],
+    ['a second before a time', -1_000, false],
+    ['a millisecond before it', -1, false],
     ['at the very time', 0, false],
-    ['in the same second, after', 499, false],
+    ['in the same second, after it', 499, false],
     ['in the next second', 500, true],
-  ])('that was issued %s a time, by %i ms, is certain to be issued after it: %j', (_when, later, expected) => {
+  ])('that was issued %s, by %i ms, is certain to have been issued after it: %j', (_when, later, expected) => {
     const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
     const time = SECOND * 1_000 + 500;
     const claims = accessClaims({ user, tokenId: 't1', now: time + later, lifetime: 900_000 });

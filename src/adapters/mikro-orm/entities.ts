@@ -15,7 +15,7 @@ export const UserEntity = defineEntity({
     passwordHash: p.text(),
     createdAt: p.bigint('number'),
     updatedAt: p.bigint('number'),
-    passwordChangedAt: p.bigint('number').default(0),
+    passwordChangedAt: p.bigint('number').defaultRaw('0'),
   },
 });
 

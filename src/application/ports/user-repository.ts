@@ -1,6 +1,6 @@
 import type { User } from '../../domain/user.ts';
 
-export type NewPasswordHash = {
+type NewPasswordHash = {
   readonly passwordHash: string;
   /** Whether it belongs to another password than the one before, and not to the same. */
   readonly isOfNewPassword: boolean;

@@ -72,6 +72,20 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find({ id: session.id, userId: anId() })).toBeNull();
     });
 
+    it('takes no id for another one with blanks behind it', async () => {
+      const session = await stored();
+      const { id, userId } = session;
+      for (const key of [
+        { id: `${id} `, userId },
+        { id: `${id}   `, userId },
+        { id, userId: `${userId} ` },
+      ]) {
+        expect(await sessions.find(key)).toBeNull();
+        expect(await sessions.end(key)).toBe(false);
+      }
+      expect(await sessions.find(session)).toStrictEqual(session);
+    });
+
     it('refuses a second session of one id and user, and keeps the first', async () => {
       const session = await stored();
       await expect(stored({ id: session.id })).rejects.toMatchObject({

@@ -73,6 +73,16 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
+    it('takes no id for another one with blanks behind it', async () => {
+      const user = aUser();
+      await users.add(user);
+      for (const id of [`${user.id} `, `${user.id}   `, ` ${user.id}`]) {
+        expect(await users.findById(id)).toBeNull();
+        expect(await users.setPasswordHash(id, 'another hash', NOW + 5)).toBe(false);
+      }
+      expect(await users.findById(user.id)).toStrictEqual(user);
+    });
+
     it('refuses a second user of one username, in any letter case', async () => {
       const user = aUser();
       await users.add(user);

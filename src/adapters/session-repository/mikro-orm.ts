@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import { isId } from '../../domain/id.ts';
 import type { Rotation, RotationOutcome } from '../../domain/session.ts';
-import { isStorable } from '../mikro-orm/storable.ts';
 import type { Tables } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
@@ -52,6 +52,7 @@ export const mikroOrmSessionRepository = (
       if (mayBeTooMany(others)) await translated(() => endSurplus(tables(), session).execute());
     },
     async find({ id, userId }) {
+      if (!isId(id) || !isId(userId)) return null;
       const row = await translated(() =>
         tables()
           .selectFrom('sessions')
@@ -74,7 +75,7 @@ export const mikroOrmSessionRepository = (
       await translated(() => revertRotation(tables(), rotation).execute());
     },
     async end({ id, userId }) {
-      if (!isStorable(id)) return false;
+      if (!isId(id) || !isId(userId)) return false;
       const { numDeletedRows } = await translated(() =>
         tables().deleteFrom('sessions').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst(),
       );

@@ -1,6 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
+import { isId } from '../../domain/id.ts';
 import type { User } from '../../domain/user.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
 import type { Tables, UserRow } from '../mikro-orm/tables.ts';
@@ -41,10 +42,11 @@ export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => 
     async add(user) {
       await translated(() => em.getKysely<Tables>().insertInto('users').values(toRow(user)).execute());
     },
-    findById: (id) => findBy('id', id),
+    findById: async (id) => (isId(id) ? findBy('id', id) : null),
     findByUsername: (username) => findBy('username_canonical', canonicalUsername(username)),
     findByEmail: (email) => findBy('email', canonicalEmail(email)),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
+      if (!isId(id)) return false;
       const change = em
         .getKysely<Tables>()
         .updateTable('users')

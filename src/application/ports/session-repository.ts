@@ -4,6 +4,7 @@ import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domai
  * Where sessions are kept.
  * - finds a session by its id and its user
  * - finds nothing where there is nothing, and nothing of another user
+ * - takes no id for another one with blanks behind it
  * - refuses a second session of one id and user, and keeps the first
  * - rotates a session whose current token is the one that is used up
  * - remembers what was rotated before the previous token, 16 tokens at most

@@ -16,6 +16,7 @@ type NewPasswordHash = {
  * - finds a username in any letter case and shows it as it was written
  * - finds an email in any letter case
  * - finds nobody by a name that no storage could hold
+ * - takes no id for another one with blanks behind it
  * - refuses a second user of one username, in any letter case
  * - refuses a second user of one email, in any letter case
  * - refuses a second user of one id

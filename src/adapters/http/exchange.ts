@@ -4,7 +4,7 @@ import type { Route } from './define-route.ts';
 /** What the stages leave on a request for one another: SPEC "Request processing", `req.…`. */
 declare module 'koa' {
   interface Request {
-    /** Stage 2. Every value of every name: a browser may send several cookies of one name. */
+    /** Stage 2. The cookies that the service reads, by name; a browser may send several of one name. */
     cookies: ReadonlyMap<string, readonly string[]>;
     /** Stage 3: the value of `svc-request-id`. */
     id: string;

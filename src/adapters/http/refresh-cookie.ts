@@ -10,7 +10,7 @@ export type RefreshCookieSettings = {
   readonly maxAge: number;
 };
 
-const REFRESH_COOKIE = 'refresh_token';
+export const REFRESH_COOKIE = 'refresh_token';
 
 /** Where the refresh token lives. Set and cleared with the same attributes, so that the one replaces the other. */
 export const refreshCookie = ({ maxAge, ...attributes }: RefreshCookieSettings) => {

@@ -162,10 +162,14 @@ describe('bad input', () => {
       expectNoFault(await ask(route).set(headers), route);
     });
 
-    it.each(['?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`])(
-      'the query %s is no fault of the service',
+    it.each(['?x=1', '?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`])(
+      'the query %s is refused for what is unknown in it',
       async (query) => {
-        expectNoFault(await ask(route, samplePath(route) + query), route);
+        const response = await ask(route, samplePath(route) + query);
+        expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+        const codes = response.body.details.map((problem: { code: string }) => problem.code);
+        expect(codes.filter((code: string) => code === 'unknown')).toHaveLength(1);
+        expect(route.errors).toContain('CLIENT_PARAMS_VALIDATION_FAILED');
       },
     );
 

@@ -5,6 +5,7 @@ import type { AccessClaims } from '../../src/domain/tokens.ts';
 
 const minimal = { name: 'probe', method: 'GET', path: '/probe', response: { data: v.null() } } as const;
 const ALWAYS = [
+  'CLIENT_PARAMS_VALIDATION_FAILED',
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
   'SYS_HTTP_UNEXPECTED_ERROR',
   'SYS_SERIALIZATION_ERROR',
@@ -16,7 +17,8 @@ const sorted = (codes: Iterable<string>) => [...codes].sort();
 describe('a route', () => {
   it('that says no more is required to authenticate, global, and answers 200', () => {
     const declared = route(minimal, () => null);
-    expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global', request: {} });
+    expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global' });
+    expect(Object.keys(declared.request)).toEqual(['query']);
     expect(declared.response.status).toBe(200);
   });
 
@@ -53,13 +55,6 @@ describe('the codes of a route', () => {
     expect(sorted(route(minimal, () => null).errors)).toEqual(sorted([...ALWAYS, ...TOKEN]));
   });
 
-  it.each(['body', 'query', 'params'])('are those of the validation, too, when it has a schema for its %s', (part) => {
-    const request = { [part]: v.object({}) };
-    expect(sorted(route({ ...minimal, auth: 'public', request }, () => null).errors)).toEqual(
-      sorted([...ALWAYS, 'CLIENT_PARAMS_VALIDATION_FAILED']),
-    );
-  });
-
   it('are those that it declares itself, too, each of them once', () => {
     const errors = ['AUTH_USER_DUPLICATE', 'SYS_UNEXPECTED_ERROR'] as const;
     expect(sorted(route({ ...minimal, auth: 'public', errors }, () => null).errors)).toEqual(
@@ -90,6 +85,15 @@ describe('the compiler', () => {
     route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada', tags: [1] }));
     // @ts-expect-error: nothing is no payload
     route({ ...minimal, response: { data: v.null() } }, () => undefined);
+  });
+
+  it('refuses a query whose schema would drop what it does not know', () => {
+    route({ ...minimal, request: { query: v.strictObject({ page: v.optional(v.string()) }) } }, () => null);
+    route({ ...minimal, request: { query: v.unknown() } }, () => null);
+    // @ts-expect-error: unknown parameters would have no effect
+    route({ ...minimal, request: { query: v.object({ page: v.optional(v.string()) }) } }, () => null);
+    // @ts-expect-error: nor here
+    route({ ...minimal, request: { query: v.looseObject({}) } }, () => null);
   });
 
   it('refuses codes, methods, tiers and strategies that do not exist', () => {

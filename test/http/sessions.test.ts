@@ -122,14 +122,41 @@ describe('DELETE /auth/sessions/:id', () => {
 
   it('says DB_RECORD_NOT_FOUND to another user’s session, which goes on, and to what is none', async () => {
     const [ada, eve] = [await signUp(service), await signUp(service)];
-    const ids = [sessionOf(ada), eve.user.id, sessionOf(eve).toLowerCase(), 'nonsense', '%00', '%ED%A0%80', "'--"];
-    for (const id of ids) {
+    for (const id of [sessionOf(ada), eve.user.id, '01J00000000000000000000000']) {
       const { status, body } = await as('delete', `/auth/sessions/${id}`, eve);
       expect([status, body.code], id).toEqual([404, 'DB_RECORD_NOT_FOUND']);
     }
     await as('delete', `/auth/sessions/${sessionOf(eve)}`, eve).expect(200);
     await as('delete', `/auth/sessions/${sessionOf(eve)}`, eve).expect(404);
     expect(await refreshes(ada)).toBe(true);
+  });
+
+  it.each<[string, (id: string) => string]>([
+    ['a blank behind it', (id) => `${id}%20`],
+    ['blanks around it', (id) => `%20${id}%20%20`],
+    ['a tab behind it', (id) => `${id}%09`],
+    ['a NUL behind it', (id) => `${id}%00`],
+    ['lower case', (id) => id.toLowerCase()],
+    ['no last character', (id) => id.slice(0, -1)],
+    ['one character more', (id) => `${id}0`],
+    ['a lone surrogate', () => '%ED%A0%80'],
+    ['SQL in its place', () => "'--"],
+    ['another word in its place', () => 'current'],
+    ['no end', (id) => id.repeat(500)],
+  ])('takes no id with %s, and ends nothing', async (_what, spoil) => {
+    const { ada, phone } = await onTwoDevices();
+    const { body } = await as('delete', `/auth/sessions/${spoil(sessionOf(phone))}`, ada).expect(400);
+    expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+    expect(body.details).toEqual([{ field: 'id', message: expect.stringMatching(/./), code: 'invalid_format' }]);
+    expect(await refreshes(phone)).toBe(true);
+  });
+
+  it('ends nothing where the id is missing', async () => {
+    const { ada, phone } = await onTwoDevices();
+    for (const path of ['/auth/sessions/', '/auth/sessions//', '/auth/sessions/?except=current']) {
+      await as('delete', path, ada).expect(404);
+    }
+    expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, true]);
   });
 });
 
@@ -153,6 +180,20 @@ describe('DELETE /auth/sessions', () => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions?except=${except}`, ada).expect(400);
     expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'except' }] });
+    expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, true]);
+  });
+
+  it.each([
+    'exclude=current',
+    'Except=current',
+    'except[]=current',
+    '%20except=current',
+    'except=current&all=1',
+    'all',
+  ])('ends nothing when it does not know what it is asked: ?%s', async (query) => {
+    const { ada, phone } = await onTwoDevices();
+    const { body } = await as('delete', `/auth/sessions?${query}`, ada).expect(400);
+    expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ code: 'unknown' }] });
     expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, true]);
   });
 });

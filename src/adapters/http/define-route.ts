@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import type * as v from 'valibot';
+import * as v from 'valibot';
 import type { ErrorCode } from '../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../domain/tokens.ts';
 
@@ -34,9 +34,21 @@ type ClaimsUnder<A extends Strategy> = A extends 'required'
 
 type RequestSchemas<Body, Query, Params> = {
   readonly body?: Body;
+  /** Default: no parameter at all. */
   readonly query?: Query;
   readonly params?: Params;
 };
+
+/**
+ * A query with a parameter that its route does not know is refused: whoever misspells `except` in `?except=current` must not
+ * get the effect of leaving it out. `v.unknown()` lets any query through.
+ */
+type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
+
+const NO_QUERY = v.pipe(
+  v.strictObject({}),
+  v.transform(() => undefined),
+);
 
 /**
  * How a document goes out whose form others define (ADR 0023): its payload is the body, as it is, and no envelope.
@@ -56,7 +68,9 @@ export type Route = {
   readonly path: `/${string}`;
   readonly auth: Strategy;
   readonly throttle: Tier;
-  readonly request: RequestSchemas<Schema | undefined, Schema | undefined, Schema | undefined>;
+  readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
+    readonly query: QuerySchema;
+  };
   readonly response: { readonly status: number; readonly data: Schema; readonly unwrapped?: Unwrapped };
   /** Every code the route may answer with. */
   readonly errors: ReadonlySet<ErrorCode>;
@@ -74,7 +88,7 @@ type Declaration<Body, Query, Params, Data, Auth> = {
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
   readonly response: { readonly status?: number; readonly data: Data; readonly unwrapped?: Unwrapped };
-  /** Codes that `auth`, `throttle` and `request` don't imply. */
+  /** Codes that not every route implies, nor its `auth`. */
   readonly errors?: readonly ErrorCode[];
 };
 
@@ -82,7 +96,7 @@ type Declaration<Body, Query, Params, Data, Auth> = {
 export const route = <
   Data extends Schema,
   Body extends Schema | undefined = undefined,
-  Query extends Schema | undefined = undefined,
+  Query extends QuerySchema | undefined = undefined,
   Params extends Schema | undefined = undefined,
   Auth extends Strategy = 'required',
 >(
@@ -104,18 +118,18 @@ export const route = <
     ...rest,
     auth: strategy,
     throttle,
-    request,
+    request: { ...request, query: request.query ?? NO_QUERY },
     response: { status: 200, ...response },
-    errors: new Set([...impliedErrors(strategy, request), ...errors]),
+    errors: new Set([...impliedErrors(strategy), ...errors]),
     // The stages hand over what the schemas of this very declaration let through.
     handler: handler as Route['handler'],
   };
 };
 
-const impliedErrors = (auth: Strategy, request: Route['request']): ErrorCode[] => [
+const impliedErrors = (auth: Strategy): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
   ...(auth === 'required' ? (['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID'] as const) : []),
-  ...(Object.keys(request).length > 0 ? (['CLIENT_PARAMS_VALIDATION_FAILED'] as const) : []),
+  'CLIENT_PARAMS_VALIDATION_FAILED',
   'SYS_HTTP_UNEXPECTED_ERROR',
   'SYS_SERIALIZATION_ERROR',
   'SYS_UNEXPECTED_ERROR',

@@ -7,6 +7,7 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../domain/account.ts';
+import { ID_PATTERN } from '../../domain/id.ts';
 import {
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_CODE_POINTS,
@@ -60,5 +61,7 @@ export const ChangePasswordBody = v.object({
   currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
   newPassword: NewPassword,
 });
+
+export const Id = v.pipe(v.string(), v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'));
 
 export const ErrorCodeParams = v.object({ code: v.string() });

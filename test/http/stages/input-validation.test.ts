@@ -1,5 +1,5 @@
 import { Agent, request as send } from 'node:http';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { deflateSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { route } from '../../../src/adapters/http/define-route.ts';
@@ -11,7 +11,7 @@ const Body = v.object({
   tags: v.optional(v.array(v.string())),
   address: v.optional(v.object({ city: v.string() })),
 });
-const Query = v.object({ page: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'))) });
+const Query = v.strictObject({ page: v.optional(v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number'))) });
 const Params = v.object({ id: v.pipe(v.string(), v.regex(/^\d+$/, 'must be a number')) });
 
 const post = route(
@@ -48,7 +48,7 @@ describe('what the schemas let through', () => {
   it('is what the handler gets, and no more', async () => {
     const { http } = await start();
     const { body } = await http
-      .post('/items/7?page=2&other=1')
+      .post('/items/7?page=2')
       .send({ ...VALID, extra: 1, address: { city: 'Turin', extra: 2 } })
       .expect(200);
     expect(body.data).toEqual({
@@ -97,6 +97,44 @@ describe('problems', () => {
   it('of a query that names a parameter twice are told', async () => {
     const { body } = await (await start()).http.post('/items/7?page=1&page=2').send(VALID).expect(400);
     expect(body.details).toEqual([{ field: 'page', message: 'has the wrong type', code: 'invalid_type' }]);
+  });
+
+  it.each([
+    ['/bodiless?pages=1', 'pages', 'a route that takes none'],
+    ['/items/7?Page=1', 'Page', 'a route that takes others'],
+    ['/items/7?page=1&pages=1', 'pages', 'one beside those that it takes'],
+    ['/items/7?%70ages=1', 'pages', 'one that is percent-encoded'],
+    ['/items/7?pages', 'pages', 'one without a value'],
+    ['/items/7?pages=1&pages=2', 'pages', 'one that is repeated'],
+    ['/items/7?constructor=1', 'constructor', 'a name that objects have'],
+    ['/items/7?__proto__=1', '__proto__', 'the name of a prototype'],
+    ['/items/7?page[]=1', 'page[]', 'another way to write an array'],
+    ['/items/7?=1', 'query', 'one without a name'],
+    ['/items/7?%E0%A4%A=1', '\ufffd%A', 'broken percent-encoding'],
+    ['/items/7?&&&&&&&&&&&&&&&&&&&&&&&&&pages=1', 'pages', 'one behind many empty ones'],
+  ])('of a query are told of a parameter that is unknown: %s', async (path, field) => {
+    const { body } = await (await start()).http.post(path).send(VALID).expect(400);
+    expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+    expect(body.details).toEqual([{ field, message: 'is unknown', code: 'unknown' }]);
+  });
+
+  it.each(['/bodiless', '/bodiless?', '/bodiless?&', '/bodiless?&&&&&&&&&&&&&&&&&&&&&&'])(
+    'are none of a query without parameters: %s',
+    async (path) => {
+      await (await start()).http.post(path).expect(200);
+    },
+  );
+
+  it.each([
+    ['names', Array.from({ length: 2_000 }, (_, at) => `a${at}`).join('&')],
+    ['times one name', 'page=1&'.repeat(2_000)],
+    ['times one unknown name', 'a&'.repeat(7_000)],
+    ['a long name', 'a'.repeat(15_000)],
+    ['a long name of many bytes', '%F0%9F%94%91'.repeat(1_200)],
+  ])('of a query are few and short, however much it holds: %s', async (_what, query) => {
+    const { body, text } = await (await start()).http.post(`/items/7?${query}`).send(VALID).expect(400);
+    expect(body.details).toHaveLength(1);
+    expect(text.length).toBeLessThan(1_000);
   });
 
   it('of the address are told together with a body that cannot be read', async () => {
@@ -220,7 +258,6 @@ describe('the encoding of a body', () => {
   it.each([
     ['gzip', gzipSync],
     ['deflate', deflateSync],
-    ['br', brotliCompressSync],
     ['identity', Buffer.from],
   ] as const)('may be %s', async (encoding, compress) => {
     const { url } = await start();
@@ -232,9 +269,10 @@ describe('the encoding of a body', () => {
     expect(JSON.parse(answer.body).data).toEqual(VALID);
   });
 
-  it.each(['zstd', 'gzip, gzip', 'none'])('may not be %s: 415 (RFC 9110 §15.5.16)', async (encoding) => {
+  it.each(['br', 'zstd', 'gzip, gzip', 'none'])('may not be %s: 415 (RFC 9110 §15.5.16)', async (encoding) => {
     const { http } = await start();
-    const { body } = await http.post('/any').set('Content-Encoding', encoding).send(VALID).expect(415);
+    const { body, headers } = await http.post('/any').set('Content-Encoding', encoding).send(VALID).expect(415);
+    expect(headers['accept-encoding']).toBe('gzip, deflate');
     expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
   });
 });
@@ -271,10 +309,7 @@ describe('the size of a body', () => {
     expect((await exchangeRaw(url, head('POST /any', headers))).status).toBe(413);
   });
 
-  it.each([
-    ['gzip', gzipSync],
-    ['br', brotliCompressSync],
-  ] as const)('is counted after decompression: %s', async (encoding, compress) => {
+  it.each([['gzip', gzipSync]] as const)('is counted after decompression: %s', async (encoding, compress) => {
     const { url } = await start();
     const bomb = compress(ofLength(50_000_000));
     const headers = { ...JSON_TYPE, 'Content-Encoding': encoding, 'Content-Length': `${bomb.length}` };

@@ -4,6 +4,7 @@ import type { endOwnSession } from '../../../application/use-cases/end-own-sessi
 import type { listSessions } from '../../../application/use-cases/list-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { type Route, route } from '../define-route.ts';
+import { Id } from '../schemas.ts';
 
 export type SessionUseCases = {
   readonly listSessions: ReturnType<typeof listSessions>;
@@ -21,8 +22,8 @@ const SessionJson = v.object({
   current: v.boolean(),
 });
 
-const SessionParams = v.object({ id: v.string() });
-const Except = v.object({ except: v.optional(v.picklist(['current'])) });
+const SessionParams = v.object({ id: Id });
+const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** A user's sessions in the user's own hands. ADR 0025. */
 export const sessionRoutes = (useCases: SessionUseCases): Route[] => [

@@ -5,9 +5,16 @@ import compose from 'koa-compose';
 import * as v from 'valibot';
 import { type Route, route } from '../define-route.ts';
 
-/** What answers for every path and method that no route does; one route, so that the limits hold for it too. */
+/** What answers for every path and method that no route does, whatever the query; one route, so that the limits hold for it too. */
 const FALLBACK = route(
-  { name: 'fallback', method: 'GET', path: '/', auth: 'public', response: { data: v.null() } },
+  {
+    name: 'fallback',
+    method: 'GET',
+    path: '/',
+    auth: 'public',
+    request: { query: v.unknown() },
+    response: { data: v.null() },
+  },
   (_input, ctx) => {
     const methods = matchedMethods(ctx);
     if (methods.length === 0) throw createHttpError(404);
@@ -15,10 +22,13 @@ const FALLBACK = route(
   },
 );
 
+/** No slash at the end: `DELETE /sessions/` is one session whose id is missing, not all of them. */
+const EXACTLY = { strict: true };
+
 /** Sends a request through the stages of its route, 6 to 12. */
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
   const router = new Router({ exclusive: true });
-  for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf));
+  for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf), EXACTLY);
   const fallback = entering(FALLBACK, stagesOf);
   const dispatched = compose([router.routes() as Middleware, fallback]);
   return async function dispatch(ctx, next) {

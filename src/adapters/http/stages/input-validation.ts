@@ -4,6 +4,7 @@ import type { FieldProblem } from '../../../domain/errors/app-error.ts';
 import type { Route } from '../define-route.ts';
 import { RequestValidationFailure } from '../exceptions.ts';
 import { fieldProblems } from '../field-problems.ts';
+import { parseQuery } from '../query.ts';
 import { readJson } from '../request-body.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object', code: 'malformed' };
@@ -19,7 +20,7 @@ export const inputValidation = ({ request }: Route): Middleware =>
       return result.output;
     };
     const params = check(request.params, ctx.params ?? {}, 'params');
-    const query = request.query && check(request.query, ctx.query, 'query');
+    const query = check(request.query, parseQuery(ctx.url), 'query');
     const sent = request.body && (await readJson(ctx));
     if (sent === null) problems.push(MALFORMED);
     const body = sent === null ? sent : check(request.body, sent, 'body');

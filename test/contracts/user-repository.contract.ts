@@ -78,7 +78,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       await users.add(user);
       for (const id of [`${user.id} `, `${user.id}   `, ` ${user.id}`]) {
         expect(await users.findById(id)).toBeNull();
-        expect(await users.setPasswordHash(id, 'another hash', NOW + 5)).toBe(false);
+        expect(await users.setPasswordHash(id, ANOTHER)).toBe(false);
       }
       expect(await users.findById(user.id)).toStrictEqual(user);
     });

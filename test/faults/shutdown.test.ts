@@ -33,14 +33,14 @@ it('a server that is told to close answers all that one connection has asked', a
   const asked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
   const held = probe(async (_input, ctx) => {
-    if (ctx.query.n === '2') asked.resolve();
+    if (ctx.request.id === '2') asked.resolve();
     await release.promise;
-    return ctx.query.n;
+    return ctx.request.id;
   });
   const server = await listen(createApp([held], stageDeps()), { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
   const socket = openSocket(`http://127.0.0.1:${server.address.port}`);
   const text = readToEnd(socket);
-  socket.write([0, 1, 2].map((n) => head(`GET /probe?n=${n}`)).join(''));
+  socket.write(['0', '1', '2'].map((id) => head('GET /probe', { 'svc-request-id': id })).join(''));
   await asked.promise;
   const closed = server.close();
   release.resolve();

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { DueAnswers } from './due-answers.ts';
+import { Pieces } from './pieces.ts';
 
 /** Requests of one connection that are worked on at the same time. The next is read when one of them is answered. */
 export const MAX_UNANSWERED = 8;
-/** Bytes that the parser gets at a time. */
-const MAX_PIECE = 4_096;
-const END_OF_HEAD = '\r\n\r\n';
 /** Milliseconds that a client gets to read the last answer and to close: closed earlier, TCP may drop the answer. */
 const LINGER = 1_000;
 
@@ -19,13 +18,10 @@ type Done = (error?: Error | null) => void;
 export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #writeTimeout: number;
-  readonly #unanswered = new Set<ServerResponse>();
+  readonly #pieces: Pieces;
+  readonly #due = new DueAnswers();
   /** The request whose head was read last. */
   #latest: { readonly incoming: IncomingMessage; readonly response: ServerResponse } | null = null;
-  /** What was read from the socket and is not parsed. */
-  #held: Buffer = Buffer.alloc(0);
-  /** The first bytes of the head that is being read, where its beginning is known. */
-  #opening = '';
   #wanted = false;
   /** No further request is taken. */
   #closing = false;
@@ -33,14 +29,13 @@ export class Connection extends Duplex {
   #stopped = false;
   /** Everything was written. What still comes is thrown away. */
   #lingering = false;
-  /** What waits for answers to be sent. */
-  #afterwards: () => void = () => undefined;
 
   /** @param writeTimeout milliseconds within which the client has to take what is sent to it. */
   constructor(socket: Socket, writeTimeout: number) {
     // With so low a mark, no piece is asked for before the one before it is parsed.
     super({ allowHalfOpen: true, decodeStrings: false, readableHighWaterMark: 1 });
     this.#socket = socket;
+    this.#pieces = new Pieces(socket);
     this.#writeTimeout = writeTimeout;
     // Node takes its own listeners off before it emits `connect`; an `error` without any ends the process.
     this.on('error', () => undefined);
@@ -64,10 +59,9 @@ export class Connection extends Duplex {
   /** @returns whether the request is to be answered. None is that comes behind the last one of its connection. */
   admit(incoming: IncomingMessage, response: ServerResponse): boolean {
     if (this.#closing) return false;
-    this.#opening = '';
+    this.#pieces.headIsRead();
     this.#latest = { incoming, response };
-    this.#unanswered.add(response);
-    response.once('close', () => this.#answered(response));
+    this.#due.add(response, () => this.#feed());
     return true;
   }
 
@@ -80,8 +74,7 @@ export class Connection extends Duplex {
 
   /** Takes no further request; those that were taken are answered. */
   closeAfterAnswers(): void {
-    const last = [...this.#unanswered].at(-1);
-    if (last !== undefined) this.closeAfter(last);
+    if (this.#due.last !== undefined) this.closeAfter(this.#due.last);
   }
 
   /**
@@ -94,14 +87,11 @@ export class Connection extends Duplex {
     this.#closing = true;
     this.#stopped = true;
     const broken = this.#latest?.incoming.complete === false ? this.#latest.response : null;
-    const text = await textFor(broken === null ? this.#opening.startsWith('HEAD ') : broken.req.method === 'HEAD');
-    this.#whenAnswered(
-      [...this.#unanswered].filter((response) => response !== broken),
-      () => {
-        if (broken?.headersSent) this.#whenAnswered([...this.#unanswered], () => this.destroySoon());
-        else if (this.writable) this.destroySoon(text);
-      },
-    );
+    const text = await textFor(broken === null ? this.#pieces.isHeadRequest() : broken.req.method === 'HEAD');
+    this.#due.whenSent(broken, () => {
+      if (broken?.headersSent) this.#due.whenSent(null, () => this.destroySoon());
+      else if (this.writable) this.destroySoon(text);
+    });
   }
 
   /** Ends when everything is written, and gives the client a moment to read it. Node's server closes connections by it. */
@@ -139,8 +129,9 @@ export class Connection extends Duplex {
   }
 
   override _destroy(error: Error | null, done: Done): void {
+    this.#stopped = true;
     this.#socket.destroy();
-    this.#unanswered.clear();
+    this.#due.clear();
     done(error);
   }
 
@@ -152,37 +143,11 @@ export class Connection extends Duplex {
     };
   }
 
-  #answered(response: ServerResponse): void {
-    this.#unanswered.delete(response);
-    this.#afterwards();
-    this.#feed();
-  }
-
-  /** Does it when the last of these answers was sent. */
-  #whenAnswered(due: readonly ServerResponse[], act: () => void): void {
-    this.#afterwards = () => {
-      if (due.some((response) => this.#unanswered.has(response))) return;
-      this.#afterwards = () => undefined;
-      act();
-    };
-    this.#afterwards();
-  }
-
   #feed(): void {
-    if (this.#lingering) while (this.#socket.read() !== null);
-    if (this.#stopped || !this.#wanted || this.#unanswered.size >= MAX_UNANSWERED) return;
-    if (this.#held.length === 0) this.#held = this.#socket.read() ?? this.#held;
-    if (this.#held.length > 0) this.#parseNext();
-    else if (this.#socket.readableEnded) this.push(null);
-  }
-
-  #parseNext(): void {
-    const end = this.#held.subarray(0, MAX_PIECE).indexOf(END_OF_HEAD);
-    const piece = this.#held.subarray(0, end < 0 ? MAX_PIECE : end + END_OF_HEAD.length);
-    this.#held = this.#held.subarray(piece.length);
-    if (this.#latest?.incoming.complete !== false && this.#opening.length < 5) {
-      this.#opening = (this.#opening + piece.toString('latin1', 0, 16)).replace(/^[\r\n]+/, '');
-    }
+    if (this.#lingering) this.#pieces.drop();
+    if (this.#stopped || !this.#wanted || this.#due.count >= MAX_UNANSWERED) return;
+    const piece = this.#pieces.next(this.#latest?.incoming.complete === false);
+    if (piece === null && !this.#socket.readableEnded) return;
     this.#wanted = false;
     this.push(piece);
   }

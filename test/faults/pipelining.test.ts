@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, index) =>
-    head(`GET /probe?n=${index}`, index === count - 1 ? { Connection: 'close' } : {}),
+    head('GET /probe', { 'svc-request-id': `${index}`, ...(index === count - 1 && { Connection: 'close' }) }),
   );
 
 const numbersIn = (answers: string): unknown[] => parseAnswers(answers).map(({ body }) => JSON.parse(body).data);
@@ -44,8 +44,8 @@ describe('pipelined requests', () => {
       probe(async (_input, ctx) => {
         requests.begin(ctx);
         // The first is the slowest.
-        if (ctx.query.n === '0') for (let turn = 0; turn < 100; turn += 1) await nextTurn();
-        return ctx.query.n;
+        if (ctx.request.id === '0') for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+        return ctx.request.id;
       }),
     ]);
     const socket = openSocket(url);
@@ -81,7 +81,7 @@ describe('pipelined requests', () => {
   });
 
   it.each([1, 7, 1_000])('are answered in their order when they come in pieces of %i bytes', async (size) => {
-    const { url } = await stageApp([probe((_input, ctx) => ctx.query.n)]);
+    const { url } = await stageApp([probe((_input, ctx) => ctx.request.id)]);
     const bytes = numbered(40).join('');
     const socket = openSocket(url).setNoDelay(true);
     const text = readToEnd(socket);

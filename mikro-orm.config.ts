@@ -1,7 +1,7 @@
 import { parseConfig } from './src/infrastructure/config.ts';
-import { lockDataDir } from './src/infrastructure/data-dir-lock.ts';
-import { ormOptions } from './src/infrastructure/orm-options.ts';
-import { makeFilesPrivate, makePrivate } from './src/infrastructure/private-data.ts';
+import { lockDataDir } from './src/infrastructure/data-dir/data-dir-lock.ts';
+import { makeFilesPrivate, makePrivate } from './src/infrastructure/data-dir/private-data.ts';
+import { ormOptions } from './src/infrastructure/database/orm-options.ts';
 
 /** For MikroORM's command line alone, such as `mikro-orm migration:list`; the service opens its database itself. */
 export default async () => {

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
-import type { Route } from '../adapters/http/define-route.ts';
-import { logSampling } from '../adapters/http/log-sampling.ts';
+import { logSampling } from '../adapters/http/logging/log-sampling.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
+import type { Route } from '../adapters/http/routing/define-route.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
 import { type PrometheusMetrics, prometheusMetrics, type RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
@@ -52,11 +52,11 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     ...overrides,
   };
   const checks = redis === null ? storage.checks : [...storage.checks, redisCheck(redis)];
-  const told = {
+  const hooks = {
     onRefresh: metrics?.observeRefresh,
     onRehashFailed: (error: unknown) => logger.warn({ err: error }, 'a password hash could not be renewed'),
   };
-  const routes = declareRoutes(config, { ...ports, ...told }, checks, keySet);
+  const routes = declareRoutes(config, { ...ports, ...hooks }, checks, keySet);
   const sampling = logSampling(logger);
   const http = createApp(routes, {
     ...config,

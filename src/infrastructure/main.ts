@@ -1,7 +1,7 @@
 import { manageKeys } from './commands/keys.ts';
 import { type Config, parseConfig } from './config.ts';
-import { openDatabase } from './database.ts';
-import { makeFilesPrivate } from './private-data.ts';
+import { makeFilesPrivate } from './data-dir/private-data.ts';
+import { openDatabase } from './database/database.ts';
 import { serve } from './serve.ts';
 
 /** Whoever starts the service reads this on the standard error; nothing else does. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Cluster, Command, Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { onResponseTimeout, withResponseTimeout } from '../adapters/response-timeout.ts';
+import { onResponseTimeout, withResponseTimeout } from '../adapters/resilience/response-timeout.ts';
 
 /** Milliseconds a command may take. Limits are counted without Redis when it is late; sessions are not found without it. */
 const LIMITS_TIMEOUT = 250;

@@ -1,10 +1,10 @@
-import { currentRequest } from '../adapters/http/request-scope.ts';
+import { currentRequest } from '../adapters/http/request/request-scope.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
-import { createLogger } from './logger.ts';
-import { listenForMetrics } from './metrics-server.ts';
-import { purgeSessions } from './purge-sessions.ts';
-import { listen } from './server.ts';
+import { purgeSessions } from './database/purge-sessions.ts';
+import { listenForMetrics } from './http-server/metrics-server.ts';
+import { listen } from './http-server/server.ts';
+import { createLogger } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
 /** Serves until it is told to stop. @returns how to stop it: what was accepted is answered, then all connections are closed. */

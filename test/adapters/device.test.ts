@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { deviceOf } from '../../src/adapters/http/device.ts';
+import { deviceOf } from '../../src/adapters/http/request/device.ts';
 
 const deviceAt = (ip: string, userAgent = '') =>
   deviceOf({ ip, get: (name: string) => (name === 'User-Agent' ? userAgent : ''), req: { socket: {} } } as Context);

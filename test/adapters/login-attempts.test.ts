@@ -8,10 +8,10 @@ import { sharedLoginAttempts } from '../../src/adapters/login-attempts/shared.ts
 import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
 import { deviceParty, type Party, textOf } from '../../src/domain/login-throttle.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
-import { holds } from '../support/properties.ts';
-import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { stageDeps } from '../support/http/stage-app.ts';
+import { holds } from '../support/properties/properties.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
-import { stageDeps } from '../support/stage-app.ts';
+import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const HOUR = 3_600_000;
 const FREE = 50;

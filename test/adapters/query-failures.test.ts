@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { translated } from '../../src/adapters/mikro-orm/translate-error.ts';
-import type { Database } from '../../src/infrastructure/database.ts';
-import { openEmbedded } from '../support/databases.ts';
+import type { Database } from '../../src/infrastructure/database/database.ts';
+import { openEmbedded } from '../support/storage/databases.ts';
 
 /** What the catalog calls DB_QUERY_FAILED, by the codes of PostgreSQL (appendix A of its manual). */
 const CONDITIONS = [

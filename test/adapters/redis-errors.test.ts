@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { framesOf } from '../../src/adapters/redaction/stack-frames.ts';
 import { answered } from '../../src/adapters/session-repository/redis-errors.ts';
-import { framesOf } from '../../src/adapters/stack-frames.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 
 describe('an error of Redis', () => {

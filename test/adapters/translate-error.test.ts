@@ -3,14 +3,14 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Tables } from '../../src/adapters/mikro-orm/tables.ts';
 import { databaseReason, translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
+import { framesOf } from '../../src/adapters/redaction/stack-frames.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { framesOf } from '../../src/adapters/stack-frames.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import type { Database } from '../../src/infrastructure/database.ts';
+import type { Database } from '../../src/infrastructure/database/database.ts';
 import { anId, aSession, aUser } from '../support/builders.ts';
-import { openEmbedded } from '../support/databases.ts';
+import { openEmbedded } from '../support/storage/databases.ts';
 
 const EMAIL = 'secret.address@example.org';
 const HASH = '$2b$10$secretHashOfSomebody';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
-import type { Database } from '../../src/infrastructure/database.ts';
+import type { Database } from '../../src/infrastructure/database/database.ts';
 import { describeUserRepository } from '../contracts/user-repository.contract.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 
 describeUserRepository('memoryUserRepository', async () => ({ repository: memoryUserRepository() }));
 

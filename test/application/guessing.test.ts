@@ -26,7 +26,7 @@ const setUp = async () => {
     { account = 'Ada', network = HOME, refreshTokens = [] as readonly string[] } = {},
   ): Promise<string | number> => {
     try {
-      await app.login({ account, password, origin: { networks: networksOf(network), refreshTokens } });
+      await app.login({ account, password, source: { networks: networksOf(network), refreshTokens } });
       return 'in';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
@@ -128,7 +128,7 @@ describe('a log-in that has to wait', () => {
     const refusals = await Promise.all(
       ['a guess', ADA.password].map((password) =>
         app
-          .login({ account: 'Ada', password, origin: { networks: networksOf(HOME), refreshTokens: [] } })
+          .login({ account: 'Ada', password, source: { networks: networksOf(HOME), refreshTokens: [] } })
           .catch((error: unknown) => error),
       ),
     );
@@ -226,7 +226,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
   it('such a device when its session was rotated or has ended, until the token expires', async () => {
     const { app, ada, besiege, logIn } = await setUp();
     const { refreshToken } = await app.refresh([ada.refreshToken]);
-    await app.endSession([refreshToken]);
+    await app.logout([refreshToken]);
     await besiege();
     for (const token of [ada.refreshToken, refreshToken]) {
       expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: ['no token', token] })).toBe('in');

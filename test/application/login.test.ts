@@ -25,7 +25,7 @@ describe('login', () => {
   it('opens a session beside those that are there', async () => {
     const { app, ada } = await setUp();
     const { refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
-    await app.endSession([refreshToken]);
+    await app.logout([refreshToken]);
     await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
     expect(await app.refresh([ada.refreshToken])).toHaveProperty('accessToken');
   });

@@ -107,7 +107,7 @@ describe('refresh', () => {
     it('takes the one that is current, wherever it stands, and judges no other', async () => {
       const { app, first } = await setUp();
       const ended = await app.login({ account: 'Ada', password: ADA.password });
-      await app.endSession([ended.refreshToken]);
+      await app.logout([ended.refreshToken]);
       let token = (await app.refresh([first])).refreshToken;
       app.clock.advance(MINUTE);
       for (const others of [[first], [ended.refreshToken], [ended.refreshToken, first]]) {

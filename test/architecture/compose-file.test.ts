@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
-import { PRODUCTION } from '../support/environments.ts';
-import { readText } from '../support/repository.ts';
+import { readText } from '../support/checkout/repository.ts';
+import { PRODUCTION } from '../support/processes/environments.ts';
 
 type Container = {
   readonly environment?: Readonly<Record<string, string>>;

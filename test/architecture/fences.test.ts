@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { ROOT, readText } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** A house of its own with the rules of this one, for files that break them. */
 const house = temporaryDirectory();
@@ -89,6 +89,18 @@ describe('the linter catches', () => {
       'src/adapters/http/stages/planted.ts',
       `import '../../clock/system.ts';`,
       "don't know each other",
+    ],
+    [
+      'a sibling adapter two folders down',
+      'src/adapters/session-repository/rotation-recovery/planted.ts',
+      `import '../../clock/system.ts';`,
+      "don't know each other",
+    ],
+    [
+      'the process in a folder of HTTP',
+      'src/adapters/http/errors/planted.ts',
+      `import '../../../infrastructure/main.ts';`,
+      'know no process',
     ],
     [
       'the environment in an adapter',

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ROOT, readText } from '../support/repository.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
 
 const ports = readdirSync(`${ROOT}src/application/ports`).map((file) => file.replace(/\.ts$/, ''));
 
@@ -45,8 +45,13 @@ describe.each(ports)('the port %s', (port) => {
 const factoryOf = (port: string, file: string): string => readText(`src/adapters/${port}/${file}`);
 const implementsPort = (port: string, file: string): boolean => factoryOf(port, file).includes(`ports/${port}.ts`);
 
-describe('the house', () => {
-  it('has the rooms that it says it has', () => {
+describe('the layers', () => {
+  it('have adapters in folders alone, which the fences cover', () => {
+    const entries = readdirSync(`${ROOT}src/adapters`, { withFileTypes: true });
+    expect(entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)).toEqual([]);
+  });
+
+  it('are where the README says', () => {
     for (const path of ['src/domain', 'src/application', 'src/adapters', 'src/infrastructure', 'mikro-orm.config.ts']) {
       expect(existsSync(`${ROOT}${path}`)).toBe(true);
     }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
-import { readText, tableBelow } from '../support/repository.ts';
-import { declaredRoutes } from '../support/service.ts';
+import { readText, tableBelow } from '../support/checkout/repository.ts';
+import { declaredRoutes } from '../support/http/service.ts';
 
 const readme = readText('README.md');
 const plain = (text: string) => text.replaceAll('`', '');

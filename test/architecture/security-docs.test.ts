@@ -1,8 +1,8 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { existingTests } from '../support/named-tests.ts';
-import { ROOT, readText, tableBelow } from '../support/repository.ts';
+import { existingTests } from '../support/checkout/named-tests.ts';
+import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 
 const PAGE = 'docs/security.md';
 const CHAPTERS = '## OWASP ASVS 5.0.0';
@@ -108,7 +108,7 @@ describe('docs/security.md', async () => {
     const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
       CRYPTOGRAPHY.test(readFileSync(ROOT + path, 'utf8')),
     );
-    const byUrl = ['src/infrastructure/orm-options.ts', 'src/infrastructure/redis.ts'];
+    const byUrl = ['src/infrastructure/database/orm-options.ts', 'src/infrastructure/redis.ts'];
     const paths = new Set(listed.map((link) => join(dirname(PAGE), link)));
     expect([...paths].sort()).toEqual([...using, ...byUrl].sort());
   });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { existingTests } from '../support/named-tests.ts';
-import { ROOT, readText } from '../support/repository.ts';
+import { existingTests } from '../support/checkout/named-tests.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /** The headings of SPEC that promise something or leave something open, in its order. */
 const SECTIONS = [

@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
 import { CLAIMS, SESSIONS, USERS } from '../support/forgeries/claims.ts';
 import {
   compact,
@@ -18,9 +17,10 @@ import { FORMS } from '../support/forgeries/forms.ts';
 import { HEADERS } from '../support/forgeries/headers.ts';
 import { KEYS_AND_ALGORITHMS } from '../support/forgeries/keys-and-algorithms.ts';
 import { mirrored, SIGNATURES } from '../support/forgeries/signatures.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { exchangeRaw, head } from '../support/http/raw-http.ts';
+import type { TestService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
-import { exchangeRaw, head } from '../support/raw-http.ts';
-import type { TestService } from '../support/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const stranger = testKeyPair();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
-import { ask, refreshAllAt, signUpAt } from '../support/sessions-under-load.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('a flood of log-ins', () => {
   const directory = temporaryDirectory();

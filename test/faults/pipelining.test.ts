@@ -3,13 +3,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/define-route.ts';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { MAX_UNANSWERED } from '../../src/infrastructure/http-server/connection.ts';
-import { type RunningService, runService } from '../support/process.ts';
-import { exchangeRaw, head, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts';
+import { exchangeRaw, head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
+import { probe, stageApp } from '../support/http/stage-app.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { probe, stageApp } from '../support/stage-app.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, index) =>

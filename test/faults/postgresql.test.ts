@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
+import { aPerson } from '../support/http/service.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, startPostgres } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
-import { aPerson } from '../support/service.ts';
-import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/sessions-under-load.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const SECONDS = { timeout: 20_000, interval: 100 };
 

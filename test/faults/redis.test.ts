@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
-import { ask, postJson, signUpAt } from '../support/sessions-under-load.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const LIMIT = 5;
 const SECONDS = { timeout: 15_000, interval: 100 };

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
-import { head } from '../support/raw-http.ts';
+import { head } from '../support/http/raw-http.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const RESETS = 1_000;
 const AT_ONCE = 50;

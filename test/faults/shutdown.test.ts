@@ -1,11 +1,11 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/adapters/http/app.ts';
-import { listen } from '../../src/infrastructure/server.ts';
-import { type RunningService, runService } from '../support/process.ts';
-import { head, openSocket, parseAnswers, readToEnd } from '../support/raw-http.ts';
-import { probe, stageDeps } from '../support/stage-app.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { listen } from '../../src/infrastructure/http-server/server.ts';
+import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
+import { probe, stageDeps } from '../support/http/stage-app.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const CLIENTS = 16;
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
-import { parseAnswer } from '../support/raw-http.ts';
-import { ask } from '../support/sessions-under-load.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { parseAnswer } from '../support/http/raw-http.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask } from '../support/processes/sessions-under-load.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const HEAD = 'POST /auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
 

@@ -2,12 +2,12 @@ import { gzipSync } from 'node:zlib';
 import type { Response } from 'supertest';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../src/adapters/http/define-route.ts';
+import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
-import { signUp } from '../support/auth-http.ts';
-import { bodyFields, sampleBody, samplePath } from '../support/samples.ts';
-import { declaredRoutes, startService, type TestService } from '../support/service.ts';
-import { openTestStorage, type TestStorage } from '../support/storage.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
+import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
 /** What is wrong in every field of text, whatever its limits are. */
 const NO_TEXT: Readonly<Record<string, unknown>> = {

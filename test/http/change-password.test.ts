@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { refreshWith, servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
-import type { TestService } from '../support/service.ts';
+import { refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 
 const NEXT = 'a new correct horse';
 const { start } = servicesOverOneDatabase();

@@ -10,8 +10,8 @@ import {
   servicesOverOneDatabase,
   signUp,
   tampered,
-} from '../support/auth-http.ts';
-import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/service.ts';
+} from '../support/http/auth-http.ts';
+import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const LISTED = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();

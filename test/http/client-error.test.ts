@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/define-route.ts';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { MAX_HEADERS } from '../../src/infrastructure/http-server/request-fault.ts';
 import {
   exchangeRaw,
@@ -11,8 +11,8 @@ import {
   parseAnswers,
   type RawAnswer,
   readToEnd,
-} from '../support/raw-http.ts';
-import { probe, stageApp, ULID } from '../support/stage-app.ts';
+} from '../support/http/raw-http.ts';
+import { probe, stageApp, ULID } from '../support/http/stage-app.ts';
 
 const routes = [probe(() => 'payload')];
 const upload = route(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, ULID } from '../support/auth-http.ts';
-import { aPerson, type TestService } from '../support/service.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, ULID } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2030, 0, 1);

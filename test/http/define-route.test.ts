@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { route } from '../../src/adapters/http/define-route.ts';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
 import type { AccessClaims } from '../../src/domain/tokens.ts';
 
 const minimal = { name: 'probe', method: 'GET', path: '/probe', response: { data: v.null() } } as const;

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
-import { servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
-import { aPerson, type TestService } from '../support/service.ts';
+import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 
 const BASE_URL = 'https://auth.example.org/v';
 const { start } = servicesOverOneDatabase();

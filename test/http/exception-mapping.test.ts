@@ -2,17 +2,17 @@ import { gzipSync } from 'node:zlib';
 import createHttpError from 'http-errors';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/define-route.ts';
-import { toAppError } from '../../src/adapters/http/exception-filters.ts';
+import { toAppError } from '../../src/adapters/http/errors/exception-filters.ts';
 import {
   RateLimitExceeded,
   RequestValidationFailure,
   ResponseSerializationFailure,
-} from '../../src/adapters/http/exceptions.ts';
+} from '../../src/adapters/http/errors/exceptions.ts';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
-import { head, openSocket } from '../support/raw-http.ts';
-import { probe, type StageApp, stageApp, throwing } from '../support/stage-app.ts';
+import { head, openSocket } from '../support/http/raw-http.ts';
+import { probe, type StageApp, stageApp, throwing } from '../support/http/stage-app.ts';
 
 /** An error that somebody else's copy of `http-errors` made. */
 const foreignHttpError = (status: number, more: object = {}) =>

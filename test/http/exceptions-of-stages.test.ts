@@ -3,7 +3,7 @@ import koaCompose from 'koa-compose';
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
-import { probe, stageDeps, ULID } from '../support/stage-app.ts';
+import { probe, stageDeps, ULID } from '../support/http/stage-app.ts';
 
 /** The stages that may have a fault; stage 13 converts them. */
 const STAGES = [

@@ -2,8 +2,8 @@ import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
-import { aPerson, type TestService } from '../support/service.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
 
 const FREE = 50;

@@ -3,18 +3,18 @@ import request, { type Response } from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
-import { logSampling } from '../../src/adapters/http/log-sampling.ts';
+import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import { type Check, healthRoutes } from '../../src/adapters/http/routes/health.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { createLogger } from '../../src/infrastructure/logger.ts';
-import { listen } from '../../src/infrastructure/server.ts';
+import { listen } from '../../src/infrastructure/http-server/server.ts';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
-import { blockEventLoop } from '../support/block-event-loop.ts';
 import { testKeys } from '../support/keys.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { blockEventLoop } from '../support/processes/block-event-loop.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
 const configOf = (env: Readonly<Record<string, string>>) => ({

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
-import type { TestService } from '../support/service.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 
 const ISSUER = 'https://auth.example.org';
 const AUDIENCE = 'https://api.example.org';

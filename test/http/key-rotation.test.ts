@@ -1,10 +1,10 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { KeyPair } from '../../src/adapters/token-signer/jose.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
-import { keyVariables } from '../support/environments.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
-import type { TestService } from '../support/service.ts';
+import { keyVariables } from '../support/processes/environments.ts';
 
 const [OLD, NEW] = [testKeys(), testKeys()];
 const KINDS = ['access', 'refresh'] as const;

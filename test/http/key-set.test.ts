@@ -3,10 +3,10 @@ import { createRemoteJWKSet, jwtVerify } from 'jose';
 import jsonwebtoken from 'jsonwebtoken';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { KEY_SET_MAX_AGE } from '../../src/adapters/http/routes/key-set.ts';
-import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
-import { keyVariables } from '../support/environments.ts';
+import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
-import type { TestService } from '../support/service.ts';
+import { keyVariables } from '../support/processes/environments.ts';
 
 const KEYS = testKeys();
 const PATH = '/.well-known/jwks.json';

@@ -4,10 +4,18 @@ import createHttpError from 'http-errors';
 import Koa from 'koa';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { lastResort } from '../../src/adapters/http/last-resort.ts';
+import { lastResort } from '../../src/adapters/http/errors/last-resort.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { head, openSocket, readToEnd } from '../support/raw-http.ts';
-import { probe, type StageApp, type StageDeps, stageApp, stageDeps, throwing, ULID } from '../support/stage-app.ts';
+import { head, openSocket, readToEnd } from '../support/http/raw-http.ts';
+import {
+  probe,
+  type StageApp,
+  type StageDeps,
+  stageApp,
+  stageDeps,
+  throwing,
+  ULID,
+} from '../support/http/stage-app.ts';
 
 /** Whatever is asked of it throws. */
 const hostile = () => {

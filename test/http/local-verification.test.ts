@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { createLogger } from '../../src/infrastructure/logger.ts';
-import { listen } from '../../src/infrastructure/server.ts';
-import { heldFrom, tampered, tokenIn } from '../support/auth-http.ts';
-import { PRODUCTION } from '../support/environments.ts';
-import { aPerson } from '../support/service.ts';
+import { listen } from '../../src/infrastructure/http-server/server.ts';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+import { PRODUCTION } from '../support/processes/environments.ts';
 
 /** SPEC "Key configuration": the four keys come from the environment, as PEM. */
 const ENV = { ...PRODUCTION, NODE_ENV: 'test', DATABASE_URL: 'memory:', PORT: '0' };

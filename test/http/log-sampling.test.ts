@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type LineKind, lineCount, logSampling } from '../../src/adapters/http/log-sampling.ts';
-import { createLogger } from '../../src/infrastructure/logger.ts';
-import { exchangeRaw, head } from '../support/raw-http.ts';
-import { type LogLine, startService } from '../support/service.ts';
-import { probe, type StageApp, type StageDeps, stageApp, stageDeps } from '../support/stage-app.ts';
+import { type LineKind, lineCount, logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { exchangeRaw, head } from '../support/http/raw-http.ts';
+import { type LogLine, startService } from '../support/http/service.ts';
+import { probe, type StageApp, type StageDeps, stageApp, stageDeps } from '../support/http/stage-app.ts';
 
 const MINUTE = 60_000;
 const MOST = 100;

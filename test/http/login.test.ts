@@ -2,6 +2,7 @@ import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
+import { plainPasswordHasher } from '../support/fakes.ts';
 import {
   cookieAttributes,
   heldFrom,
@@ -11,10 +12,9 @@ import {
   signUp,
   tokenIn,
   ULID,
-} from '../support/auth-http.ts';
-import { plainPasswordHasher } from '../support/fakes.ts';
-import { head, openSocket, readToEnd } from '../support/raw-http.ts';
-import { aPerson, refreshCookieOf, type TestService } from '../support/service.ts';
+} from '../support/http/auth-http.ts';
+import { head, openSocket, readToEnd } from '../support/http/raw-http.ts';
+import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();

@@ -1,10 +1,10 @@
 import { request as send } from 'node:http';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route } from '../../src/adapters/http/define-route.ts';
+import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
-import { samplePath } from '../support/samples.ts';
-import { declaredRoutes, startService, type TestService } from '../support/service.ts';
+import { samplePath } from '../support/http/samples.ts';
+import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 
 const routes = await declaredRoutes();
 const titled = routes.map((route) => [`${route.method} ${route.path}`, route] as const);

@@ -3,10 +3,10 @@ import koaCompose from 'koa-compose';
 import request from 'supertest';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/define-route.ts';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
-import { exchangeRaw, head } from '../support/raw-http.ts';
-import { probe, stageApp, stageDeps, throwing, ULID } from '../support/stage-app.ts';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
+import { exchangeRaw, head } from '../support/http/raw-http.ts';
+import { probe, stageApp, stageDeps, throwing, ULID } from '../support/http/stage-app.ts';
 
 /** SPEC "Request processing", by the names of the stages; 13 surrounds the others, 12, 11 and 10 work on the way back. */
 const ORDER = [

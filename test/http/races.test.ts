@@ -2,8 +2,8 @@ import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/auth-http.ts';
-import { aPerson, type TestService } from '../support/service.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp, tokenIn } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 
 const CROWD = 50;
 const { start } = servicesOverOneDatabase();

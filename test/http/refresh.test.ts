@@ -14,8 +14,8 @@ import {
   tampered,
   tokenIn,
   ULID,
-} from '../support/auth-http.ts';
-import { aPerson, refreshCookieOf, type TestService } from '../support/service.ts';
+} from '../support/http/auth-http.ts';
+import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const LISTED = 'https://app.example.org';

@@ -11,8 +11,8 @@ import {
   signUp,
   tokenIn,
   ULID,
-} from '../support/auth-http.ts';
-import { aPerson, refreshCookieOf, type TestService } from '../support/service.ts';
+} from '../support/http/auth-http.ts';
+import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 /** Not a whole second, so that what is told in seconds is rounded. */
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 750);

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { route } from '../../src/adapters/http/define-route.ts';
+import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { aPerson, startService } from '../support/service.ts';
-import { probe, type StageApp, stageApp, throwing } from '../support/stage-app.ts';
+import { aPerson, startService } from '../support/http/service.ts';
+import { probe, type StageApp, stageApp, throwing } from '../support/http/stage-app.ts';
 
 const answered = ({ logs }: Pick<StageApp, 'logs'>) => logs.filter(({ msg }) => msg === 'request answered');
 

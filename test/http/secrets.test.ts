@@ -2,8 +2,8 @@ import type { KeyObject } from 'node:crypto';
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/auth-http.ts';
-import { aPerson, type TestService } from '../support/service.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 
 /** Passwords that occur nowhere else, so that finding one is finding it. */
 const PASSWORD = 'marker-of-the-right-password';

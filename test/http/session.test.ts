@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { MINUTE } from '../support/application.ts';
-import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
-import type { TestService } from '../support/service.ts';
+import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));

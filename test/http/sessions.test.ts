@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { DAY, MINUTE } from '../support/application.ts';
-import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/auth-http.ts';
-import type { TestService } from '../support/service.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const { start } = servicesOverOneDatabase();

@@ -4,7 +4,7 @@ import { memorySessionRepository } from '../../src/adapters/session-repository/m
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { aUser } from '../support/builders.ts';
-import { aPerson, startService, type TestService } from '../support/service.ts';
+import { aPerson, startService, type TestService } from '../support/http/service.ts';
 
 /** Passwords and their hashes at cost 10 as published with jBCrypt: made by another implementation of bcrypt. */
 const FOREIGN = [

@@ -2,8 +2,8 @@ import type { Response } from 'supertest';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { DAY, MINUTE, SECOND } from '../support/application.ts';
-import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tampered } from '../support/auth-http.ts';
-import type { TestService } from '../support/service.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tampered } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
-import { onPostgresql } from '../support/databases.ts';
+import { onPostgresql } from '../support/storage/databases.ts';
 
 type Env = Record<string, string | undefined>;
 

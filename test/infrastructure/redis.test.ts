@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createLogger } from '../../src/infrastructure/logger.ts';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { awaitRedis, connectRedis } from '../../src/infrastructure/redis.ts';
-import { blockEventLoop } from '../support/block-event-loop.ts';
-import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../support/servers/of-the-tests.ts';
+import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
 const TIMEOUT = 250;

@@ -3,12 +3,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { openSessionStore } from '../../src/infrastructure/compose/session-store.ts';
-import { createLogger } from '../../src/infrastructure/logger.ts';
-import { blockEventLoop } from '../support/block-event-loop.ts';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { aRotation, aSession } from '../support/builders.ts';
-import { takeRedisDatabase } from '../support/redis-databases.ts';
+import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
+import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
 const LONGER_THAN_ANY_TIMEOUT = 2_500;

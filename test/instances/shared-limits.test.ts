@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canShare, twoInstances } from '../support/instances.ts';
+import { canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
 
 const LIMIT = 20;

@@ -1,8 +1,8 @@
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
-import { heldFrom } from '../support/auth-http.ts';
-import { canShare, twoInstances } from '../support/instances.ts';
-import { aPerson } from '../support/service.ts';
+import { heldFrom } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+import { canShare, twoInstances } from '../support/processes/instances.ts';
 import { tally } from '../support/tally.ts';
 
 const CROWD = 40;

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KeyPair } from '../../src/adapters/token-signer/jose.ts';
 import { jwks } from '../../src/adapters/token-signer/jwks.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
-import { keyVariables, PRODUCTION } from '../support/environments.ts';
+import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
-import { ROOT } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

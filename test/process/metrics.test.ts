@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService, spawnService } from '../support/process.ts';
-import { exchangeRaw } from '../support/raw-http.ts';
-import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { exchangeRaw } from '../support/http/raw-http.ts';
+import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');

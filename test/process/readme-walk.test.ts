@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
-import { readText } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { readText } from '../support/checkout/repository.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The shell blocks below a heading of the README, as they stand there. */
 const shellBlocks = (heading: string): string[] => {

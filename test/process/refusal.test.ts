@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { spawnService } from '../support/process.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { spawnService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The outcome of a start that fails: what it said, and with which status it ended. */
 const refusalOf = async (env: Readonly<Record<string, string>>, wrap?: readonly string[]) => {

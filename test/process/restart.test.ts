@@ -2,9 +2,9 @@ import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import request from 'supertest';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
-import { aPerson, cookiePair, refreshCookieOf } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('the service on its embedded database', () => {
   const directory = temporaryDirectory();

@@ -2,9 +2,9 @@ import { type KeyObject, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, type Config, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
-import { anyText } from '../support/arbitraries.ts';
-import { PRODUCTION } from '../support/environments.ts';
-import { holds } from '../support/properties.ts';
+import { PRODUCTION } from '../support/processes/environments.ts';
+import { anyText } from '../support/properties/arbitraries.ts';
+import { holds } from '../support/properties/properties.ts';
 
 /*
  * Environments that are valid, nearly so, or not at all. Each run prints the seeds of its properties;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
-import { holds } from '../support/properties.ts';
+import { holds } from '../support/properties/properties.ts';
 
 /*
  * Requests that reach the session store, and hear from it, in whatever order. Each run prints the seeds of its properties;
@@ -67,11 +67,11 @@ type World = Awaited<ReturnType<typeof setUp>>;
 
 /** What came of each request, in their order: the token that a refresh yielded, else `null`. */
 const send = async ({ app, store, devices }: World, requests: readonly Request[], scheduler: fc.Scheduler) => {
-  const { clock, refresh, endSession } = application({ ...app, sessions: behind(store, scheduler) });
+  const { clock, refresh, logout } = application({ ...app, sessions: behind(store, scheduler) });
   clock.set(app.clock.now());
   const sent = requests.map(async ({ type, device, age, givenUp }): Promise<string | null> => {
     const presented = [devices[device]?.[age] ?? ''];
-    if (type === 'log out') return endSession(presented).then(() => null);
+    if (type === 'log out') return logout(presented).then(() => null);
     const cancellation = new AbortController();
     if (givenUp) void scheduler.schedule(Promise.resolve(), 'the client is told').then(() => cancellation.abort());
     return refresh(presented, cancellation.signal).then(

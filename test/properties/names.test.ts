@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RegisterBody } from '../../src/adapters/http/schemas.ts';
+import { RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../src/domain/account.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import type { Database } from '../../src/infrastructure/database.ts';
+import type { Database } from '../../src/infrastructure/database/database.ts';
 import { ADA, application } from '../support/application.ts';
-import { anyText, email, inAnyCase, lookingLike, username } from '../support/arbitraries.ts';
 import { aUser } from '../support/builders.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
-import { holds } from '../support/properties.ts';
+import { anyText, email, inAnyCase, lookingLike, username } from '../support/properties/arbitraries.ts';
+import { holds } from '../support/properties/properties.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 
 /*
  * Names that are alike in one way or another. Each run prints the seeds of its properties;

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { brokenRules } from '../support/answer-rules.ts';
-import { signUp } from '../support/auth-http.ts';
-import { type Exchanged, keepAliveClient } from '../support/exchange.ts';
-import { FOUND, malformedRequest } from '../support/malformed.ts';
-import { brief, holds } from '../support/properties.ts';
-import { exchangeRaw } from '../support/raw-http.ts';
-import { type Credentials, type GeneratedRequest, requestsTo } from '../support/requests.ts';
-import { sampleBody } from '../support/samples.ts';
-import { declaredRoutes, startService, type TestService } from '../support/service.ts';
-import { openTestStorage, type TestStorage } from '../support/storage.ts';
+import { brokenRules } from '../support/http/answer-rules.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { type Exchanged, keepAliveClient } from '../support/http/exchange.ts';
+import { FOUND, malformedRequest } from '../support/http/malformed.ts';
+import { exchangeRaw } from '../support/http/raw-http.ts';
+import { type Credentials, type GeneratedRequest, requestsTo } from '../support/http/requests.ts';
+import { sampleBody } from '../support/http/samples.ts';
+import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { brief, holds } from '../support/properties/properties.ts';
+import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
 /*
  * Requests made from the declarations of the routes, and bytes that are none. Each run prints the seeds of its properties;

@@ -6,13 +6,13 @@ import { mikroOrmSessionRepository } from '../../src/adapters/session-repository
 import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
-import type { Database } from '../../src/infrastructure/database.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/databases.ts';
-import { holds } from '../support/properties.ts';
-import { takeRedisDatabase } from '../support/redis-databases.ts';
+import type { Database } from '../../src/infrastructure/database/database.ts';
+import { holds } from '../support/properties/properties.ts';
 import { play, type Store } from '../support/rotation/play.ts';
 import { programs } from '../support/rotation/program.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 /*
  * Programs of log-ins, refreshes, replays, races, log-outs, faults and waits, made at random. Each run prints the seeds of its

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ReplayPolicy } from '../../src/domain/session.ts';
 import { ADA, application, MINUTE, SECOND } from '../support/application.ts';
-import { holds } from '../support/properties.ts';
+import { holds } from '../support/properties/properties.ts';
 
 /*
  * Tabs of one browser that renew their tokens at about the same time, in any order and with any delay. Each run prints the

@@ -7,10 +7,10 @@ import { authenticate } from '../../src/application/use-cases/authenticate.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { endAllSessions } from '../../src/application/use-cases/end-all-sessions.ts';
 import { endOwnSession } from '../../src/application/use-cases/end-own-session.ts';
-import { endSession } from '../../src/application/use-cases/end-session.ts';
 import { getCurrentUser } from '../../src/application/use-cases/get-current-user.ts';
 import { listSessions } from '../../src/application/use-cases/list-sessions.ts';
 import { type LoginDeps, login } from '../../src/application/use-cases/login.ts';
+import { logout } from '../../src/application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
 import { plainPasswordHasher, plainTokenSigner } from './fakes.ts';
@@ -45,7 +45,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     register: register(deps),
     login: login(deps),
     refresh: refresh(deps),
-    endSession: endSession(deps),
+    logout: logout(deps),
     authenticate: authenticate(deps),
     getCurrentUser: getCurrentUser(deps),
     listSessions: listSessions(deps),

@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
-import { createDatabase } from './databases.ts';
-import { takeRedisDatabase } from './redis-databases.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
+import { createDatabase } from './storage/databases.ts';
+import { takeRedisDatabase } from './storage/redis-databases.ts';
 
 /** The PostgreSQL that this project's services are on; `null` where everything is embedded. */
 export const realPostgres = (): string | null => real(postgresOfTheTests);

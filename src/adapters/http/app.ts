@@ -1,13 +1,13 @@
-import './exchange.ts';
+import './koa-augmentation.ts';
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
-import { clientError } from './client-error.ts';
-import type { Route } from './define-route.ts';
+import { clientError } from './errors/client-error.ts';
+import { lastResort } from './errors/last-resort.ts';
 import type { HttpDeps } from './http-deps.ts';
-import { lastResort } from './last-resort.ts';
 import { pipeline } from './pipeline.ts';
 import { rateLimiter } from './rate-limit/rate-limiter.ts';
 import { sharedCount } from './rate-limit/shared-count.ts';
+import type { Route } from './routing/define-route.ts';
 
 /** What a server needs to answer. */
 export type HttpHandlers = {

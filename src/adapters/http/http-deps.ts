@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
-import type { Tier } from './define-route.ts';
-import type { LogSampling } from './log-sampling.ts';
+import type { LogSampling } from './logging/log-sampling.ts';
+import type { Tier } from './routing/define-route.ts';
 
 /** So many requests in a window of so many milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;

@@ -1,8 +1,8 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
-import type { Route } from './define-route.ts';
 import type { HttpDeps } from './http-deps.ts';
 import type { Admit } from './rate-limit/rate-limiter.ts';
+import type { Route } from './routing/define-route.ts';
 import { authenticationGuard } from './stages/authentication-guard.ts';
 import { cookieParsing } from './stages/cookie-parsing.ts';
 import { crossOrigin } from './stages/cross-origin.ts';

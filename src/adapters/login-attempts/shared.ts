@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
-import { unlessAway } from '../unless-away.ts';
+import { withFallback } from '../resilience/with-fallback.ts';
 
 type Counts = {
   /** For all instances; may reject. */
@@ -11,7 +11,7 @@ type Counts = {
 
 /** Counts for all instances, or in the process while that can't be had. */
 export const sharedLoginAttempts = ({ shared, own }: Counts, logger: Logger): LoginAttempts => {
-  const redis = unlessAway(logger, {
+  const redis = withFallback(logger, {
     away: 'Redis is away: failed log-ins are counted in the process',
     back: 'Redis is back: failed log-ins are counted together again',
   });

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../domain/errors/catalog.ts';
-import { inPlaceOf } from '../stack-frames.ts';
+import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 
 const UNIQUE_VIOLATION = '23505';

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import bcrypt from 'bcrypt';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable } from '../../domain/password.ts';
-import { type LaneLoad, lane } from './lane.ts';
+import { boundedQueue, type QueueLoad } from './bounded-queue.ts';
 
 export type BcryptOptions = {
   /** The logarithm of the rounds. SPEC "Password handling": 10. */
@@ -33,8 +33,8 @@ export const bcryptPasswordHasher = ({
   cost = USUAL_COST,
   width = Math.min(availableParallelism() + 1, THREADS - 1),
   maxWait = 10_000,
-}: BcryptOptions = {}): PasswordHasher & { readonly load: () => LaneLoad } => {
-  const inTurn = lane({ width, maxWait, firstGuess: FIRST_GUESS * 2 ** (cost - USUAL_COST) });
+}: BcryptOptions = {}): PasswordHasher & { readonly load: () => QueueLoad } => {
+  const inTurn = boundedQueue({ width, maxWait, firstGuess: FIRST_GUESS * 2 ** (cost - USUAL_COST) });
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { inPlaceOf } from '../stack-frames.ts';
+import { inPlaceOf } from '../redaction/stack-frames.ts';
 
 /** What ioredis says, word for word, of a failure to which it gives neither a code nor a name of its own. */
 const KNOWN_MESSAGES: ReadonlySet<string> = new Set([

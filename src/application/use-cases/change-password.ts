@@ -1,14 +1,14 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import { type ComparePasswordDeps, comparePassword } from '../compare-password.ts';
-import { deviceAttempt } from '../login-attempt.ts';
-import { type PasswordChoiceDeps, passwordChoice } from '../password-choice.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type AssertPasswordAllowedDeps, assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { type ComparePasswordDeps, comparePassword } from '../steps/compare-password.ts';
+import { deviceAttempt } from '../steps/login-attempt.ts';
 
 export type ChangePasswordDeps = ComparePasswordDeps &
-  PasswordChoiceDeps & {
+  AssertPasswordAllowedDeps & {
     readonly users: UserRepository;
     readonly sessions: SessionRepository;
     readonly clock: Clock;
@@ -35,7 +35,7 @@ const gone = () => new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does 
  */
 export const changePassword = (deps: ChangePasswordDeps) => {
   const { users, sessions, hasher, clock } = deps;
-  const judge = passwordChoice(deps);
+  const judge = assertPasswordAllowed(deps);
   const compare = comparePassword(deps);
   const attempt = async (change: Change, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword } = change;

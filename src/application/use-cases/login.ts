@@ -3,14 +3,14 @@ import type { Device } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import { type ComparePasswordDeps, comparePassword } from '../compare-password.ts';
-import { type LoginAttemptDeps, loginAttempts, type Origin } from '../login-attempt.ts';
-import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
-import { type PasswordUpkeepDeps, passwordUpkeep } from '../password-upkeep.ts';
+import { type ComparePasswordDeps, comparePassword } from '../steps/compare-password.ts';
+import { type LoginAttemptDeps, type LoginSource, loginAttempts } from '../steps/login-attempt.ts';
+import { type OpenedSession, type OpenSessionDeps, openSession } from '../steps/open-session.ts';
+import { type RehashDeps, rehashIfNeeded } from '../steps/rehash-if-needed.ts';
 
-export type LoginDeps = OpenSessionDeps & LoginAttemptDeps & ComparePasswordDeps & PasswordUpkeepDeps;
+export type LoginDeps = OpenSessionDeps & LoginAttemptDeps & ComparePasswordDeps & RehashDeps;
 
-const FROM_SOMEWHERE: Origin = { networks: ['unknown'], refreshTokens: [] };
+const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
  * Opens a session for whoever knows the password. An unknown account costs a comparison too, so that the time tells nothing.
@@ -21,16 +21,16 @@ export const login = (deps: LoginDeps) => {
   const open = openSession(deps);
   const candidates = loginAttempts(deps);
   const compare = comparePassword(deps);
-  const maintain = passwordUpkeep(deps);
+  const maintain = rehashIfNeeded(deps);
   const confirm = confirmation(deps);
   const find = (account: string) =>
     accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
   return async (
-    input: { account: string; password: string; origin?: Origin; device?: Device },
+    input: { account: string; password: string; source?: LoginSource; device?: Device },
     cancellation = NEVER_CANCELLED,
   ): Promise<OpenedSession> => {
     const user = await find(input.account);
-    const attempts = await candidates(input.account, user, input.origin ?? FROM_SOMEWHERE);
+    const attempts = await candidates(input.account, user, input.source ?? UNKNOWN_SOURCE);
     const matches = await compare(attempts, input.password, user?.passwordHash ?? null);
     if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
     cancellation.throwIfAborted();

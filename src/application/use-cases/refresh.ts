@@ -10,12 +10,12 @@ import {
 } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
-import { genuineTokens } from '../genuine-tokens.ts';
-import { type IssueTokenPairDeps, issueTokenPair, type TokenPair } from '../issue-token-pair.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { genuineTokens } from '../steps/genuine-tokens.ts';
+import { type IssueTokenPairDeps, issueTokenPair, type TokenPair } from '../steps/issue-token-pair.ts';
 
 export type RefreshDeps = IssueTokenPairDeps & {
   readonly users: UserRepository;

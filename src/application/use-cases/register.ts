@@ -1,14 +1,14 @@
 import type { Device } from '../../domain/device.ts';
 import { newUser } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import { type OpenedSession, type OpenSessionDeps, openSession } from '../open-session.ts';
-import { type PasswordChoiceDeps, passwordChoice } from '../password-choice.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type AssertPasswordAllowedDeps, assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { type OpenedSession, type OpenSessionDeps, openSession } from '../steps/open-session.ts';
 
 export type RegisterDeps = OpenSessionDeps &
-  PasswordChoiceDeps & {
+  AssertPasswordAllowedDeps & {
     readonly users: UserRepository;
     readonly hasher: PasswordHasher;
     readonly clock: Clock;
@@ -21,7 +21,7 @@ export type RegisterDeps = OpenSessionDeps &
 export const register = (deps: RegisterDeps) => {
   const { users, hasher, clock, ids } = deps;
   const open = openSession(deps);
-  const judge = passwordChoice(deps);
+  const judge = assertPasswordAllowed(deps);
   return async (
     input: { username: string; email: string; password: string; device?: Device },
     cancellation = NEVER_CANCELLED,

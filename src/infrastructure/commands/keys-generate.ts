@@ -1,5 +1,5 @@
 import { KEY_VARIABLES } from '../config/token-keys.ts';
-import { newPair, privatePem, publicPem } from '../new-keys.ts';
+import { newPair, privatePem, publicPem } from '../keys/new-keys.ts';
 import { envLine, type Page } from './pages.ts';
 
 /** Two new pairs: each half as PEM, and all four as lines of an environment file. */

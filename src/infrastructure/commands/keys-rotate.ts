@@ -3,7 +3,7 @@ import type { KeyPair } from '../../adapters/token-signer/jose.ts';
 import { jwks } from '../../adapters/token-signer/jwks.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import { type Config, parseConfig } from '../config.ts';
-import { newPair, privatePem, publicPem } from '../new-keys.ts';
+import { newPair, privatePem, publicPem } from '../keys/new-keys.ts';
 import { envLine, type Page } from './pages.ts';
 
 const KINDS = ['access', 'refresh'] as const;

@@ -1,19 +1,19 @@
-import type { Route } from '../../adapters/http/define-route.ts';
-import { refreshCookie } from '../../adapters/http/refresh-cookie.ts';
+import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
+import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
 import { changePassword } from '../../application/use-cases/change-password.ts';
 import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
 import { endOwnSession } from '../../application/use-cases/end-own-session.ts';
-import { endSession } from '../../application/use-cases/end-session.ts';
 import { getCurrentUser } from '../../application/use-cases/get-current-user.ts';
 import { listSessions } from '../../application/use-cases/list-sessions.ts';
 import { type LoginDeps, login } from '../../application/use-cases/login.ts';
+import { logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
 import { register } from '../../application/use-cases/register.ts';
 import type { Config } from '../config.ts';
@@ -29,7 +29,7 @@ export const declareRoutes = (
   const deps = { ...ports, ...config, replayPolicy: config };
   return [
     ...authRoutes(
-      { register: register(deps), login: login(deps), refresh: refresh(deps), endSession: endSession(deps) },
+      { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
       refreshCookie(config.refreshCookie),
     ),
     ...sessionRoutes({

@@ -6,7 +6,7 @@ import { mikroOrmSessionRepository } from '../../adapters/session-repository/mik
 import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
 import type { Config } from '../config.ts';
-import { openDatabase } from '../database.ts';
+import { openDatabase } from '../database/database.ts';
 import type { Ports } from './ports.ts';
 import { openSessionStore } from './session-store.ts';
 

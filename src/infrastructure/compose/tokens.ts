@@ -2,7 +2,7 @@ import { joseTokenSigner } from '../../adapters/token-signer/jose.ts';
 import { jwks, type PublicJwks } from '../../adapters/token-signer/jwks.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Config } from '../config.ts';
-import { loadOrCreateKeys } from '../keys.ts';
+import { loadOrCreateKeys } from '../keys/keys.ts';
 import type { Ports } from './ports.ts';
 
 /** A signer from elsewhere has keys of its own, which are not known here. */

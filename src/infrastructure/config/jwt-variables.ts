@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { MAX_DURATION } from '../duration.ts';
+import { MAX_DURATION } from './duration.ts';
 import * as form from './schemas.ts';
 import type { Variable } from './variable.ts';
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { parseDuration } from '../duration.ts';
+import { parseDuration } from './duration.ts';
 import { MAX_WINDOW } from './lifetimes.ts';
 
 /**

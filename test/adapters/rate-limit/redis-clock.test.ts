@@ -1,10 +1,10 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { awaitRedis, connectRedis } from '../../../src/infrastructure/redis.ts';
-import { blockEventLoop } from '../../support/block-event-loop.ts';
-import { takeRedisDatabase } from '../../support/redis-databases.ts';
+import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
+import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
-import { probe, stageApp, stageDeps } from '../../support/stage-app.ts';
+import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 const server = redisOfTheTests();
 const WINDOW = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { RateLimitExceeded } from '../../../src/adapters/http/exceptions.ts';
+import { RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
 import { sharedCount } from '../../../src/adapters/http/rate-limit/shared-count.ts';
-import { stageDeps } from '../../support/stage-app.ts';
+import { stageDeps } from '../../support/http/stage-app.ts';
 
 /** A shared count whose Redis does as it is told, at a time that stands still. */
 const setUp = () => {

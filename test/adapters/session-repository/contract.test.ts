@@ -5,12 +5,12 @@ import { mikroOrmSessionRepository } from '../../../src/adapters/session-reposit
 import { redisSessionRepository } from '../../../src/adapters/session-repository/redis.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
-import type { Database } from '../../../src/infrastructure/database.ts';
+import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/databases.ts';
-import { takeRedisDatabase } from '../../support/redis-databases.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 /** Who waits for a row that somebody else is writing. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
-import { type Route, route, type Strategy } from '../../../src/adapters/http/define-route.ts';
+import { type Route, route, type Strategy } from '../../../src/adapters/http/routing/define-route.ts';
 import { joseTokenSigner } from '../../../src/adapters/token-signer/jose.ts';
 import { authenticate } from '../../../src/application/use-cases/authenticate.ts';
 import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';
+import { probe, type StageApp, stageApp } from '../../support/http/stage-app.ts';
 import { testKeys } from '../../support/keys.ts';
-import { probe, type StageApp, stageApp } from '../../support/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1));
 const LIFETIME = 900_000;

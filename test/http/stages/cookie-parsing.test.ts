@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exchangeRaw, head } from '../../support/raw-http.ts';
-import { probe, stageApp } from '../../support/stage-app.ts';
+import { exchangeRaw, head } from '../../support/http/raw-http.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 /** What a handler finds in `ctx.request.cookies` after these lines of a request's head. */
 const cookiesOf = async (lines: string): Promise<[string, string[]][]> => {

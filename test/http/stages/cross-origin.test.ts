@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { DEVELOPMENT, PRODUCTION } from '../../support/environments.ts';
-import { startService } from '../../support/service.ts';
-import { probe, stageApp, ULID } from '../../support/stage-app.ts';
+import { startService } from '../../support/http/service.ts';
+import { probe, stageApp, ULID } from '../../support/http/stage-app.ts';
+import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts';
 
 const ALLOWED = 'https://app.example.com';
 const ALSO_ALLOWED = 'http://localhost:5173';

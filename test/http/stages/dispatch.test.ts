@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/define-route.ts';
-import { exchangeRaw, head } from '../../support/raw-http.ts';
-import { probe, stageApp, ULID } from '../../support/stage-app.ts';
+import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { exchangeRaw, head } from '../../support/http/raw-http.ts';
+import { probe, stageApp, ULID } from '../../support/http/stage-app.ts';
 
 const read = probe(() => 'read', { name: 'read', path: '/things' });
 const create = probe(() => 'created', { name: 'create', method: 'POST', path: '/things' });

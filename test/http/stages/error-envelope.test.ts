@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { probe, stageApp, throwing } from '../../support/stage-app.ts';
+import { probe, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type HandlerInput, route } from '../../../src/adapters/http/define-route.ts';
-import { probe, stageApp } from '../../support/stage-app.ts';
+import { type HandlerInput, route } from '../../../src/adapters/http/routing/define-route.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
 const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { HandlerInput } from '../../../src/adapters/http/define-route.ts';
+import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { aPerson, startService } from '../../support/service.ts';
-import { probe, stageApp } from '../../support/stage-app.ts';
+import { aPerson, startService } from '../../support/http/service.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 /** Short enough to wait for, and long enough for whatever is not late. */
 const SHORT = { requestTimeout: 100 };

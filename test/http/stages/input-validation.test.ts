@@ -2,9 +2,9 @@ import { Agent, request as send } from 'node:http';
 import { deflateSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { route } from '../../../src/adapters/http/define-route.ts';
-import { exchangeRaw, head } from '../../support/raw-http.ts';
-import { probe, stageApp } from '../../support/stage-app.ts';
+import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { exchangeRaw, head } from '../../support/http/raw-http.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const Body = v.object({
   name: v.pipe(v.string(), v.minLength(3, 'must have at least 3 characters'), v.maxLength(5, 'must be short')),

@@ -1,10 +1,10 @@
 import { Agent, get } from 'node:http';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Tier } from '../../../src/adapters/http/define-route.ts';
+import type { Tier } from '../../../src/adapters/http/routing/define-route.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { DEVELOPMENT, PRODUCTION } from '../../support/environments.ts';
-import { startService } from '../../support/service.ts';
-import { probe, type StageDeps, stageApp } from '../../support/stage-app.ts';
+import { startService } from '../../support/http/service.ts';
+import { probe, type StageDeps, stageApp } from '../../support/http/stage-app.ts';
+import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts';
 
 const TIERS = ['global', 'strict', 'public'] as const;
 const routes = TIERS.map((throttle) => probe(() => null, { name: throttle, path: `/${throttle}`, throttle }));

@@ -2,9 +2,9 @@ import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
-import { exchangeRaw, head } from '../../support/raw-http.ts';
-import { startService } from '../../support/service.ts';
-import { probe, stageApp, throwing, ULID } from '../../support/stage-app.ts';
+import { exchangeRaw, head } from '../../support/http/raw-http.ts';
+import { startService } from '../../support/http/service.ts';
+import { probe, stageApp, throwing, ULID } from '../../support/http/stage-app.ts';
 
 const echo = probe((_input, { request: { id, version } }) => ({ id, version }));
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
-import { currentRequest } from '../../../src/adapters/http/request-scope.ts';
-import { probe, stageApp, stageDeps } from '../../support/stage-app.ts';
+import { currentRequest } from '../../../src/adapters/http/request/request-scope.ts';
+import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 
 describe('the request scope', () => {
   it('holds the id, the time and the version of the request', async () => {

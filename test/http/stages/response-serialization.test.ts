@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/define-route.ts';
-import { stageApp } from '../../support/stage-app.ts';
+import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { stageApp } from '../../support/http/stage-app.ts';
 
 const Data = v.object({
   name: v.string(),

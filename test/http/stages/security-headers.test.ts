@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/define-route.ts';
-import { probe, stageApp, throwing } from '../../support/stage-app.ts';
+import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { probe, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const HEADERS = {
   'content-security-policy': "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
-import { route } from '../../../src/adapters/http/define-route.ts';
-import { probe, stageApp } from '../../support/stage-app.ts';
+import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };

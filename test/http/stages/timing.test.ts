@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/define-route.ts';
-import { head, openSocket, parseAnswer, readToEnd } from '../../support/raw-http.ts';
-import { probe, stageApp } from '../../support/stage-app.ts';
+import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { head, openSocket, parseAnswer, readToEnd } from '../../support/http/raw-http.ts';
+import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 describe('the start time', () => {
   it('is a reading of the monotonic clock, between the arrival of the request and its handler', async () => {

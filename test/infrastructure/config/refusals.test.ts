@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError, parseConfig } from '../../../src/infrastructure/config.ts';
-import { PRODUCTION } from '../../support/environments.ts';
+import { PRODUCTION } from '../../support/processes/environments.ts';
 
 type Env = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
-import { aPerson, startService } from '../service.ts';
+import { aPerson, startService } from '../http/service.ts';
 import { launchChromium } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';

@@ -112,7 +112,7 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
     const device = chosen(session);
     const token = device.tokenOf(age);
     if (device.model.logOut(token.number, now())) device.end();
-    await at(instance).endSession([token.text]);
+    await at(instance).logout([token.text]);
     return 'done';
   };
 

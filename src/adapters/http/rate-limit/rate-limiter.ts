@@ -1,9 +1,9 @@
 import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
-import type { Route } from '../define-route.ts';
-import { RateLimitExceeded } from '../exceptions.ts';
+import { RateLimitExceeded } from '../errors/exceptions.ts';
 import type { HttpDeps, Limit } from '../http-deps.ts';
+import type { Route } from '../routing/define-route.ts';
 import { clientKey } from './client-key.ts';
 import { Counters } from './counters.ts';
 import { redisClockDb } from './redis-clock.ts';

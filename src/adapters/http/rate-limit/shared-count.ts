@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { unlessAway } from '../../unless-away.ts';
-import { RateLimitExceeded } from '../exceptions.ts';
+import { withFallback } from '../../resilience/with-fallback.ts';
+import { RateLimitExceeded } from '../errors/exceptions.ts';
 
 export type SharedCount = {
   /** Counts in Redis, or in the process while Redis is away. */
@@ -11,7 +11,7 @@ export type SharedCount = {
 
 /** The count of all instances, as long as it can be had. */
 export const sharedCount = (logger: Logger): SharedCount => {
-  const redis = unlessAway(logger, {
+  const redis = withFallback(logger, {
     away: 'Redis is away: rate limits are counted in the process',
     back: 'Redis is back: rate limits are shared again',
   });

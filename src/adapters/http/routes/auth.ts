@@ -1,27 +1,27 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { endSession } from '../../../application/use-cases/end-session.ts';
 import type { login } from '../../../application/use-cases/login.ts';
+import type { logout } from '../../../application/use-cases/logout.ts';
 import type { refresh } from '../../../application/use-cases/refresh.ts';
 import type { register } from '../../../application/use-cases/register.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
-import { type Route, route } from '../define-route.ts';
-import { deviceOf } from '../device.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
-import { isForeign, type RefreshCookie } from '../refresh-cookie.ts';
-import { LoginBody, RegisterBody } from '../schemas.ts';
+import { deviceOf } from '../request/device.ts';
+import { isForeign, type RefreshCookie } from '../request/refresh-cookie.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { LoginBody, RegisterBody } from '../routing/schemas.ts';
 
 export type AuthUseCases = {
   readonly register: ReturnType<typeof register>;
   readonly login: ReturnType<typeof login>;
   readonly refresh: ReturnType<typeof refresh>;
-  readonly endSession: ReturnType<typeof endSession>;
+  readonly logout: ReturnType<typeof logout>;
 };
 
 const SignedIn = v.object({ accessToken: v.string(), user: PublicUserJson });
 
 /** Where a log-in comes from; the refresh cookie shows that its device is no stranger. ADR 0024. */
-const originOf = (ctx: Context, cookie: RefreshCookie) => ({
+const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
   networks: clientNetworks(ctx),
   refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
 });
@@ -58,7 +58,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
     },
     async ({ body, signal }, ctx) => {
       const { refreshToken, ...signedIn } = await useCases.login(
-        { ...body, origin: originOf(ctx, cookie), device: deviceOf(ctx) },
+        { ...body, source: loginSourceOf(ctx, cookie), device: deviceOf(ctx) },
         signal,
       );
       cookie.set(ctx, refreshToken);
@@ -91,7 +91,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
     },
     async (_input, ctx) => {
       if (isForeign(ctx)) return null;
-      await useCases.endSession(cookie.read(ctx));
+      await useCases.logout(cookie.read(ctx));
       cookie.clear(ctx);
       return null;
     },

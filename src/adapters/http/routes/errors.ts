@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../application/use-cases/browse-catalog.ts';
-import { type Route, route } from '../define-route.ts';
 import { errorUri } from '../envelope.ts';
-import { ErrorCodeParams } from '../schemas.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { ErrorCodeParams } from '../routing/schemas.ts';
 
 const CatalogEntry = v.object({
   code: v.string(),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { withResponseTimeout } from '../../response-timeout.ts';
-import { type Route, route } from '../define-route.ts';
+import { withResponseTimeout } from '../../resilience/response-timeout.ts';
+import { type Route, route } from '../routing/define-route.ts';
 
 /** A part of the service that may be away. */
 export type Check = {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Route, route } from '../define-route.ts';
+import { type Route, route } from '../routing/define-route.ts';
 
 /** RFC 7518 §6.2.1, public members only: no number of a private key can leave by it. */
 const PublicJwk = v.object({

@@ -3,8 +3,8 @@ import type { endAllSessions } from '../../../application/use-cases/end-all-sess
 import type { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
 import type { listSessions } from '../../../application/use-cases/list-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
-import { type Route, route } from '../define-route.ts';
-import { Id } from '../schemas.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { Id } from '../routing/schemas.ts';
 
 export type SessionUseCases = {
   readonly listSessions: ReturnType<typeof listSessions>;

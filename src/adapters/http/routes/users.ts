@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import type { changePassword } from '../../../application/use-cases/change-password.ts';
 import type { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
-import { type Route, route } from '../define-route.ts';
-import { ChangePasswordBody } from '../schemas.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { ChangePasswordBody } from '../routing/schemas.ts';
 
 export type UserUseCases = {
   readonly getCurrentUser: ReturnType<typeof getCurrentUser>;

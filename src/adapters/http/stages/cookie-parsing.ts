@@ -1,6 +1,6 @@
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
-import { REFRESH_COOKIE } from '../refresh-cookie.ts';
+import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
 
 /** A browser sends one for each domain and path it was set for; what comes behind the first eight is not looked at. */
 const MAX_VALUES = 8;

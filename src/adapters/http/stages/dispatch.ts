@@ -3,7 +3,7 @@ import createHttpError from 'http-errors';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
-import { type Route, route } from '../define-route.ts';
+import { type Route, route } from '../routing/define-route.ts';
 
 /** What answers for every path and method that no route does, whatever the query; one route, so that the limits hold for it too. */
 const FALLBACK = route(

@@ -1,9 +1,9 @@
 import type { Context, Middleware } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { contextOf, errorEnvelopeOf } from '../envelope.ts';
-import { toAppError } from '../exception-filters.ts';
+import { toAppError } from '../errors/exception-filters.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { logError, logRequest } from '../request-log.ts';
+import { logError, logRequest } from '../logging/request-log.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 
 /** Stage 13: whatever any stage throws becomes the error envelope. */

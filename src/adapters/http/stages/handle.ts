@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa';
-import type { Route } from '../define-route.ts';
+import type { Route } from '../routing/define-route.ts';
 
 const NO_INPUT = { body: undefined, query: undefined, params: undefined };
 const NEVER = new AbortController().signal;

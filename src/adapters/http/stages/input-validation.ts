@@ -1,11 +1,11 @@
 import type { Middleware } from 'koa';
 import * as v from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
-import type { Route } from '../define-route.ts';
-import { RequestValidationFailure } from '../exceptions.ts';
-import { fieldProblems } from '../field-problems.ts';
-import { parseQuery } from '../query.ts';
-import { readJson } from '../request-body.ts';
+import { RequestValidationFailure } from '../errors/exceptions.ts';
+import { fieldProblems } from '../errors/field-problems.ts';
+import { parseQuery } from '../request/query.ts';
+import { readJson } from '../request/request-body.ts';
+import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object', code: 'malformed' };
 

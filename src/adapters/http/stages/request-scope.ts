@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import type { HttpDeps } from '../http-deps.ts';
-import { runInRequest } from '../request-scope.ts';
+import { runInRequest } from '../request/request-scope.ts';
 
 /** Stage 4: from here on any code of the request can ask for its id. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>

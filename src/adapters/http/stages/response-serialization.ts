@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import * as v from 'valibot';
-import type { Route } from '../define-route.ts';
-import { ResponseSerializationFailure } from '../exceptions.ts';
+import { ResponseSerializationFailure } from '../errors/exceptions.ts';
+import type { Route } from '../routing/define-route.ts';
 
 /** Stage 11: what the schema does not name does not leave. */
 export const responseSerialization = ({ response }: Route): Middleware =>

@@ -1,9 +1,9 @@
 import type { Context, Middleware } from 'koa';
-import type { Route, Unwrapped } from '../define-route.ts';
 import { successEnvelopeOf } from '../envelope.ts';
-import { ResponseSerializationFailure } from '../exceptions.ts';
+import { ResponseSerializationFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { logRequest } from '../request-log.ts';
+import { logRequest } from '../logging/request-log.ts';
+import type { Route, Unwrapped } from '../routing/define-route.ts';
 
 /** Stage 12. */
 export const successEnvelope = ({ response: { status, unwrapped } }: Route, deps: HttpDeps): Middleware =>

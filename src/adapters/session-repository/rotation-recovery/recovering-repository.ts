@@ -1,7 +1,7 @@
 import type { SessionRepository } from '../../../application/ports/session-repository.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { Rotation } from '../../../domain/session.ts';
-import { withResponseTimeout } from '../../response-timeout.ts';
+import { withResponseTimeout } from '../../resilience/response-timeout.ts';
 import { unconfirmedRotations } from './unconfirmed-rotations.ts';
 
 type RecoveryOptions = {

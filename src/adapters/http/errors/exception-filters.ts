@@ -1,0 +1,70 @@
+import { STATUS_CODES } from 'node:http';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { RateLimitExceeded, RequestValidationFailure, ResponseSerializationFailure } from './exceptions.ts';
+
+type Filter = (exception: unknown) => AppError | null;
+
+const rateLimitFilter: Filter = (exception) =>
+  exception instanceof RateLimitExceeded
+    ? new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { headers: { 'Retry-After': String(exception.retryAfter) } })
+    : null;
+
+const validationFilter: Filter = (exception) => {
+  if (exception instanceof RequestValidationFailure) {
+    return new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: exception.details });
+  }
+  if (exception instanceof ResponseSerializationFailure) {
+    return new AppError('SYS_SERIALIZATION_ERROR', { reason: exception.message, cause: exception });
+  }
+  return null;
+};
+
+const catchAllFilter = (exception: unknown): AppError => {
+  if (exception instanceof AppError) return exception;
+  if (isHttpError(exception)) return wrapHttpError(exception);
+  return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
+};
+
+/** SPEC "Exception mapping": the first filter that matches handles the exception. */
+export const toAppError = (exception: unknown): AppError => {
+  try {
+    return rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
+  } catch {
+    // It cannot even be looked at: a getter of it throws, or it is a proxy that does.
+    return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
+  }
+};
+
+/** An HTTP exception of the framework or of one of its middleware, which may bring its own copy of `http-errors`. */
+export type HttpErrorLike = Error & {
+  readonly status: number;
+  readonly expose: boolean;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export const isHttpError = (exception: unknown): exception is HttpErrorLike =>
+  exception instanceof Error &&
+  'expose' in exception &&
+  typeof exception.expose === 'boolean' &&
+  'status' in exception &&
+  typeof exception.status === 'number' &&
+  exception.status in STATUS_CODES &&
+  exception.status >= 400;
+
+const wrapHttpError = (error: HttpErrorLike): AppError =>
+  new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
+    status: error.status,
+    level: levelOf(error),
+    message: `The request could not be served: ${STATUS_CODES[error.status]}.`,
+    // The body's reader appends what it read to some messages; its types say as much and hold nothing of it.
+    reason: error.type ?? error.name,
+    headers: error.headers ?? {},
+    cause: error.status < 500 ? undefined : error,
+  });
+
+/** 503 is how the service says that it is busy; a client that hung up is nobody's fault. */
+const levelOf = ({ status, type }: HttpErrorLike) => {
+  if (type === 'request.aborted') return 'info';
+  return status < 500 || status === 503 ? 'error' : 'fatal';
+};

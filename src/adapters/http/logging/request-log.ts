@@ -1,0 +1,81 @@
+import type { Context } from 'koa';
+import type { AppError } from '../../../domain/errors/app-error.ts';
+import { redactError } from '../../redaction/redact-error.ts';
+import { framesOf } from '../../redaction/stack-frames.ts';
+import type { HttpDeps } from '../http-deps.ts';
+
+type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest'>;
+
+export type UnreadableDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'onUnreadable'>;
+
+const ANSWERED = 'request answered';
+const UNREADABLE = 'unreadable request';
+/** Lines of one reason a minute: of requests that reached a route, and so its rate limit, and of those that did not. */
+const OF_ROUTES = 10;
+const BEFORE_ROUTES = 1;
+
+/** Logs an exception. SPEC "Exception mapping" says how loudly; ADR 0027, how often. */
+export const logError = (ctx: Context, error: AppError, { logger, sampling }: LogDeps): void => {
+  const { code, status, level, reason } = error;
+  const { route } = ctx.state;
+  const kind = { level, of: error.message, route: route?.name, code, status };
+  const most = route === undefined ? BEFORE_ROUTES : OF_ROUTES;
+  const isSampled = route === undefined || level !== 'info';
+  ctx.state.leftOut = isSampled && !sampling.admits(kind, { alike: reason, most });
+  if (ctx.state.leftOut) return;
+  // The scope of stage 4 has ended when an exception gets here.
+  const line = { requestId: ctx.request.id, route: route?.name, code };
+  logger[level]({ ...line, reason, err: originOf(error) }, error.message);
+  if (route !== undefined && !route.errors.has(code)) logger.error(line, 'undeclared error code');
+};
+
+/** The exception behind an error, or else, where the service is at fault, the error's own place. */
+const originOf = (error: AppError): unknown => {
+  if (error.cause !== undefined) return redactError(error.cause);
+  return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
+};
+
+/** Logs what never became a request. */
+export const logUnreadable = (
+  status: number,
+  reason: string | undefined,
+  { logger, sampling, onUnreadable }: UnreadableDeps,
+): void => {
+  const line = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status };
+  onUnreadable?.(status);
+  const isWritten = sampling.admits({ level: 'info', of: UNREADABLE, ...line }, { alike: reason, most: BEFORE_ROUTES });
+  if (isWritten) logger.info({ ...line, reason }, UNREADABLE);
+};
+
+/** SPEC "Slow-request logging". */
+const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['slowRequest']) => {
+  if (duration >= error) return 'error';
+  if (duration >= warn) return 'warn';
+  return status >= 400 ? 'info' : 'debug';
+};
+
+/**
+ * Logs a request that is answered, once: stage 12 does for what succeeded, stage 13 for what ended before. The log is told the
+ * time since stage 9, where a request gets there; metrics, the time since it arrived.
+ */
+export const logRequest = (ctx: Context, { logger, sampling, slowRequest, onRequest }: LogDeps): void => {
+  if (ctx.state.logged) return;
+  ctx.state.logged = true;
+  const now = performance.now();
+  const { arrivedAt = now, startedAt = arrivedAt, route, leftOut } = ctx.state;
+  const duration = now - startedAt;
+  const level = levelOf(duration, ctx.status, slowRequest);
+  onRequest?.(route?.name ?? 'none', ctx.status, now - arrivedAt);
+  const isSlow = level === 'warn' || level === 'error';
+  if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : leftOut) return;
+  logger[level](
+    {
+      requestId: ctx.request.id,
+      method: ctx.method,
+      route: route?.name,
+      status: ctx.status,
+      duration: Math.round(duration),
+    },
+    ANSWERED,
+  );
+};

@@ -1,0 +1,20 @@
+import ipaddr from 'ipaddr.js';
+import type { Context } from 'koa';
+import { type Device, shortUserAgent } from '../../../domain/device.ts';
+import { clientAddress } from '../rate-limit/client-key.ts';
+
+/** Parts of an address that are kept: 24 bits of IPv4, 48 of IPv6. They name a provider's region or a customer's network. */
+const KEPT_OCTETS = 3;
+const KEPT_GROUPS = 3;
+
+/** What a request tells of the device that it comes from. */
+export const deviceOf = (ctx: Context): Device => {
+  const address = clientAddress(ctx);
+  return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: address && shortened(address) };
+};
+
+const shortened = (address: string): string => {
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, KEPT_OCTETS).join('.')}.0/24`;
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, KEPT_GROUPS), 0, 0, 0, 0, 0])}/48`;
+};

@@ -1,0 +1,136 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { AccessClaims } from '../../../domain/tokens.ts';
+
+/** SPEC "Route guard". */
+export type Strategy = 'public' | 'optional' | 'required';
+/** SPEC "Rate limiting". */
+export type Tier = 'global' | 'strict' | 'public';
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+type Schema = v.GenericSchema<unknown, unknown>;
+type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
+
+/** What a handler is given: what stage 8 let through, whose request it is, and when to stop working on it. */
+export type HandlerInput<Body = unknown, Query = unknown, Params = unknown, Claims = AccessClaims | undefined> = {
+  readonly body: Body;
+  readonly query: Query;
+  readonly params: Params;
+  readonly claims: Claims;
+  /** In which session the claims were issued. */
+  readonly sessionId: SessionIdBeside<Claims>;
+  /** Aborted when the request has timed out. */
+  readonly signal: AbortSignal;
+};
+
+type SessionIdBeside<Claims> = Claims extends AccessClaims ? string : undefined;
+
+type ClaimsUnder<A extends Strategy> = A extends 'required'
+  ? AccessClaims
+  : A extends 'optional'
+    ? AccessClaims | undefined
+    : undefined;
+
+type RequestSchemas<Body, Query, Params> = {
+  readonly body?: Body;
+  /** Default: no parameter at all. */
+  readonly query?: Query;
+  readonly params?: Params;
+};
+
+/**
+ * A query with a parameter that its route does not know is refused: whoever misspells `except` in `?except=current` must not
+ * get the effect of leaving it out. `v.unknown()` lets any query through.
+ */
+type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
+
+const NO_QUERY = v.pipe(
+  v.strictObject({}),
+  v.transform(() => undefined),
+);
+
+/**
+ * How a document goes out whose form others define (ADR 0023): its payload is the body, as it is, and no envelope.
+ * Errors keep theirs.
+ */
+export type Unwrapped = {
+  /** The media type, with its parameters. */
+  readonly type: string;
+  /** The header Cache-Control (RFC 9111 §5.2.2). */
+  readonly cacheControl: string;
+};
+
+/** A declared route, from which rate limit, guard, validation, serialization and tests derive. */
+export type Route = {
+  readonly name: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
+  readonly auth: Strategy;
+  readonly throttle: Tier;
+  readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
+    readonly query: QuerySchema;
+  };
+  readonly response: { readonly status: number; readonly data: Schema; readonly unwrapped?: Unwrapped };
+  /** Every code the route may answer with. */
+  readonly errors: ReadonlySet<ErrorCode>;
+  readonly handler: (input: HandlerInput, ctx: Context) => unknown;
+};
+
+type Declaration<Body, Query, Params, Data, Auth> = {
+  readonly name: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
+  /** Default: `required`. */
+  readonly auth?: Auth;
+  /** Default: `global`. */
+  readonly throttle?: Tier;
+  readonly request?: RequestSchemas<Body, Query, Params>;
+  /** The status defaults to 200; the handler's payload must be an input of `data`. */
+  readonly response: { readonly status?: number; readonly data: Data; readonly unwrapped?: Unwrapped };
+  /** Codes that not every route implies, nor its `auth`. */
+  readonly errors?: readonly ErrorCode[];
+};
+
+/** Declares a route. A handler whose payload misses the response schema does not compile. */
+export const route = <
+  Data extends Schema,
+  Body extends Schema | undefined = undefined,
+  Query extends QuerySchema | undefined = undefined,
+  Params extends Schema | undefined = undefined,
+  Auth extends Strategy = 'required',
+>(
+  {
+    auth,
+    throttle = 'global',
+    request = {},
+    response,
+    errors = [],
+    ...rest
+  }: Declaration<Body, Query, Params, Data, Auth>,
+  handler: (
+    input: HandlerInput<Output<Body>, Output<Query>, Output<Params>, ClaimsUnder<Auth>>,
+    ctx: Context,
+  ) => v.InferInput<Data> | Promise<v.InferInput<Data>>,
+): Route => {
+  const strategy = auth ?? 'required';
+  return {
+    ...rest,
+    auth: strategy,
+    throttle,
+    request: { ...request, query: request.query ?? NO_QUERY },
+    response: { status: 200, ...response },
+    errors: new Set([...impliedErrors(strategy), ...errors]),
+    // The stages hand over what the schemas of this very declaration let through.
+    handler: handler as Route['handler'],
+  };
+};
+
+const impliedErrors = (auth: Strategy): ErrorCode[] => [
+  'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
+  ...(auth === 'required' ? (['AUTH_TOKEN_MISSING', 'AUTH_TOKEN_INVALID'] as const) : []),
+  'CLIENT_PARAMS_VALIDATION_FAILED',
+  'SYS_HTTP_UNEXPECTED_ERROR',
+  'SYS_SERIALIZATION_ERROR',
+  'SYS_UNEXPECTED_ERROR',
+];

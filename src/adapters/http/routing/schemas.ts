@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import {
+  ACCOUNT_MAX_LENGTH,
+  EMAIL_MAX_LENGTH,
+  EMAIL_PATTERN,
+  USERNAME_MAX_LENGTH,
+  USERNAME_MIN_LENGTH,
+  USERNAME_PATTERN,
+} from '../../../domain/account.ts';
+import { ID_PATTERN } from '../../../domain/id.ts';
+import {
+  PASSWORD_MAX_BYTES,
+  PASSWORD_MIN_CODE_POINTS,
+  type PasswordProblem,
+  passwordProblem,
+} from '../../../domain/password.ts';
+
+/** What requests are held against; the limits themselves are the domain's. */
+
+const atLeast = (length: number) => `must have at least ${length} character${length === 1 ? '' : 's'}`;
+const atMost = (length: number) => `must have at most ${length} characters`;
+
+const Username = v.pipe(
+  v.string(),
+  v.minLength(USERNAME_MIN_LENGTH, atLeast(USERNAME_MIN_LENGTH)),
+  v.maxLength(USERNAME_MAX_LENGTH, atMost(USERNAME_MAX_LENGTH)),
+  v.regex(USERNAME_PATTERN, 'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens'),
+);
+
+const Email = v.pipe(
+  v.string(),
+  v.trim(),
+  v.maxLength(EMAIL_MAX_LENGTH, atMost(EMAIL_MAX_LENGTH)),
+  v.regex(EMAIL_PATTERN, 'must be an email address'),
+);
+
+const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
+  too_short: atLeast(PASSWORD_MIN_CODE_POINTS),
+  too_long: `must have at most ${PASSWORD_MAX_BYTES} bytes of UTF-8`,
+  invalid_characters: 'must hold neither NUL nor half a surrogate pair',
+};
+
+const NewPassword = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const problem = dataset.typed ? passwordProblem(dataset.value) : null;
+    if (problem !== null) addIssue({ received: problem, message: PASSWORD_MESSAGES[problem] });
+  }),
+);
+
+export const RegisterBody = v.object({ username: Username, email: Email, password: NewPassword });
+
+/** No rules of form: what no account can be called is simply not found. */
+export const LoginBody = v.object({
+  account: v.pipe(v.string(), v.minLength(1, atLeast(1)), v.maxLength(ACCOUNT_MAX_LENGTH, atMost(ACCOUNT_MAX_LENGTH))),
+  password: v.pipe(v.string(), v.minLength(1, atLeast(1))),
+});
+
+/** A current password is held against no limits: it may be older than they are. */
+export const ChangePasswordBody = v.object({
+  currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
+  newPassword: NewPassword,
+});
+
+export const Id = v.pipe(v.string(), v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'));
+
+export const ErrorCodeParams = v.object({ code: v.string() });

@@ -1,0 +1,39 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+
+export type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly hasher: PasswordHasher };
+
+/**
+ * Compares a password unless too many before it were wrong (ADR 0024). A comparison that came to no end does not count.
+ * @param candidates what the try may count as; it counts as the first that need not wait, and as nothing else.
+ * @param hash `null` when there is no such account.
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ */
+export const comparePassword =
+  ({ attempts, hasher }: ComparePasswordDeps) =>
+  async (candidates: readonly Attempt[], password: string, hash: string | null): Promise<boolean> => {
+    const attempt = await begin(attempts, candidates);
+    const matches = await hasher.verify(password, hash).catch(async (error: unknown) => {
+      await attempts.withdraw(attempt);
+      throw error;
+    });
+    if (matches) await attempts.succeed(attempt);
+    return matches;
+  };
+
+const begin = async (attempts: LoginAttempts, candidates: readonly Attempt[]): Promise<Attempt> => {
+  const waits: number[] = [];
+  for (const attempt of candidates) {
+    const wait = await attempts.begin(attempt);
+    if (wait === 0) return attempt;
+    waits.push(wait);
+  }
+  throw tooManyFailures(Math.min(...waits));
+};
+
+const tooManyFailures = (wait: number): AppError =>
+  new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
+    reason: 'too many wrong passwords for one account',
+    headers: { 'Retry-After': String(Math.ceil(wait / 1000)) },
+  });

@@ -1,0 +1,28 @@
+import type { RequestListener } from 'node:http';
+import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
+import { openServer, type RunningServer } from './open-server.ts';
+
+type Address = { readonly host: string; readonly port: number };
+
+/** Scrapers are few. */
+export const MAX_CONNECTIONS = 64;
+/** Milliseconds. */
+const REQUEST_TIMEOUT = 5_000;
+
+/** Answers `GET /metrics` at an address of its own, so that the public never reaches it. */
+export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
+  const request: RequestListener = (incoming, response) => {
+    if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    metrics.text().then(
+      (text) => response.writeHead(200, { 'Content-Type': metrics.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  };
+  return openServer(
+    { request, refusal: async (status) => ({ status, headers: [], body: '' }) },
+    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: 'METRICS' },
+  );
+};

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import type { KeyPair, TokenKeys } from '../../adapters/token-signer/jose.ts';
+import { pairOf, shareKey } from '../config/token-keys.ts';
+import { keepPrivate } from '../data-dir/private-data.ts';
+import { newPair, privatePem } from './new-keys.ts';
+
+const ACCESS_FILE = join('keys', 'access.pem');
+const REFRESH_FILE = join('keys', 'refresh.pem');
+
+/**
+ * The service's own pairs, for development and tests: made once and kept in `dataDir`, readable by their owner only.
+ * Processes that start at once agree on one pair for each token.
+ * @throws Error that names DATA_DIR, the file in it and the system's reason.
+ */
+export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
+  keepKeysPrivate(dataDir);
+  const access = await loadOrCreatePair(dataDir, ACCESS_FILE);
+  const refresh = await loadOrCreatePair(dataDir, REFRESH_FILE);
+  if (shareKey(access, refresh)) throw unusable(`${REFRESH_FILE} holds the key of ${ACCESS_FILE}`);
+  return { access, refresh };
+};
+
+const keepKeysPrivate = (dataDir: string): void => {
+  try {
+    keepPrivate(dataDir, 'keys');
+  } catch (error) {
+    throw unusable(systemReason(error));
+  }
+};
+
+const loadOrCreatePair = async (dataDir: string, file: string): Promise<KeyPair> => {
+  const path = join(dataDir, file);
+  const pem = await readOrCreate(path).catch((error: unknown) => {
+    throw unusable(`${file}: ${systemReason(error)}`);
+  });
+  const pair = pairOf(pem);
+  if (pair === null) throw unusable(`${file} holds no private key on P-256; remove it to have a new one made`);
+  return pair;
+};
+
+const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
+
+const readOrCreate = async (path: string): Promise<string> => {
+  const pem = await read(path);
+  if (pem !== null) return pem;
+  await create(path);
+  return readFile(path, 'utf8');
+};
+
+const read = async (path: string): Promise<string | null> => {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+};
+
+/** Linking a finished file is atomic and leaves one that is there already alone. */
+const create = async (path: string): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeDurably(draft, privatePem(newPair().privateKey));
+    await link(draft, path);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+};
+
+const writeDurably = async (path: string, text: string): Promise<void> => {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+};
+
+const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined);
+
+/** Without the path, which the message names by DATA_DIR. */
+const systemReason = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unreadable';
+  const errno: unknown = Reflect.get(error, 'errno');
+  return typeof errno === 'number' ? `${getSystemErrorMessage(errno)} (${String(codeOf(error))})` : error.message;
+};

@@ -1,0 +1,66 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { onResponseTimeout, withResponseTimeout } from '../../../src/adapters/resilience/response-timeout.ts';
+import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
+
+const TIMEOUT = 250;
+const late = () => new Error('late');
+
+describe('a response time-out', () => {
+  afterEach(() => void vi.useRealTimers());
+  const fakeTime = () =>
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'] });
+  /** So many turns of the event loop are waited for; in fake time each takes a millisecond. */
+  const turnsIn = (timeout: number) => Math.ceil(timeout / 50);
+
+  it.each([1, 49, 50, 51, 250, 2_000])('of %i ms runs out then, or up to 50 ms later, and once', async (timeout) => {
+    fakeTime();
+    const giveUp = vi.fn();
+    onResponseTimeout(timeout, giveUp);
+    await vi.advanceTimersByTimeAsync(timeout - 1);
+    expect(giveUp).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(50 + turnsIn(timeout));
+    expect(giveUp).toHaveBeenCalledOnce();
+    await vi.advanceTimersByTimeAsync(10 * timeout);
+    expect(giveUp).toHaveBeenCalledOnce();
+  });
+
+  it.each([0, 20, 50, 220, 249])(
+    'that is cancelled after %i ms does not run out, and leaves no timer',
+    async (after) => {
+      fakeTime();
+      const giveUp = vi.fn();
+      const cancel = onResponseTimeout(TIMEOUT, giveUp);
+      await vi.advanceTimersByTimeAsync(after);
+      cancel();
+      expect(vi.getTimerCount()).toBe(0);
+      await vi.advanceTimersByTimeAsync(10 * TIMEOUT);
+      expect(giveUp).not.toHaveBeenCalled();
+    },
+  );
+
+  it('does not run out because the event loop was late: that counts as one turn of it', async () => {
+    const giveUp = vi.fn();
+    const cancel = onResponseTimeout(TIMEOUT, giveUp);
+    for (let turn = 0; turn < 4; turn += 1) {
+      blockEventLoop(2 * TIMEOUT);
+      await nextTurn();
+    }
+    expect(giveUp).not.toHaveBeenCalled();
+    cancel();
+  });
+
+  it('lets through what the work comes to, and leaves no timer', async () => {
+    fakeTime();
+    await expect(withResponseTimeout(TIMEOUT, Promise.resolve('done'), late)).resolves.toBe('done');
+    await expect(withResponseTimeout(TIMEOUT, Promise.reject(new Error('no')), late)).rejects.toThrow('no');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('rejects where the work comes to nothing', async () => {
+    fakeTime();
+    const failure = expect(withResponseTimeout(TIMEOUT, new Promise(() => undefined), late)).rejects.toThrow('late');
+    await vi.advanceTimersByTimeAsync(TIMEOUT + turnsIn(TIMEOUT));
+    await failure;
+  });
+});

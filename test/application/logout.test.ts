@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { ADA, application, DAY } from '../support/application.ts';
+
+const setUp = async () => {
+  const app = application();
+  return { app, token: (await app.register(ADA)).refreshToken };
+};
+
+describe('logout', () => {
+  it('makes the refresh token worthless', async () => {
+    const { app, token } = await setUp();
+    await app.logout([token]);
+    await expect(app.refresh([token])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+  });
+
+  it('ends the session of a token that was rotated, too', async () => {
+    const { app, token } = await setUp();
+    const { refreshToken } = await app.refresh([token]);
+    await app.logout([token]);
+    await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('ends the sessions of all genuine tokens of a request', async () => {
+    const { app, token } = await setUp();
+    const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+    const third = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+    await app.logout(['nonsense', token, other, token]);
+    for (const ended of [token, other]) {
+      await expect(app.refresh([ended])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    }
+    expect(await app.refresh([third])).toHaveProperty('accessToken');
+  });
+
+  it('does not mind a session that has ended, an expired token, nonsense or nothing', async () => {
+    const { app, token } = await setUp();
+    await app.logout([token]);
+    await app.logout([token]);
+    await app.logout(['nonsense', '']);
+    await app.logout([]);
+    app.clock.advance(7 * DAY);
+    await expect(app.logout([token])).resolves.toBeUndefined();
+  });
+
+  it('ends nothing for an access token', async () => {
+    const { app } = await setUp();
+    const { accessToken, refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
+    await app.logout([accessToken]);
+    expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
+  });
+});

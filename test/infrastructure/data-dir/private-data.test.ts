@@ -1,0 +1,160 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, globSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keepPrivate, makePrivate } from '../../../src/infrastructure/data-dir/private-data.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const NOBODY = 65_534;
+const isRoot = process.geteuid?.() === 0;
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString(8);
+
+describe('the data of the service', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let dataDir: string;
+  const within = (...names: string[]) => join(dataDir, ...names);
+  beforeEach(() => {
+    directory = temporaryDirectory();
+    chmodSync(directory.path, 0o755);
+    dataDir = join(directory.path, 'data');
+    mkdirSync(dataDir);
+    chmodSync(dataDir, 0o755);
+  });
+  afterEach(() => directory.remove());
+
+  /** As a database that was made under the umask 022, or lower. */
+  const loose = (dirMode = 0o755, fileMode = 0o644) => {
+    mkdirSync(within('database', 'base', '5'), { recursive: true });
+    writeFileSync(within('database', 'PG_VERSION'), '17');
+    writeFileSync(within('database', 'base', '5', '1259'), 'a hash');
+    for (const path of globSync('**', { cwd: within('database') }).map((name) => within('database', name)))
+      chmodSync(path, statSync(path).isDirectory() ? dirMode : fileMode);
+  };
+  const modes = () =>
+    Object.fromEntries(globSync('**', { cwd: dataDir }).map((name) => [name || '.', modeOf(within(name))]));
+
+  it('is made for its owner alone, and so is DATA_DIR, which was there before', () => {
+    makePrivate(dataDir, 'database');
+    expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['700', '700']);
+  });
+
+  it('is closed to others when it is not, down to the last file', () => {
+    loose(0o775, 0o666);
+    keepPrivate(dataDir, 'database');
+    expect(modes()).toEqual({
+      '.': '700',
+      database: '700',
+      'database/PG_VERSION': '600',
+      'database/base': '700',
+      'database/base/5': '700',
+      'database/base/5/1259': '600',
+    });
+  });
+
+  it('is closed where DATA_DIR is a link', () => {
+    loose();
+    const link = join(directory.path, 'link');
+    symlinkSync(dataDir, link);
+    keepPrivate(link, 'database');
+    expect([modeOf(dataDir), modeOf(within('database')), lstatSync(link).isSymbolicLink()]).toEqual([
+      '700',
+      '700',
+      true,
+    ]);
+  });
+
+  it('leaves a DATA_DIR alone that holds something else, or is there for everybody, and closes its own part of it', () => {
+    loose();
+    writeFileSync(within('theirs'), '');
+    chmodSync(within('theirs'), 0o644);
+    keepPrivate(dataDir, 'database');
+    expect([modeOf(dataDir), modeOf(within('theirs')), modeOf(within('database'))]).toEqual(['755', '644', '700']);
+
+    const shared = join(directory.path, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    makePrivate(shared, 'keys');
+    expect([modeOf(shared), modeOf(join(shared, 'keys'))]).toEqual(['1777', '700']);
+  });
+
+  it('follows no link: neither to a directory nor to a file', () => {
+    loose();
+    const theirs = join(directory.path, 'theirs');
+    mkdirSync(theirs);
+    writeFileSync(join(theirs, 'file'), '');
+    chmodSync(theirs, 0o755);
+    chmodSync(join(theirs, 'file'), 0o644);
+    symlinkSync(theirs, within('database', 'link'));
+    symlinkSync(join(theirs, 'file'), within('database', 'file'));
+    symlinkSync(theirs, within('keys'));
+    keepPrivate(dataDir, 'database');
+    expect(() => keepPrivate(dataDir, 'keys')).toThrow('everybody may enter keys');
+    expect([modeOf(theirs), modeOf(join(theirs, 'file'))]).toEqual(['755', '644']);
+    chmodSync(theirs, 0o750);
+    keepPrivate(dataDir, 'keys');
+    expect(modeOf(theirs)).toBe('750');
+  });
+
+  it('is left as it is when it is private, and missed nowhere', () => {
+    keepPrivate(dataDir, 'keys');
+    keepPrivate(join(directory.path, 'nowhere'), 'keys');
+    mkdirSync(within('keys'), { mode: 0o700 });
+    const before = statSync(within('keys')).ctimeMs;
+    keepPrivate(dataDir, 'keys');
+    expect(statSync(within('keys')).ctimeMs).toBe(before);
+  });
+
+  /** What another user than root gets to see of a path. */
+  const readAsNobody = (path: string) => {
+    const { status, stdout } = spawnSync('cat', [path], { uid: NOBODY, gid: NOBODY, encoding: 'utf8' });
+    return status === 0 ? stdout : null;
+  };
+
+  /** Calls `keepPrivate` as another user than root. @returns what it complains of, or nothing. */
+  const keepAsNobody = () => {
+    const module = new URL('../../../src/infrastructure/data-dir/private-data.ts', import.meta.url);
+    const program = `process.setgroups([]); process.setgid(${NOBODY}); process.setuid(${NOBODY});
+      const [, dataDir] = process.argv; try { keepPrivate(dataDir, 'database'); } catch ({ message }) { console.log(message); }`;
+    const script = `import { keepPrivate } from ${JSON.stringify(module.href)}; ${program}`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script, dataDir], {
+      encoding: 'utf8',
+    });
+    return `${stdout}${stderr}`.trim();
+  };
+
+  describe.runIf(isRoot)('with another user on the machine', () => {
+    it('is read by nobody else any more', () => {
+      loose();
+      const file = within('database', 'base', '5', '1259');
+      expect(readAsNobody(file)).toBe('a hash');
+      keepPrivate(dataDir, 'database');
+      expect(readAsNobody(file)).toBeNull();
+      chmodSync(dataDir, 0o755);
+      expect(readAsNobody(file)).toBeNull();
+    });
+
+    it('is refused where everybody may enter it and it is another’s', () => {
+      loose();
+      expect(keepAsNobody()).toContain('everybody may enter database in it: make its mode 700');
+      expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['755', '755']);
+    });
+
+    it('is taken as it is in a volume of another’s that its group may write to', () => {
+      loose(0o770, 0o660);
+      chmodSync(within('database'), 0o770);
+      for (const name of globSync('**', { cwd: within('database') })) chownSync(within('database', name), 0, NOBODY);
+      expect(keepAsNobody()).toBe('');
+      expect(modeOf(within('database'))).toBe('770');
+    });
+
+    it('is closed below a DATA_DIR of another’s', () => {
+      loose();
+      for (const name of globSync('**', { cwd: within('database') }))
+        chownSync(within('database', name), NOBODY, NOBODY);
+      expect(keepAsNobody()).toBe('');
+      expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['755', '700']);
+      expect(modeOf(within('database', 'base', '5', '1259'))).toBe('600');
+    });
+  });
+});

@@ -1,0 +1,281 @@
+import { chmodSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { MikroORM } from '@mikro-orm/sql';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
+import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
+import { aUser } from '../../support/builders.ts';
+import { startHelper } from '../../support/processes/processes.ts';
+import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const describeMigrations = (name: string, make: () => Promise<{ options: DatabaseOptions; drop: () => unknown }>) =>
+  describe(`the migrations on ${name}`, () => {
+    let drop: () => unknown;
+    let orm: MikroORM;
+    beforeAll(async () => {
+      const made = await make();
+      drop = made.drop;
+      orm = await MikroORM.init({ ...(await ormOptions(made.options)), logger: () => undefined });
+    });
+    afterAll(async () => {
+      await orm?.close();
+      await drop?.();
+    });
+
+    const tables = async () => {
+      const rows = await orm.em.execute<{ name: string }[]>(
+        "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
+      );
+      return rows.map(({ name: table }) => table);
+    };
+
+    it('make the very schema that the entities describe', async () => {
+      await orm.migrator.up();
+      expect(await tables()).toEqual(['mikro_orm_migrations', 'sessions', 'users']);
+      expect(await orm.schema.getUpdateSchemaSQL()).toBe('');
+    });
+
+    it('go down to nothing, and up again', async () => {
+      await orm.migrator.down({ to: 0 });
+      expect(await tables()).toEqual(['mikro_orm_migrations']);
+      await orm.migrator.up();
+      expect(await orm.schema.getUpdateSchemaSQL()).toBe('');
+    });
+  });
+
+describeMigrations('PGlite', async () => {
+  const { path, remove } = temporaryDirectory();
+  return { options: { kind: 'embedded', dataDir: path }, drop: remove };
+});
+
+describe('openDatabase of an embedded database', () => {
+  let directory: ReturnType<typeof temporaryDirectory>;
+  let options: { kind: 'embedded'; dataDir: string };
+  /** A new database takes seconds to make; its copy does not. */
+  const fresh = temporaryDirectory();
+  beforeAll(async () => {
+    const database = await openDatabase({ kind: 'embedded', dataDir: fresh.path }, { migrate: false });
+    await database.close();
+  });
+  afterAll(() => fresh.remove());
+  beforeEach(() => {
+    directory = temporaryDirectory();
+    options = { kind: 'embedded', dataDir: join(directory.path, 'data') };
+  });
+  afterEach(() => directory.remove());
+  const copyFresh = () => cpSync(fresh.path, options.dataDir, { recursive: true });
+
+  it('keeps what was stored when it is closed and opened again', async () => {
+    copyFresh();
+    const user = aUser();
+    const first = await openDatabase(options, { migrate: true });
+    await mikroOrmUserRepository(first.em).add(user);
+    await first.close();
+
+    const second = await openDatabase(options, { migrate: true });
+    expect(await mikroOrmUserRepository(second.em).findById(user.id)).toStrictEqual(user);
+    await second.close();
+  });
+
+  it('leaves the directory to its owner alone, although it was there for all to read', async () => {
+    copyFresh();
+    const paths = [options.dataDir, join(options.dataDir, 'database')];
+    for (const path of paths) chmodSync(path, 0o755);
+    const database = await openDatabase(options, { migrate: false });
+    expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+    await database.close();
+  });
+
+  it('refuses a second process, says nothing on its own, and keeps what was stored when its process is killed', async () => {
+    copyFresh();
+    const helper = await startHelper(
+      new URL('../../support/processes/hold-database.ts', import.meta.url),
+      options.dataDir,
+    );
+    try {
+      await expect(openDatabase(options, { migrate: false })).rejects.toThrow(
+        `DATA_DIR (${options.dataDir}) cannot be used: process ${helper.pid}`,
+      );
+    } finally {
+      await helper.kill();
+    }
+    const user = JSON.parse(helper.output);
+    expect(helper.complaints()).toBe('');
+
+    const database = await openDatabase(options, { migrate: true });
+    expect(await mikroOrmUserRepository(database.em).findById(user.id)).toStrictEqual(user);
+    await database.close();
+  });
+
+  it('refuses a second opening in one process, and leaves the first as it was', async () => {
+    copyFresh();
+    const database = await openDatabase(options, { migrate: true });
+    await expect(openDatabase(options, { migrate: false })).rejects.toThrow('is using it');
+    await database.ping();
+    await database.close();
+  });
+
+  it('answers nothing more once it is closed, and opens nothing behind the back of its lock', async () => {
+    copyFresh();
+    const database = await openDatabase(options, { migrate: true });
+    await database.close();
+    const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
+    await expect(database.ping()).rejects.toMatchObject(closed);
+    await expect(mikroOrmUserRepository(database.em).findById(aUser().id)).rejects.toMatchObject(closed);
+    await database.close();
+  });
+
+  it('migrates only when it is told to, and a second time without harm', async () => {
+    copyFresh();
+    const database = await openDatabase(options, { migrate: false });
+    const users = mikroOrmUserRepository(database.em);
+    await expect(users.findById(aUser().id)).rejects.toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: expect.stringContaining('42P01'),
+    });
+    await database.migrate();
+    await users.add(aUser());
+    await database.migrate();
+    await database.ping();
+    await database.close();
+  });
+
+  it('says which migration error keeps it closed, without its SQL', async () => {
+    copyFresh();
+    const database = await openDatabase(options, { migrate: false });
+    await database.em.execute('create table sessions (id int)');
+    await database.close();
+    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
+      /^The database in DATA_DIR \(.*\) cannot be opened: TableExistsException 42P07 heap_create_with_catalog$/,
+    );
+    expect(existsSync(join(options.dataDir, 'tandem.pid'))).toBe(false);
+  });
+
+  it('says that DATA_DIR is a file', async () => {
+    writeFileSync(options.dataDir, '');
+    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
+      `DATA_DIR (${options.dataDir}) cannot be used: EEXIST: file already exists`,
+    );
+  });
+
+  it('says why the database in DATA_DIR cannot be opened, and gives the directory back', async () => {
+    mkdirSync(options.dataDir);
+    writeFileSync(join(options.dataDir, 'database'), '');
+    await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
+      `The database in DATA_DIR (${options.dataDir}) cannot be opened: ENOTDIR: not a directory`,
+    );
+    expect(existsSync(join(options.dataDir, 'tandem.pid'))).toBe(false);
+  });
+});
+
+describe('openDatabase of a PostgreSQL', () => {
+  it('says that nobody answers, and nothing of the URL', async () => {
+    const url = 'postgresql://user:secret@127.0.0.1:1/tandem';
+    await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
+      /^The database of DATABASE_URL cannot be opened: DriverException ECONNREFUSED$/,
+    );
+  });
+
+  it('says that a URL names no database', async () => {
+    for (const url of ['postgresql://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/?a=/b', 'db']) {
+      await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
+        /^DATABASE_URL names no database$/,
+      );
+    }
+  });
+
+  it('asks for TLS when the URL does, and sends nothing in the clear where there is none', async () => {
+    const received: Buffer[] = [];
+    const server = createServer((socket) =>
+      socket
+        .on('error', () => undefined)
+        .on('data', (data) => {
+          received.push(Buffer.from(data as Buffer));
+          socket.write('N');
+        }),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    const url = `postgresql://user:secret@127.0.0.1:${port}/tandem?sslmode=verify-full`;
+    await expect(openDatabase(onPostgresql(url), { migrate: false })).rejects.toThrow('DATABASE_URL');
+    await new Promise((resolve) => server.close(resolve));
+    // SSLRequest: a length of 8 and the code 80877103 (PostgreSQL's frontend/backend protocol, "Message Formats").
+    expect(Buffer.concat(received).toString('hex')).toBe('0000000804d2162f');
+  });
+});
+
+const answers = (ping: () => Promise<void>): Promise<boolean> =>
+  ping().then(
+    () => true,
+    () => false,
+  );
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL that answers', () => {
+  const create = () => createDatabase(TEST_DATABASE_URL ?? '');
+
+  describeMigrations('PostgreSQL', async () => {
+    const { url, drop } = await create();
+    return { options: onPostgresql(url), drop };
+  });
+
+  it('migrates once when many instances start at the same time', async () => {
+    const { url, drop } = await create();
+    onTestFinished(drop);
+    const instances = await Promise.all(
+      Array.from({ length: 6 }, () => openDatabase(onPostgresql(url), { migrate: true })),
+    );
+    const [first] = instances;
+    const applied = await first?.em.execute('select name from mikro_orm_migrations');
+    expect(applied).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
+    await Promise.all(instances.map(({ close }) => close()));
+  });
+
+  it('takes the password from PGPASSWORD, whatever its letters, when the URL holds none', async () => {
+    const { url, drop } = await create();
+    onTestFinished(drop);
+    const password = 'p@:/%40#? é&\'"\\$';
+    const admin = await openDatabase(onPostgresql(url), { migrate: false });
+    const role = `tandem_${process.pid}`;
+    await admin.em.execute(`create role ${role} login password '${password.replaceAll("'", "''")}'`);
+    const asRole = Object.assign(new URL(url), { username: role, password: '' }).href;
+    vi.stubEnv('PGPASSWORD', password);
+    try {
+      const { em, close } = await openDatabase(onPostgresql(asRole), { migrate: false });
+      expect(await em.execute('select current_user as name')).toEqual([{ name: role }]);
+      await close();
+      vi.stubEnv('PGPASSWORD', 'another');
+      await expect(openDatabase(onPostgresql(asRole), { migrate: false })).rejects.toThrow(/28P01/);
+    } finally {
+      vi.unstubAllEnvs();
+      await admin.em.execute(`drop role ${role}`);
+      await admin.close();
+    }
+  });
+
+  it('bounds every statement, and says who is asking', async () => {
+    const { url, drop } = await create();
+    onTestFinished(drop);
+    const { em, close } = await openDatabase(onPostgresql(url), { migrate: true });
+    expect(await em.execute('show statement_timeout')).toEqual([{ statement_timeout: '5s' }]);
+    expect(await em.execute('show application_name')).toEqual([{ application_name: 'tandem' }]);
+    await close();
+  });
+
+  it('outlives the loss of its connections', async () => {
+    const { url, drop } = await create();
+    onTestFinished(drop);
+    const { em, ping, close } = await openDatabase(onPostgresql(url), { migrate: true });
+    const killer = await openDatabase(onPostgresql(url), { migrate: false });
+    await killer.em.execute(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    );
+    await expect.poll(() => answers(ping)).toBe(true);
+    expect(await mikroOrmUserRepository(em).findById(aUser().id)).toBeNull();
+    await killer.close();
+    await close();
+  });
+});

@@ -1,0 +1,112 @@
+import { MikroORM } from '@mikro-orm/sql';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
+import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
+import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
+import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const FIRST = '0001-users-and-sessions';
+
+const USER = aUser({ username: 'Ada' });
+const SESSION = aSession({ userId: USER.id, previousTokenId: anId() });
+
+/** What the first version of the service writes, column by column. */
+const insertAsFirst = async (em: Database['em'], session: typeof SESSION): Promise<void> => {
+  await em.execute(
+    `insert into sessions (id, user_id, current_token_id, previous_token_id, rotated_at, created_at, expires_at)
+      values (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      session.id,
+      session.userId,
+      session.currentTokenId,
+      session.previousTokenId,
+      session.rotatedAt,
+      session.createdAt,
+      session.expiresAt,
+    ],
+  );
+};
+
+const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise<void> => {
+  await em.execute(
+    `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
+      values (?, ?, ?, ?, ?, ?, ?)`,
+    [
+      user.id,
+      user.username,
+      user.username.toLowerCase(),
+      user.email,
+      user.passwordHash,
+      user.createdAt,
+      user.updatedAt,
+    ],
+  );
+};
+
+/** Makes the schema of the first version, with somebody in it who is logged in. */
+const fillFirst = async (options: DatabaseOptions): Promise<void> => {
+  const orm = await MikroORM.init({ ...(await ormOptions(options)), logger: () => undefined });
+  await orm.migrator.up({ to: FIRST });
+  await insertUserAsFirst(orm.em, USER);
+  await insertAsFirst(orm.em, SESSION);
+  await orm.close();
+};
+
+const filesOf = async ({ em }: Database): Promise<unknown> =>
+  em.execute("select pg_relation_filenode('users') as users, pg_relation_filenode('sessions') as sessions");
+
+const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOptions; drop: () => unknown }>) =>
+  describe(`a ${name} of the first version that holds rows`, () => {
+    it('is upgraded without being written anew, and has what it had', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillFirst(options);
+      const database = await openDatabase(options, { migrate: false });
+      onTestFinished(() => database.close());
+      const before = await filesOf(database);
+      await database.migrate();
+      expect(await filesOf(database)).toEqual(before);
+
+      const [users, sessions] = [mikroOrmUserRepository(database.em), mikroOrmSessionRepository(database.em)];
+      expect(await users.findByUsername('ADA')).toStrictEqual(USER);
+      expect(await sessions.listByUser(USER.id, SESSION.createdAt)).toStrictEqual([SESSION]);
+      const rotation = aRotation(SESSION);
+      expect(await sessions.rotate(rotation)).toBe('rotated');
+      expect(await sessions.find(SESSION)).toMatchObject({ currentTokenId: rotation.to });
+
+      const device = { userAgent: 'a browser', address: '192.0.2.0/24' };
+      const opened = aSession({ userId: USER.id, ...device });
+      await sessions.add(opened);
+      expect(await sessions.find(opened)).toStrictEqual(opened);
+    });
+
+    it('still serves an instance of the first version while instances are replaced one by one', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillFirst(options);
+      const database = await openDatabase(options, { migrate: true });
+      onTestFinished(() => database.close());
+      const user = aUser();
+      await insertUserAsFirst(database.em, user);
+      expect(await mikroOrmUserRepository(database.em).findById(user.id)).toStrictEqual(user);
+      const session = aSession({ userId: USER.id });
+      await insertAsFirst(database.em, session);
+      expect(await mikroOrmSessionRepository(database.em).find(session)).toStrictEqual(session);
+    });
+  });
+
+describeUpgrade('PGlite', async () => {
+  const { path, remove } = temporaryDirectory();
+  return { options: { kind: 'embedded', dataDir: path }, drop: remove };
+});
+
+const server = TEST_DATABASE_URL;
+if (server !== undefined) {
+  describeUpgrade('PostgreSQL', async () => {
+    const { url, drop } = await createDatabase(server);
+    return { options: onPostgresql(url), drop };
+  });
+}

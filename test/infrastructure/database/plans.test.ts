@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
+import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { Session } from '../../../src/domain/session.ts';
+import type { Database } from '../../../src/infrastructure/database/database.ts';
+import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { plansOf } from '../../support/storage/plans.ts';
+
+const USERS = 1_000;
+/** No statement may take longer than the service's do. */
+const BATCH = 50_000;
+
+/** Users, each with as many sessions that are over, as after a long time in which nobody purged. */
+const fill = async ({ em }: Database, count: number): Promise<void> => {
+  await em.execute(
+    `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
+      select lpad(n::text, 26, '0'), 'u' || n, 'u' || n, n || '@example.org', '', 0, 0 from generate_series(0, ?) n`,
+    [USERS - 1],
+  );
+  for (let first = 1; first <= count; first += BATCH) {
+    await em.execute(
+      `insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at)
+        select lpad(n::text, 26, '0'), lpad((n % ?)::text, 26, '0'), lpad(n::text, 26, '0'), n, n, n
+        from generate_series(?::int, ?) n`,
+      [USERS, first, first + BATCH - 1],
+    );
+  }
+  await em.execute('analyze');
+};
+
+type Used = { readonly repository: SessionRepository; readonly session: Session };
+
+/** What requests and the purge do, each with the index that it should go by. */
+const WORK: Readonly<Record<string, [index: string, work: (used: Used) => Promise<unknown>]>> = {
+  'finding a session': ['sessions_pkey', ({ repository, session }) => repository.find(session)],
+  'rotating a session': ['sessions_pkey', ({ repository, session }) => repository.rotate(aRotation(session))],
+  'taking back a rotation': ['sessions_pkey', ({ repository, session }) => repository.revert(aRotation(session))],
+  'listing the sessions of a user': [
+    'sessions_user_id_index',
+    ({ repository, session }) => repository.listByUser(session.userId, NOW),
+  ],
+  'opening a session': [
+    'sessions_user_id_index',
+    ({ repository, session: { userId } }) => repository.add(aSession({ userId })),
+  ],
+  'ending the other sessions of a user': [
+    'sessions_user_id_index',
+    ({ repository, session }) => repository.endByUser(session.userId, session.id),
+  ],
+  'ending a session': ['sessions_pkey', ({ repository, session }) => repository.end(session)],
+  'purging the sessions that are over': ['sessions_expires_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
+};
+
+const describePlans = (name: string, open: () => Promise<Database>, count: number) =>
+  describe(`on ${name}, among ${count} sessions that are over`, () => {
+    let database: Database;
+    let session: Session;
+    beforeAll(async () => {
+      database = await open();
+      await fill(database, count);
+      const user = aUser();
+      await mikroOrmUserRepository(database.em).add(user);
+      session = aSession({ userId: user.id });
+      await mikroOrmSessionRepository(database.em).add(session);
+    });
+    afterAll(() => database?.close());
+
+    it.each(Object.entries(WORK))('%s goes by an index and reads no table through', async (_what, [index, work]) => {
+      const plans = await plansOf(database.em, (em) => work({ repository: mikroOrmSessionRepository(em), session }));
+      const scans = plans.flatMap((plan) => plan.scans);
+      expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+      expect(scans).toContainEqual(expect.stringMatching(`^(Index|Bitmap Index|Index Only) Scan ${index}$`));
+    });
+
+    it('is shown by plans that would show a table that is read through', async () => {
+      const plans = await plansOf(database.em, (em) =>
+        em
+          .getKysely<{ sessions: { current_token_id: string } }>()
+          .selectFrom('sessions')
+          .selectAll()
+          .where('current_token_id', '=', session.currentTokenId)
+          .execute(),
+      );
+      expect(plans.flatMap((plan) => plan.scans).join()).toMatch(/Seq Scan sessions/);
+    });
+  });
+
+describePlans('PGlite', openEmbedded, 20_000);
+const server = TEST_DATABASE_URL;
+if (server !== undefined) describePlans('PostgreSQL', () => openOnPostgresql(server), 1_000_000);

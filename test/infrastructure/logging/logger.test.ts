@@ -1,0 +1,210 @@
+import { describe, expect, it } from 'vitest';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { SECRET_NAMES } from '../../../src/infrastructure/logging/log-safety.ts';
+import { createLogger, type LoggerOptions } from '../../../src/infrastructure/logging/logger.ts';
+
+const SECRET = 'hunter2-marker';
+
+const recorder = (options: Partial<LoggerOptions> = {}, mixin: () => object = () => ({})) => {
+  const written: string[] = [];
+  const destination = { write: (line: string) => void written.push(line) };
+  const logger = createLogger(
+    { level: 'trace', environment: 'production', version: '1.2.3', destination, ...options },
+    mixin,
+  );
+  return {
+    logger,
+    text: () => written.join(''),
+    lines: () => written.map((line): Record<string, unknown> => JSON.parse(line)),
+  };
+};
+
+describe('a line of the log', () => {
+  it('is JSON with an ISO time, a named level, the version and the environment', () => {
+    const { logger, lines } = recorder();
+    logger.info({ port: 3000 }, 'listening');
+    const [line] = lines();
+    expect(line).toMatchObject({
+      level: 'info',
+      port: 3000,
+      msg: 'listening',
+      version: '1.2.3',
+      environment: 'production',
+      pid: process.pid,
+    });
+    expect(new Date(String(line?.time)).toISOString()).toBe(line?.time);
+  });
+
+  it('is not written below the level', () => {
+    const { logger, lines } = recorder({ level: 'warn' });
+    logger.info('quiet');
+    logger.warn('loud');
+    expect(lines().map(({ msg }) => msg)).toEqual(['loud']);
+  });
+
+  it('carries what the mixin gives, and leaves that as it was', () => {
+    const scope = Object.freeze({ requestId: 'r1' });
+    const { logger, lines } = recorder({}, () => scope);
+    logger.info({ status: 200 }, 'a');
+    logger.info('b');
+    expect(lines()).toMatchObject([{ requestId: 'r1', status: 200 }, { requestId: 'r1' }]);
+    expect(lines()[1]).not.toHaveProperty('status');
+  });
+
+  it('is JSON in production even when pretty is asked for', () => {
+    const { logger, lines } = recorder({ pretty: true });
+    logger.info('plain');
+    expect(lines()).toMatchObject([{ msg: 'plain' }]);
+  });
+
+  it('is written for a reader in development when pretty is asked for', () => {
+    const { logger, text } = recorder({ pretty: true, environment: 'development' });
+    logger.info({ port: 3000 }, 'listening');
+    expect(text()).toMatch(/INFO.*listening/);
+    expect(() => JSON.parse(text())).toThrow(SyntaxError);
+  });
+});
+
+describe('a text without end', () => {
+  const endless = 'a'.repeat(100_000);
+
+  it.each<[string, (log: ReturnType<typeof recorder>['logger']) => void]>([
+    ['at the top', (logger) => logger.info({ text: endless })],
+    ['deep down', (logger) => logger.info({ a: [{ b: { text: endless } }] })],
+    ['in the message of an error', (logger) => logger.info({ err: new Error(endless) }, 'failed')],
+    ['in the message of an error alone', (logger) => logger.info(new Error(endless))],
+    ['in the reason of an error', (logger) => logger.info({ err: new AppError('AUTH_FAILED', { reason: endless }) })],
+  ])('is cut off: %s', (_where, log) => {
+    const { logger, text } = recorder();
+    log(logger);
+    expect(text()).toContain('aaa');
+    expect(text().length).toBeLessThan(20_000);
+  });
+});
+
+describe('a secret', () => {
+  const shapes: [where: string, wrap: (member: object) => object][] = [
+    ['at the top', (member) => member],
+    ['in an object', (member) => ({ request: member })],
+    ['deep down', (member) => ({ a: { b: { c: { d: member } } } })],
+    ['in an array', (member) => ({ items: [{ list: [member] }] })],
+    ['behind toJSON', (member) => ({ entity: { toJSON: () => ({ fields: member }) } })],
+  ];
+
+  describe.each(SECRET_NAMES)('named %s', (name) => {
+    it.each(shapes)('is censored %s', (_where, wrap) => {
+      const { logger, text } = recorder();
+      logger.info(wrap({ [name]: SECRET, [name.toUpperCase()]: [SECRET], kept: 'kept' }), 'message');
+      expect(text()).not.toContain(SECRET);
+      expect(text()).toContain('"kept":"kept"');
+      expect(text()).toContain('[Redacted]');
+    });
+
+    it('is censored among the bindings of a child', () => {
+      const { logger, text } = recorder();
+      logger.child({ [name]: SECRET }).info('message');
+      expect(text()).not.toContain(SECRET);
+    });
+  });
+
+  it('is censored in a copy: what was logged stays as it was', () => {
+    const { logger } = recorder();
+    const given = { headers: { cookie: SECRET } };
+    logger.info(given);
+    expect(given).toEqual({ headers: { cookie: SECRET } });
+  });
+
+  it('in a cycle is censored all the same', () => {
+    const { logger, text } = recorder();
+    const loop: Record<string, unknown> = { password: SECRET };
+    loop.self = loop;
+    logger.info({ loop });
+    expect(text()).toContain('[Redacted]');
+    expect(text()).not.toContain(SECRET);
+  });
+});
+
+describe('an error', () => {
+  const driverError = (message: string) =>
+    Object.assign(new Error(message), {
+      code: '23505',
+      sql: SECRET,
+      parameters: [SECRET],
+      detail: SECRET,
+      query: { text: SECRET },
+      errors: [new Error(SECRET)],
+    });
+
+  it.each([
+    ['err', (error: Error) => ({ err: error })],
+    ['another name', (error: Error) => ({ error })],
+    ['a nested name', (error: Error) => ({ job: { failure: error } })],
+    ['a list', (error: Error) => ({ failures: [error] })],
+    ['no name', (error: Error) => error],
+  ])('under %s shows nothing of its own members', (_name, wrap) => {
+    const { logger, text } = recorder();
+    logger.error(wrap(driverError('duplicate key')));
+    expect(text()).not.toContain(SECRET);
+    expect(text()).toContain('duplicate key');
+    expect(text()).toContain('23505');
+  });
+
+  it('among the bindings of a child shows nothing of its own members', () => {
+    const { logger, text } = recorder();
+    logger.child({ err: driverError('duplicate key') }).error('failed');
+    expect(text()).not.toContain(SECRET);
+    expect(text()).toContain('duplicate key');
+  });
+
+  it('shows type, message, code, reason and stack, and those of its causes', () => {
+    const { logger, lines } = recorder();
+    const error = new AppError('AUTH_FAILED', { reason: 'no token', cause: driverError('inner') });
+    logger.error({ err: error }, 'failed');
+    const [line] = lines();
+    expect(line).toMatchObject({
+      msg: 'failed',
+      err: {
+        type: 'AppError',
+        code: 'AUTH_FAILED',
+        message: error.message,
+        reason: 'no token',
+        stack: expect.stringContaining('logger.test.ts'),
+        cause: { type: 'Error', message: 'inner', code: '23505', stack: expect.stringContaining('logger.test.ts') },
+      },
+    });
+    expect(Object.keys(line?.err as object).sort()).toEqual(['cause', 'code', 'message', 'reason', 'stack', 'type']);
+  });
+
+  it('shows three causes and no more', () => {
+    const { logger, text } = recorder();
+    const chain = [4, 3, 2, 1].reduce<Error | undefined>((cause, n) => new Error(`cause ${n}`, { cause }), undefined);
+    logger.error({ err: new Error('top', { cause: chain }) });
+    expect(text()).toContain('cause 3');
+    expect(text()).not.toContain('cause 4');
+  });
+
+  it('that is its own cause comes to an end', () => {
+    const { logger, lines } = recorder();
+    const error = new Error('loop');
+    error.cause = error;
+    logger.error({ err: error });
+    expect(lines()).toHaveLength(1);
+  });
+
+  it.each([
+    ['alone', (error: unknown) => error as Error],
+    ['under err', (error: unknown) => ({ err: error })],
+    ['as a cause', (error: unknown) => ({ err: new Error('outer', { cause: error }) })],
+  ])('of JSON.parse %s does not quote what was parsed', (_where, wrap) => {
+    const { logger, text } = recorder();
+    const parse = () => JSON.parse('hunter2-marker');
+    expect(parse).toThrow('hunter2-ma');
+    try {
+      parse();
+    } catch (error) {
+      logger.info(wrap(error));
+    }
+    expect(text()).not.toContain('hunter2');
+    expect(text()).toContain('invalid JSON');
+  });
+});

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The checkout, for tests that hold its files to one another. */
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+export const readText = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
+
+/** The cells of the first Markdown table below a heading, without its head; code marks are taken off. */
+export const tableBelow = (markdown: string, heading: string): string[][] => {
+  const start = markdown.search(new RegExp(`^#+ ${heading}$`, 'm'));
+  if (start < 0) throw new Error(`there is no heading ${heading}`);
+  const lines = markdown.slice(start).split('\n');
+  const first = lines.findIndex((line) => line.startsWith('|'));
+  const length = lines.slice(first).findIndex((line) => !line.startsWith('|'));
+  return lines.slice(first + 2, first + (length < 0 ? lines.length : length)).map(cellsOf);
+};
+
+const cellsOf = (row: string): string[] =>
+  row
+    .replaceAll('\\|', '\u0000')
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.replaceAll('\u0000', '|').replaceAll('`', '').trim());

@@ -1,0 +1,83 @@
+import { decodeJwt, decodeProtectedHeader } from 'jose';
+import type { Response } from 'supertest';
+import { afterAll, beforeAll } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import { openTestStorage, type TestStorage } from '../storage/storage.ts';
+import { aPerson, cookiePair, refreshCookieOf, startService, type TestService } from './service.ts';
+
+export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+
+type Repositories = { readonly users: UserRepository; readonly sessions: SessionRepository };
+
+/** bcrypt at the least cost it has, for tests that are not about the cost. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+/**
+ * Services over the one database of a file of tests, all of them closed with it.
+ * @returns `start`, whose second argument may build replacements around the repositories of that database.
+ */
+export const servicesOverOneDatabase = () => {
+  let storage: TestStorage;
+  const services: TestService[] = [];
+  beforeAll(async () => {
+    storage = await openTestStorage();
+  });
+  afterAll(async () => {
+    await Promise.all(services.map((service) => service.close()));
+    await storage.close();
+  });
+  return {
+    start: async (
+      env: Readonly<Record<string, string>> = {},
+      overrides: (repositories: Repositories) => Partial<Ports> = () => ({}),
+    ): Promise<TestService> => {
+      const { users, sessions } = storage;
+      const service = await startService(env, { users, sessions, hasher, ...overrides({ users, sessions }) });
+      services.push(service);
+      return service;
+    },
+  };
+};
+
+/** What a client holds after it signed in or refreshed. */
+type Held = { readonly accessToken: string; readonly cookie: string };
+
+/** @returns the access token of the body and the refresh cookie, as a browser would send it back. */
+export const heldFrom = (response: Response): Held => ({
+  accessToken: response.body.data.accessToken,
+  cookie: cookiePair(refreshCookieOf(response)),
+});
+
+/** Registers somebody new. */
+export const signUp = async ({ http }: TestService, person = aPerson()) => {
+  const response = await http.post('/auth/register').send(person).expect(201);
+  return { person, user: response.body.data.user, ...heldFrom(response) };
+};
+
+export const refreshWith = ({ http }: TestService, cookie: string) =>
+  http.post('/auth/refresh-token').set('Cookie', cookie);
+
+/** The header and the claims of a token, unverified. */
+export const opened = (token: string) => ({ header: decodeProtectedHeader(token), claims: decodeJwt(token) });
+
+/** The token that a cookie carries. */
+export const tokenIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1);
+
+/** The attributes of a Set-Cookie; those without a value are `true`. */
+export const cookieAttributes = (setCookie: string | undefined): Record<string, string | true> =>
+  Object.fromEntries(
+    (setCookie ?? '')
+      .split('; ')
+      .slice(1)
+      .map((attribute) => {
+        const [name = '', value] = attribute.split('=');
+        return [name, value ?? true];
+      }),
+  );
+
+/** The same token with another first character of its signature. */
+export const tampered = (token: string): string =>
+  token.replace(/\.([^.])([^.]*)$/, (_all, first: string, rest: string) => `.${first === 'A' ? 'B' : 'A'}${rest}`);

@@ -1,0 +1,111 @@
+import request from 'supertest';
+import { expect, vi } from 'vitest';
+import { currentRequest } from '../../../src/adapters/http/request/request-scope.ts';
+import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import { compose, type Service } from '../../../src/infrastructure/compose.ts';
+import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
+import { listen } from '../../../src/infrastructure/http-server/server.ts';
+import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { testKeys } from '../keys.ts';
+import { partsOfService } from '../parts.ts';
+
+const KEYS = testKeys();
+
+export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
+
+export type TestService = Pick<Service, 'routes' | 'ports'> & {
+  readonly config: Config;
+  readonly url: string;
+  /** supertest against the listening service, without cookies of its own. */
+  readonly http: ReturnType<typeof request>;
+  /** supertest with a jar: a browser. */
+  readonly browser: () => ReturnType<typeof request.agent>;
+  /** Everything logged so far, down to `trace`. */
+  readonly logs: readonly LogLine[];
+  /** Stops. Fails when a route answered with a code that it does not declare. */
+  readonly close: () => Promise<void>;
+};
+
+/**
+ * The service as `main.ts` composes it, listening on a free port, in an environment of the test's.
+ * @param env variables of the environment; limits are off, keys are the same for all services of a file, and storage is in memory
+ *   or what the project's tests run on, unless they or `overrides` say otherwise.
+ */
+export const startService = async (
+  env: Readonly<Record<string, string>> = {},
+  overrides: Partial<Ports> = {},
+): Promise<TestService> => {
+  const logs: LogLine[] = [];
+  const parts = await partsOfService(env, overrides);
+  const parsed = parseConfig({
+    NODE_ENV: 'test',
+    PORT: '0',
+    BASE_URL: 'https://auth.example.org',
+    RATE_LIMIT_GLOBAL: 'off',
+    RATE_LIMIT_STRICT: 'off',
+    RATE_LIMIT_PUBLIC: 'off',
+    ...parts.env,
+    ...env,
+  });
+  const config = { ...parsed, keys: parsed.keys ?? KEYS };
+  const logger = createLogger(
+    {
+      level: 'trace',
+      environment: 'test',
+      version: 'test',
+      destination: { write: (line) => logs.push(JSON.parse(line)) },
+    },
+    () => ({ requestId: currentRequest()?.requestId }),
+  );
+  const service = await compose(config, logger, overrides);
+  if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
+  const server = await listen(service.http, config);
+  const url = `http://127.0.0.1:${server.address.port}`;
+  return {
+    ...service,
+    config,
+    url,
+    http: request(url),
+    browser: () => request.agent(url),
+    logs,
+    close: async () => {
+      await server.close();
+      await service.close();
+      await parts.remove();
+      const undeclared = logs.filter(({ msg }) => msg === 'undeclared error code');
+      if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
+    },
+  };
+};
+
+/** Waits until the service counts in Redis. Asked here, readiness is neither limited nor logged. */
+const foundRedis = (routes: readonly Route[]): Promise<void> =>
+  vi.waitFor(async () => {
+    const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);
+    expect(answer).toMatchObject({ checks: { redis: 'up' } });
+  }, 5_000);
+
+/** The routes as the service declares them, for tests that are made from them. */
+export const declaredRoutes = async (): Promise<readonly Route[]> => {
+  const { close, routes } = await startService({ DATABASE_URL: 'memory:', REDIS_URL: '' });
+  await close();
+  return routes;
+};
+
+let people = 0;
+
+/** Somebody who is not registered yet. */
+export const aPerson = (): { username: string; email: string; password: string } => {
+  people += 1;
+  return { username: `Person.${people}`, email: `person.${people}@example.org`, password: 'correct horse battery' };
+};
+
+/** The `refresh_token` of an answer's Set-Cookie, with its attributes, or `undefined` when the answer sets none. */
+export const refreshCookieOf = (response: { readonly headers: Record<string, unknown> }): string | undefined =>
+  [response.headers['set-cookie'] ?? []]
+    .flat()
+    .find((line): line is string => String(line).startsWith('refresh_token='));
+
+/** What a browser would send back of it. */
+export const cookiePair = (setCookie: string | undefined): string => setCookie?.split(';')[0] ?? '';

@@ -1,0 +1,82 @@
+import type { Context } from 'koa';
+import request from 'supertest';
+import * as v from 'valibot';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/adapters/clock/system.ts';
+import { createApp } from '../../../src/adapters/http/app.ts';
+import type { HttpDeps } from '../../../src/adapters/http/http-deps.ts';
+import { logSampling } from '../../../src/adapters/http/logging/log-sampling.ts';
+import { currentRequest } from '../../../src/adapters/http/request/request-scope.ts';
+import { type HandlerInput, type Route, route } from '../../../src/adapters/http/routing/define-route.ts';
+import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
+import { listen } from '../../../src/infrastructure/http-server/server.ts';
+import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import type { LogLine } from './service.ts';
+
+export type StageDeps = HttpDeps & { readonly trustProxy: number };
+
+/** What the stages need, without limits and with nobody whose token is valid; `logs` fills up, down to `trace`. */
+export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
+  const logs: LogLine[] = [];
+  const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
+  const logger = createLogger({ level: 'trace', environment: 'test', version: 'test', destination }, () => ({
+    requestId: currentRequest()?.requestId,
+  }));
+  return {
+    logger,
+    sampling: logSampling(logger),
+    clock: systemClock,
+    ids: ulidGenerator(systemClock),
+    authenticate: async () => ({ ok: false, reason: 'nobody is known here' }),
+    version: '1.2.3',
+    baseUrl: 'https://auth.example.org',
+    allowedOrigins: [],
+    rateLimits: { global: null, strict: null, public: null },
+    redis: null,
+    requestTimeout: 30_000,
+    slowRequest: { warn: 1_000, error: 3_000 },
+    trustProxy: 0,
+    logs,
+    ...given,
+  };
+};
+
+export type StageApp = {
+  readonly url: string;
+  /** supertest against the listening application. */
+  readonly http: ReturnType<typeof request>;
+  readonly logs: readonly LogLine[];
+};
+
+/**
+ * The application over routes of the test's own, as `compose.ts` makes it, listening until the test is over.
+ * @param requestTimeout milliseconds that the server waits for a request, whatever its handler may take.
+ */
+export const stageApp = async (
+  routes: readonly Route[],
+  given: Partial<StageDeps> = {},
+  requestTimeout = 30_000,
+): Promise<StageApp> => {
+  const { logs, ...deps } = stageDeps(given);
+  const server = await listen(createApp(routes, deps), { host: '127.0.0.1', port: 0, requestTimeout });
+  onTestFinished(server.close);
+  const url = `http://127.0.0.1:${server.address.port}`;
+  return { url, http: request(url), logs };
+};
+
+type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle'>>;
+
+/** A route that lets everybody and everything through: `GET /probe`, unless the test says otherwise. */
+export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, given: Probe = {}): Route =>
+  route(
+    { name: 'probe', method: 'GET', path: '/probe', auth: 'public', response: { data: v.unknown() }, ...given },
+    handler,
+  );
+
+/** What `GET /probe` answers when it throws that. */
+export const throwing = (exception: unknown): Route =>
+  probe(() => {
+    throw exception;
+  });
+
+export const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/;

@@ -1,0 +1,23 @@
+import type { KeyPair, TokenKeys } from '../../../src/adapters/token-signer/jose.ts';
+import { testKeys } from '../keys.ts';
+
+const privatePem = ({ privateKey }: KeyPair) => privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const publicPem = ({ publicKeys }: KeyPair) =>
+  publicKeys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()).join('');
+
+/** The variables that give a service these keys. */
+export const keyVariables = ({ access, refresh }: TokenKeys): Readonly<Record<string, string>> => ({
+  JWT_ACCESS_PRIVATE_KEY: privatePem(access),
+  JWT_ACCESS_PUBLIC_KEY: publicPem(access),
+  JWT_REFRESH_PRIVATE_KEY: privatePem(refresh),
+  JWT_REFRESH_PUBLIC_KEY: publicPem(refresh),
+});
+
+/** The least that production asks of its environment. */
+export const PRODUCTION: Readonly<Record<string, string>> = {
+  NODE_ENV: 'production',
+  ...keyVariables(testKeys()),
+  JWT_REFRESH_COOKIE_SECURE: 'true',
+};
+
+export const DEVELOPMENT: Readonly<Record<string, string>> = { NODE_ENV: 'development' };

@@ -1,0 +1,65 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { endWithUs } from '../servers/keeper.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.ts', import.meta.url));
+
+type Outcome = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+export type ServiceProcess = {
+  readonly child: ChildProcess;
+  readonly stdout: readonly string[];
+  readonly stderr: readonly string[];
+  /** Settles when the process is gone. */
+  readonly outcome: Promise<Outcome>;
+};
+
+/** Runs `main.ts` in a process of its own and with nothing of this one's environment but the PATH. */
+export const spawnService = (env: Readonly<Record<string, string>>, wrap: readonly string[] = []): ServiceProcess => {
+  const [command = '', ...args] = [...wrap, process.execPath, MAIN];
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  endWithUs(child);
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
+  createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
+  const outcome = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Outcome);
+  return { child, stdout, stderr, outcome };
+};
+
+export type RunningService = ServiceProcess & {
+  readonly url: string;
+  /** Ends the process and waits for its end. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<Outcome>;
+};
+
+/** Starts the service and waits until it listens; fails with what it said when it ends instead. */
+export const runService = async (
+  env: Readonly<Record<string, string>>,
+  wrap: readonly string[] = [],
+): Promise<RunningService> => {
+  const service = spawnService(env, wrap);
+  const port = await Promise.race([portOf(service), service.outcome.then(() => null)]);
+  if (port === null) throw new Error(`the service did not start: ${service.stderr.join('\n')}`);
+  return {
+    ...service,
+    url: `http://127.0.0.1:${port}`,
+    stop: (signal = 'SIGTERM') => {
+      service.child.kill(signal);
+      return service.outcome;
+    },
+  };
+};
+
+const portOf = ({ child }: ServiceProcess): Promise<number> =>
+  new Promise((resolve) => {
+    createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
+      const said = JSON.parse(line) as { readonly address?: { readonly port: number } };
+      if (said.address !== undefined) resolve(said.address.port);
+    });
+  });

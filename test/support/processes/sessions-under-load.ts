@@ -1,0 +1,60 @@
+import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
+
+/** An answer as a test needs it; a request without one within the bound fails the test. */
+export type Answer = {
+  readonly status: number;
+  readonly code: string | undefined;
+  readonly cookie: string | undefined;
+};
+
+/** Milliseconds after which a request counts as hanging. */
+const HANGING = 10_000;
+
+export const ask = async (url: string, init: RequestInit = {}): Promise<Answer & { readonly body: unknown }> => {
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(HANGING) });
+  const body = (await response.json()) as { readonly code?: string };
+  const setCookie = refreshCookieOf({ headers: { 'set-cookie': response.headers.getSetCookie() } });
+  return { status: response.status, code: body.code, cookie: setCookie && cookiePair(setCookie), body };
+};
+
+export const postJson = (url: string, body: object) =>
+  ask(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
+
+const refreshAt = (url: string, cookie: string): Promise<Answer> =>
+  ask(`${url}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
+
+/** A browser that holds a session, refreshes it whenever it is told to, and keeps what it was given last. */
+export type Holder = {
+  /** Refreshes once. */
+  readonly refresh: (url: string) => Promise<Answer>;
+  /** What an answer other than 200 said, in order. */
+  readonly failures: readonly Answer[];
+};
+
+export const signUpAt = async (url: string): Promise<Holder> => {
+  const { cookie: first, status } = await postJson(`${url}/auth/register`, aPerson());
+  if (first === undefined) throw new Error(`registering answered ${status}`);
+  let cookie = first;
+  const failures: Answer[] = [];
+  return {
+    failures,
+    refresh: async (at) => {
+      const answer = await refreshAt(at, cookie);
+      if (answer.status === 200 && answer.cookie !== undefined) cookie = answer.cookie;
+      else failures.push(answer);
+      return answer;
+    },
+  };
+};
+
+/** Has every holder refresh again and again, each one request at a time. @returns stops them, and waits for the last answers. */
+export const refreshAllAt = (url: string, holders: readonly Holder[]): (() => Promise<void>) => {
+  let going = true;
+  const loops = holders.map(async ({ refresh }) => {
+    while (going) await refresh(url);
+  });
+  return async () => {
+    going = false;
+    await Promise.all(loops);
+  };
+};

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { postgresOfTheTests } from '../servers/of-the-tests.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+/** A PostgreSQL that tests may make databases in, or `undefined` where there is none. */
+export const TEST_DATABASE_URL: string | undefined = postgresOfTheTests();
+
+/** A PostgreSQL by its URL, used as by default. */
+export const onPostgresql = (url: string) => ({
+  kind: 'postgresql' as const,
+  url,
+  poolSize: 10,
+  connectionTimeout: 3_000,
+  statementTimeout: 5_000,
+  idleTimeout: 10_000,
+});
+
+/** An embedded database of the test's own. */
+export const openEmbedded = async (): Promise<Database> => {
+  const { path, remove } = temporaryDirectory();
+  const database = await openDatabase({ kind: 'embedded', dataDir: path }, { migrate: true });
+  return { ...database, close: () => database.close().finally(remove) };
+};
+
+/** A fresh, unmigrated database of the test's own on a PostgreSQL, its URL, and how to drop it. */
+export const createDatabase = async (server: string): Promise<{ url: string; drop: () => Promise<void> }> => {
+  const name = `tandem_test_${randomUUID().replaceAll('-', '')}`;
+  const admin = async (sql: string) => {
+    const { em, close } = await openDatabase(onPostgresql(server), { migrate: false });
+    await em.execute(sql).finally(close);
+  };
+  await admin(`create database ${name}`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => admin(`drop database ${name} with (force)`) };
+};
+
+/** A migrated database of the test's own on a PostgreSQL. */
+export const openOnPostgresql = async (server: string): Promise<Database> => {
+  const { url, drop } = await createDatabase(server);
+  const database = await openDatabase(onPostgresql(url), { migrate: true });
+  return { ...database, close: () => database.close().finally(drop) };
+};

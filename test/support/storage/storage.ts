@@ -1,0 +1,19 @@
+import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
+import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import { realPostgres } from '../parts.ts';
+import { openEmbedded, openOnPostgresql } from './databases.ts';
+
+export type TestStorage = {
+  readonly users: UserRepository;
+  readonly sessions: SessionRepository;
+  readonly close: () => Promise<void>;
+};
+
+/** The repositories of a fresh database, for a whole file of tests: of an embedded one, or of the project's real one. */
+export const openTestStorage = async (): Promise<TestStorage> => {
+  const server = realPostgres();
+  const { em, close } = await (server === null ? openEmbedded() : openOnPostgresql(server));
+  return { users: mikroOrmUserRepository(em), sessions: mikroOrmSessionRepository(em), close };
+};

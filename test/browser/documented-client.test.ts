@@ -1,0 +1,104 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { canBrowse } from '../support/browser/chromium.ts';
+import type { Seen } from '../support/browser/witness.ts';
+import { openWorld } from '../support/browser/world.ts';
+import { readText } from '../support/repository.ts';
+
+const REFRESH = '/auth/refresh-token';
+const [, CLIENT = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/browser.md')) ?? [];
+
+/** What the page prints, as a page can load it: its functions become those of `client`. */
+const script = (service: string): string => {
+  const names = [...CLIENT.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
+  const code = CLIENT.replaceAll(/^export /gm, '').replaceAll('http://localhost:3000', service);
+  return `<script>const client = (() => { ${code}; return { ${names.join(', ')} }; })();</script>`;
+};
+
+type World = ReturnType<ReturnType<typeof openWorld>['world']>;
+const page = ({ app, service }: World): string => app.publish(script(service));
+const evaluate = (tab: Page, code: string): Promise<unknown> => tab.evaluate(code);
+const nameOf = ({ service }: World): string =>
+  `client.authorized('${service}/users/me').then((response) => response.json()).then(({ data }) => data.username)`;
+/** What a promise of the client is rejected with, or `null`. */
+const codeOf = (call: string): string => `${call}.then(() => null, ({ code }) => code)`;
+
+const sent = (seen: readonly Seen[]) =>
+  seen.filter(({ method }) => method !== 'OPTIONS').map(({ path, status }) => [path, status]);
+
+describe.runIf(canBrowse())('the client that docs/browser.md prints', () => {
+  const { world, visit, signedUp } = openWorld('localhost', {});
+
+  it('has at most 30 lines', () => {
+    expect(CLIENT.trimEnd().split('\n').length).toBeLessThanOrEqual(30);
+  });
+
+  it('registers, logs in, goes on after a reload, and logs out', async () => {
+    const { open, person } = await visit();
+    const tab = await open(page(world()));
+    await evaluate(tab, `client.register(${JSON.stringify(person)})`);
+    await evaluate(tab, `client.login('${person.username}', '${person.password}')`);
+    expect(await evaluate(tab, nameOf(world()))).toBe(person.username);
+    await tab.reload();
+    expect(await evaluate(tab, nameOf(world()))).toBe(person.username);
+    await evaluate(tab, 'client.logout()');
+    expect(await evaluate(tab, codeOf('client.refresh()'))).toBe('AUTH_FAILED');
+  });
+
+  it('renews an access token that is refused, and repeats the request', async () => {
+    const { open, person } = await signedUp();
+    const tab = await open(page(world()));
+    await evaluate(tab, 'client.refresh()');
+    const spoil = { authorization: 'Bearer expired' };
+    await tab.route('**/users/me', (route) => route.continue({ headers: { ...route.request().headers(), ...spoil } }), {
+      times: 1,
+    });
+    const { seen } = world().witness.watch();
+    expect(await evaluate(tab, nameOf(world()))).toBe(person.username);
+    expect(sent(seen())).toEqual([
+      ['/users/me', 401],
+      [REFRESH, 200],
+      ['/users/me', 200],
+    ]);
+  });
+
+  it('sends one refresh for many callers', async () => {
+    const { open } = await signedUp();
+    const tab = await open(page(world()));
+    const { seen } = world().witness.watch();
+    await evaluate(tab, 'Promise.all([client.refresh(), client.refresh(), client.refresh()])');
+    expect(sent(seen())).toEqual([[REFRESH, 200]]);
+  });
+
+  it('is logged in in both of two tabs that refresh at once', async () => {
+    const { open, person } = await signedUp();
+    const tabs = [await open(page(world())), await open(page(world()))];
+    const { seen } = world().witness.watch();
+    world().witness.gather(2);
+    const names = await Promise.all(tabs.map((tab) => evaluate(tab, nameOf(world()))));
+    expect(names).toEqual([person.username, person.username]);
+    const statuses = seen()
+      .filter(({ path }) => path === REFRESH)
+      .map(({ status }) => status);
+    expect(statuses).toContain(401);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+  });
+
+  it('says the code of what it was refused for', async () => {
+    const { open, person } = await signedUp();
+    const tab = await open(page(world()));
+    expect(await evaluate(tab, codeOf(`client.login('${person.username}', 'wrong')`))).toBe('AUTH_CREDENTIALS_INVALID');
+  });
+});
+
+describe.runIf(canBrowse())('a page on 127.0.0.1 and the service on localhost, by the default cookie', () => {
+  const { world, signedUp } = openWorld('127.0.0.1', {});
+
+  it('logs in, and has no cookie to refresh with', async () => {
+    const { open, person } = await signedUp();
+    const tab = await open(page(world()));
+    await evaluate(tab, `client.login('${person.username}', '${person.password}')`);
+    expect(await evaluate(tab, nameOf(world()))).toBe(person.username);
+    expect(await evaluate(tab, codeOf('client.refresh()'))).toBe('AUTH_FAILED');
+  });
+});

@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
+import { keyVariables } from '../support/environments.ts';
+import { testKeys } from '../support/keys.ts';
+import { readText } from '../support/repository.ts';
+import type { TestService } from '../support/service.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const KEY_SET = 'https://auth.example.com/.well-known/jwks.json';
+const PARTIES = { JWT_ISSUER: 'https://auth.example.com', JWT_AUDIENCE: 'https://api.example.com' };
+const KEYS = testKeys();
+const AN_HOUR_AGO = Date.now() - 3_600_000;
+const [, EXAMPLE = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/verify-tokens.md')) ?? [];
+
+type Verifier = { readonly authenticate: (authorization?: string) => Promise<{ readonly sub?: string }> };
+
+const directory = temporaryDirectory();
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+let verifier: Verifier;
+let ada: Awaited<ReturnType<typeof signUp>>;
+beforeAll(async () => {
+  service = await start({ ...keyVariables(KEYS), ...PARTIES });
+  verifier = await verifierOf(`${service.url}/.well-known/jwks.json`);
+  ada = await signUp(service);
+});
+afterAll(directory.remove);
+
+/** The example, for a key set at another address. */
+const verifierOf = (keySet: string): Promise<Verifier> => {
+  const file = join(directory.path, `${encodeURIComponent(keySet)}.mjs`);
+  writeFileSync(file, EXAMPLE.replace(KEY_SET, keySet).replace(`'jose'`, `'${import.meta.resolve('jose')}'`));
+  return import(pathToFileURL(file).href);
+};
+
+const statusOf = ({ authenticate }: Verifier, authorization?: string): Promise<number> =>
+  authenticate(authorization).then(
+    () => 200,
+    ({ status }) => status,
+  );
+const bearer = (token: string): string => `Bearer ${token}`;
+
+describe('the verifier that docs/verify-tokens.md prints', () => {
+  it('returns the claims of an access token', async () => {
+    const claims = await verifier.authenticate(bearer(ada.accessToken));
+    expect(claims).toMatchObject({ sub: ada.user.id, tokenType: 'access', user: ada.user });
+  });
+
+  it.each([
+    ['no header', () => undefined],
+    ['another scheme', () => 'Basic YTpi'],
+    ['no token', () => bearer('none')],
+    ['a token that was changed', () => bearer(tampered(ada.accessToken))],
+    ['a refresh token', () => bearer(tokenIn(ada.cookie))],
+  ])('refuses %s with 401', async (_what, authorization) => {
+    expect(await statusOf(verifier, authorization())).toBe(401);
+  });
+
+  it.each([
+    ['without issuer and audience', {}],
+    ['of another issuer', { ...PARTIES, JWT_ISSUER: 'https://other.example.com' }],
+    ['for another audience', { ...PARTIES, JWT_AUDIENCE: 'https://other.example.com' }],
+  ])('refuses a token %s with 401, though its signature is right', async (_what, parties) => {
+    const other = await signUp(await start({ ...keyVariables(KEYS), ...parties }));
+    expect(await statusOf(verifier, bearer(other.accessToken))).toBe(401);
+  });
+
+  it('refuses a token that has expired with 401', async () => {
+    const early = await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: fixedClock(AN_HOUR_AGO) }));
+    expect(await statusOf(verifier, bearer((await signUp(early)).accessToken))).toBe(401);
+  });
+
+  it.each([
+    ['cannot be reached', () => 'http://127.0.0.1:1/jwks.json'],
+    ['is not there', () => `${service.url}/nothing`],
+    ['is no key set', () => `${service.url}/health/live`],
+  ])('answers 503 while the key set %s', async (_what, address) => {
+    expect(await statusOf(await verifierOf(address()), bearer(ada.accessToken))).toBe(503);
+  });
+});

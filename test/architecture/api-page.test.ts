@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
-import { readText, tableBelow } from '../support/repository.ts';
-import { declaredRoutes } from '../support/service.ts';
+import { readText, tableBelow } from '../support/checkout/repository.ts';
+import { declaredRoutes } from '../support/http/service.ts';
 
 const page = readText('docs/api.md');
 const OF_EVERY_ROUTE = new Set(tableBelow(page, 'Errors that every route can return').map(([code]) => code));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
-import { newPair, privatePem, publicPem } from '../../src/infrastructure/new-keys.ts';
-import { readText } from '../support/repository.ts';
+import { newPair, privatePem, publicPem } from '../../src/infrastructure/keys/new-keys.ts';
+import { readText } from '../support/checkout/repository.ts';
 
 /** The complete example, as Node reads it from an environment file, with keys for the dots. */
 const example = (): Record<string, string> => {

@@ -1,40 +1,50 @@
+import { globSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
-import { readText, tableBelow } from '../support/checkout/repository.ts';
+import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 
 const readme = readText('README.md');
+const pages = globSync(['*.md', 'docs/*.md'], { cwd: ROOT });
 const plain = (text: string) => text.replaceAll('`', '');
+
+const routeRows = async () =>
+  (await declaredRoutes()).map(({ method, path, auth, throttle, response }) => [
+    method,
+    path,
+    auth,
+    throttle,
+    String(response.status),
+  ]);
+
+const errorRows = Object.entries(CATALOG)
+  .map(([code, { status, retryable, description }]) => [
+    code,
+    String(status),
+    retryable ? 'yes' : 'no',
+    plain(description),
+  ])
+  .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
+
+const variableRows = CONFIG_VARIABLES.map(({ name, default: byDefault, meaning }) => [
+  name,
+  plain(byDefault),
+  plain(meaning),
+]);
 
 describe('the README', () => {
   it('lists the routes as they are declared', async () => {
-    const routes = await declaredRoutes();
-    expect(tableBelow(readme, 'Routes')).toEqual(
-      routes.map(({ method, path, auth, throttle, response }) => [
-        method,
-        path,
-        auth,
-        throttle,
-        String(response.status),
-      ]),
-    );
+    expect(tableBelow(readme, 'Routes')).toEqual(await routeRows());
   });
 
   it('lists the errors as the catalog has them', () => {
-    const rows = Object.entries(CATALOG).map(([code, { status, retryable, description }]) => [
-      code,
-      String(status),
-      retryable ? 'yes' : 'no',
-      plain(description),
-    ]);
-    expect(tableBelow(readme, 'Errors')).toEqual(rows.sort(([a = ''], [b = '']) => (a < b ? -1 : 1)));
+    expect(tableBelow(readme, 'Errors')).toEqual(errorRows);
   });
 
   it('lists the variables of the configuration as it reads them', () => {
-    expect(tableBelow(readme, 'Configuration')).toEqual(
-      CONFIG_VARIABLES.map(({ name, default: byDefault, meaning }) => [name, plain(byDefault), plain(meaning)]),
-    );
+    expect(tableBelow(readme, 'Configuration')).toEqual(variableRows);
   });
 
   it('names commands that exist', () => {
@@ -45,8 +55,58 @@ describe('the README', () => {
     expect(named.length).toBeGreaterThan(0);
     for (const name of named) expect(Object.keys(scripts)).toContain(name);
   });
+});
 
-  it('links to files that exist', () => {
-    for (const [, target = ''] of readme.matchAll(/\]\(([^)#]+)\)/g)) expect(readText(target)).not.toBe('');
+describe('the reference', () => {
+  it('lists the routes in docs/api.md as they are declared', async () => {
+    expect(tableBelow(readText('docs/api.md'), 'Routes')).toEqual(await routeRows());
+  });
+
+  it('lists the errors in docs/errors.md as the catalog has them, and what to do about each', () => {
+    const page = readText('docs/errors.md');
+    expect(tableBelow(page, 'Codes')).toEqual(errorRows);
+    expect(tableBelow(page, 'What to do').map(([code]) => code)).toEqual(errorRows.map(([code]) => code));
+  });
+
+  it('explains every field code in docs/errors.md that the source gives', () => {
+    const words = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) => fieldCodesIn(readText(file)));
+    expect(words).toEqual(expect.arrayContaining(['required', 'too_common', 'too_long', 'invalid_characters']));
+    const explained = tableBelow(readText('docs/errors.md'), 'Field codes').map(([code]) => code);
+    expect(explained).toEqual(expect.arrayContaining(words));
+    expect(explained.length).toBe(new Set(explained).size);
+  });
+
+  it('lists the variables in docs/configuration.md as the configuration reads them', () => {
+    expect(tableBelow(readText('docs/configuration.md'), 'All variables')).toEqual(variableRows);
+  });
+});
+
+/** Values of `details[].code` in a source file: written there, in its table of words, or in its type of problems. */
+const fieldCodesIn = (source: string): string[] => [
+  ...[...source.matchAll(/\bcode: '([a-z_]+)'/g)].map(([, word = '']) => word),
+  ...[...source.matchAll(/const WORDS[^{]*\{([^}]*)\}|type PasswordProblem = ([^;]*);/g)].flatMap(([declaration]) =>
+    [...declaration.matchAll(/'([a-z_]+)'/g)].map(([, word = '']) => word),
+  ),
+];
+
+/** How GitHub names a heading in an address. */
+const anchorOf = (heading: string): string =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-');
+const anchorsOf = (page: string): string[] =>
+  [...readText(page).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+
+describe.each(pages)('%s', (page) => {
+  const links = [...readText(page).matchAll(/\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g)].map(
+    ([, target = '', anchor]) => ({ path: target === '' ? page : join(dirname(page), target), anchor }),
+  );
+
+  it('links to files and headings that exist', () => {
+    for (const { path, anchor } of links) {
+      expect(readText(path)).not.toBe('');
+      if (anchor !== undefined) expect(anchorsOf(path)).toContain(anchor);
+    }
   });
 });

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
-import { ROOT, readText, tableBelow } from '../support/repository.ts';
+import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 
 const page = readText('docs/specification.md');
 const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
 import type { Seen } from '../support/browser/witness.ts';
 import { openWorld } from '../support/browser/world.ts';
-import { readText } from '../support/repository.ts';
+import { readText } from '../support/checkout/repository.ts';
 
 const REFRESH = '/auth/refresh-token';
 const [, CLIENT = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/browser.md')) ?? [];

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/auth-http.ts';
-import { keyVariables } from '../support/environments.ts';
+import { readText } from '../support/checkout/repository.ts';
+import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
-import { readText } from '../support/repository.ts';
-import type { TestService } from '../support/service.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { keyVariables } from '../support/processes/environments.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const KEY_SET = 'https://auth.example.com/.well-known/jwks.json';
 const PARTIES = { JWT_ISSUER: 'https://auth.example.com', JWT_AUDIENCE: 'https://api.example.com' };

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService } from '../support/process.ts';
-import { readText } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { readText } from '../support/checkout/repository.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The fenced blocks of docs/api.md from its examples on: commands, and what they answer. */
 const blocks = [

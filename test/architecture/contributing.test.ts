@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { PasswordBlocklist } from '../../src/application/ports/password-blocklist.ts';
 import { describePasswordBlocklist } from '../contracts/password-blocklist.contract.ts';
-import { ROOT, readText } from '../support/repository.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { ROOT, readText } from '../support/checkout/repository.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const page = readText('CONTRIBUTING.md');
 /** The first block of TypeScript: the adapter to copy. */

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { brokenRules } from '../support/http/answer-rules.ts';
 import { signUp } from '../support/http/auth-http.ts';
-import { type Exchanged, keepAliveClient } from '../support/http/exchange.ts';
+import { keepAliveClient } from '../support/http/exchange.ts';
 import { FOUND, malformedRequest } from '../support/http/malformed.ts';
-import { exchangeRaw } from '../support/http/raw-http.ts';
+import { exchangeText, parseAnswers } from '../support/http/raw-http.ts';
 import { type Credentials, type GeneratedRequest, requestsTo } from '../support/http/requests.ts';
 import { sampleBody } from '../support/http/samples.ts';
 import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
@@ -81,11 +81,13 @@ describe('whatever is asked', () => {
   it('the answer is a proper one, if bytes that are no request get any', async () => {
     await holds(
       fc.asyncProperty(malformedRequest, async ({ bytes, method }) => {
-        const { status, headers, body } = await exchangeRaw(service.url, bytes, { endAfter: true });
-        // A connection may be closed without a word when there was nothing to answer.
-        if (Number.isNaN(status)) return;
-        const answer: Exchanged = { status, headers, body };
-        expect(brokenRules(answer, method, routes), brief(answer)).toEqual([]);
+        const text = await exchangeText(service.url, bytes, { endAfter: true });
+        // There is none where a connection is closed that had nothing to answer, and several where a request came before.
+        const [first, ...others] = parseAnswers(text, method);
+        if (first !== undefined) expect(brokenRules(first, method, routes), brief(first)).toEqual([]);
+        for (const other of others) {
+          expect(brokenRules(other, other.body === '' ? 'HEAD' : '', routes), brief(other)).toEqual([]);
+        }
       }),
       { numRuns: 400, examples: FOUND.map((each) => [each]) },
     );

@@ -66,6 +66,11 @@ export const FOUND: readonly Malformed[] = [
   ofHead('/health/live HTTP/1.1\r\nHost: test\r\nno colon'),
   ofHead('/health/live HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nContent-Length: 2'),
   ofHead('/\x89 HTTP/1.1\r\nHost: test'),
+  {
+    bytes: Buffer.from('GET /errors HTTP/1.1\r\nHost: test\r\n\r\n: \r\nConnection: close\r\n\r\n'),
+    method: 'GET',
+  },
+  { bytes: Buffer.from('GET /errors HTTP/1.1\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n'), method: 'GET' },
 ];
 
 /** Bytes that are an HTTP request or, most often, almost one; and their method, should they be one. */

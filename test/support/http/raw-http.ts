@@ -36,12 +36,15 @@ export const readToEnd = (socket: Socket): Promise<string> =>
 export const exchangeRaw = async (
   url: string,
   bytes: string | Buffer,
-  { endAfter = false } = {},
-): Promise<RawAnswer> => {
+  options: { readonly endAfter?: boolean } = {},
+): Promise<RawAnswer> => parseAnswer(await exchangeText(url, bytes, options));
+
+/** The same, as it comes: what was sent may have been several requests. */
+export const exchangeText = (url: string, bytes: string | Buffer, { endAfter = false } = {}): Promise<string> => {
   const socket = openSocket(url);
   if (endAfter) socket.end(bytes);
   else socket.write(bytes);
-  return parseAnswer(await readToEnd(socket));
+  return readToEnd(socket);
 };
 
 export const parseAnswer = (text: string): RawAnswer => {
@@ -53,11 +56,15 @@ export const parseAnswer = (text: string): RawAnswer => {
   return { status: Number(statusLine.split(' ')[1]), headers, body };
 };
 
-/** Several answers that came one after another, each with its length. */
-export const parseAnswers = (text: string): RawAnswer[] => {
+/**
+ * Several answers that came one after another, each with its length; without interim ones (RFC 9110 §15.2).
+ * @param method of the first request: an answer to HEAD has a length and no body (RFC 9110 §9.3.2).
+ */
+export const parseAnswers = (text: string, method = 'GET'): RawAnswer[] => {
   if (text === '') return [];
   const first = parseAnswer(text);
-  const length = Number(first.headers['content-length'] ?? 0);
+  if (first.status < 200) return parseAnswers(first.body, method);
+  const length = method === 'HEAD' ? 0 : Number(first.headers['content-length'] ?? 0);
   return [{ ...first, body: first.body.slice(0, length) }, ...parseAnswers(first.body.slice(length))];
 };
 

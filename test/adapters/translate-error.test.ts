@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Tables } from '../../src/adapters/mikro-orm/tables.ts';
+import type { NewRow, Tables } from '../../src/adapters/mikro-orm/rows.ts';
 import { databaseReason, translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
 import { framesOf } from '../../src/adapters/redaction/stack-frames.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
@@ -51,11 +51,11 @@ describe('translateError', () => {
     await database.em.execute('truncate users cascade');
   });
 
-  const insert = (row: Partial<Tables['users']>) =>
+  const insert = (row: Partial<Record<keyof NewRow<'users'>, unknown>>) =>
     database.em
       .getKysely<Tables>()
       .insertInto('users')
-      .values(row as Tables['users'])
+      .values(row as NewRow<'users'>)
       .execute();
 
   it('says AUTH_USER_DUPLICATE for a taken username and for a taken email, and names the constraint', async () => {

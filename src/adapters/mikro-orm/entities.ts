@@ -1,9 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { RotatedToken } from '../../domain/session.ts';
 
-/** Unique constraints whose violation means that a user of this name exists. */
+/** Unique constraints that are violated when a user with the same name or email exists. */
 export const USERNAME_KEY = 'users_username_canonical_key';
 export const EMAIL_KEY = 'users_email_key';
 
+/** The schema is built by the migrations; a test compares it with these entities. Times are epoch milliseconds. */
 export const UserEntity = defineEntity({
   name: 'User',
   tableName: 'users',
@@ -35,7 +37,7 @@ export const SessionEntity = defineEntity({
     currentTokenId: p.character().length(26),
     previousTokenId: p.character().length(26).nullable(),
     rotatedAt: p.bigint('number'),
-    earlierTokens: p.json().default('[]'),
+    earlierTokens: p.json<readonly RotatedToken[]>().default('[]'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number').index('sessions_expires_at_index'),
     userAgent: p.text().nullable(),

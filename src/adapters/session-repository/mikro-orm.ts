@@ -2,7 +2,7 @@ import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { isId } from '../../domain/id.ts';
 import type { Rotation, RotationOutcome } from '../../domain/session.ts';
-import type { Tables } from '../mikro-orm/tables.ts';
+import type { Tables } from '../mikro-orm/rows.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';

@@ -1,7 +1,7 @@
 import type { Session } from '../../domain/session.ts';
-import type { NewSessionRow, SessionRow } from '../mikro-orm/tables.ts';
+import type { NewRow, Row } from '../mikro-orm/rows.ts';
 
-export const toSession = (row: SessionRow): Session => ({
+export const toSession = (row: Row<'sessions'>): Session => ({
   id: row.id,
   userId: row.user_id,
   currentTokenId: row.current_token_id,
@@ -14,7 +14,7 @@ export const toSession = (row: SessionRow): Session => ({
   address: row.address,
 });
 
-export const toRow = (session: Session): NewSessionRow => ({
+export const toRow = (session: Session): NewRow<'sessions'> => ({
   id: session.id,
   user_id: session.userId,
   current_token_id: session.currentTokenId,

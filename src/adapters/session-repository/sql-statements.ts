@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { EARLIER_TOKENS_KEPT, type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
-import type { Tables } from '../mikro-orm/tables.ts';
+import type { Tables } from '../mikro-orm/rows.ts';
 import { toRow } from './sql-rows.ts';
 
 /** The statements on table `sessions` that need a word. Each is built here and carried out by the repository. */

@@ -3,11 +3,11 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { isId } from '../../domain/id.ts';
 import type { User } from '../../domain/user.ts';
+import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
-import type { Tables, UserRow } from '../mikro-orm/tables.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 
-const toUser = (row: UserRow): User => ({
+const toUser = (row: Row<'users'>): User => ({
   id: row.id,
   username: row.username,
   email: row.email,
@@ -17,7 +17,7 @@ const toUser = (row: UserRow): User => ({
   passwordChangedAt: Number(row.password_changed_at),
 });
 
-const toRow = (user: User): UserRow => ({
+const toRow = (user: User): NewRow<'users'> => ({
   id: user.id,
   username: user.username,
   username_canonical: canonicalUsername(user.username),

@@ -1,56 +1,14 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { MikroORM } from '@mikro-orm/sql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { aUser } from '../../support/builders.ts';
 import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
-
-const describeMigrations = (name: string, make: () => Promise<{ options: DatabaseOptions; drop: () => unknown }>) =>
-  describe(`the migrations on ${name}`, () => {
-    let drop: () => unknown;
-    let orm: MikroORM;
-    beforeAll(async () => {
-      const made = await make();
-      drop = made.drop;
-      orm = await MikroORM.init({ ...(await ormOptions(made.options)), logger: () => undefined });
-    });
-    afterAll(async () => {
-      await orm?.close();
-      await drop?.();
-    });
-
-    const tables = async () => {
-      const rows = await orm.em.execute<{ name: string }[]>(
-        "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
-      );
-      return rows.map(({ name: table }) => table);
-    };
-
-    it('make the very schema that the entities describe', async () => {
-      await orm.migrator.up();
-      expect(await tables()).toEqual(['mikro_orm_migrations', 'sessions', 'users']);
-      expect(await orm.schema.getUpdateSchemaSQL()).toBe('');
-    });
-
-    it('go down to nothing, and up again', async () => {
-      await orm.migrator.down({ to: 0 });
-      expect(await tables()).toEqual(['mikro_orm_migrations']);
-      await orm.migrator.up();
-      expect(await orm.schema.getUpdateSchemaSQL()).toBe('');
-    });
-  });
-
-describeMigrations('PGlite', async () => {
-  const { path, remove } = temporaryDirectory();
-  return { options: { kind: 'embedded', dataDir: path }, drop: remove };
-});
 
 describe('openDatabase of an embedded database', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
@@ -216,11 +174,6 @@ const answers = (ping: () => Promise<void>): Promise<boolean> =>
 
 describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL that answers', () => {
   const create = () => createDatabase(TEST_DATABASE_URL ?? '');
-
-  describeMigrations('PostgreSQL', async () => {
-    const { url, drop } = await create();
-    return { options: onPostgresql(url), drop };
-  });
 
   it('migrates once when many instances start at the same time', async () => {
     const { url, drop } = await create();

@@ -3,7 +3,7 @@ import { translated } from '../../src/adapters/mikro-orm/translate-error.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { openEmbedded } from '../support/storage/databases.ts';
 
-/** What the catalog calls DB_QUERY_FAILED, by the codes of PostgreSQL (appendix A of its manual). */
+/** SQLSTATE codes (PostgreSQL manual, appendix A) that map to DB_QUERY_FAILED. */
 const CONDITIONS = [
   ['a connection that took too long', '08006'],
   ['a connection that was refused', '08001'],

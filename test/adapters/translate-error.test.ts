@@ -19,11 +19,11 @@ const SECRETS = ['secret.address', 'secretHash', 'secretname', 'insert into'];
 
 const rejection = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
-    () => expect.unreachable('it was kept'),
+    () => expect.unreachable('the promise was fulfilled'),
     (error: unknown) => error,
   );
 
-/** Everything that can be read from a value: what is enumerable, what is not, and what hangs on it. */
+/** All text that can be read from a value: enumerable or not, at any depth. */
 const everythingIn = (value: unknown, seen = new Set<unknown>()): string => {
   if (typeof value !== 'object' || value === null) return String(value);
   if (seen.has(value)) return '';

@@ -1,2 +1,2 @@
-/** PostgreSQL refuses a NUL in a text, and a lone surrogate has no UTF-8 form. */
+/** Whether PostgreSQL can store a text: it rejects NUL, and a lone surrogate has no UTF-8 encoding. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

@@ -5,13 +5,13 @@ import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Fields of a driver's error that hold the names of things, never what is stored. */
+/** Fields of a driver error that contain names of types, tables, constraints or functions, never stored values. */
 const NAMING_FIELDS = ['name', 'code', 'table', 'constraint', 'routine'] as const;
 const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
 
 export const DATABASE_CLOSED = 'the database is closed';
 
-/** What the drivers say, word for word, of a failure to which they give no code. */
+/** Exact messages of driver errors that have no code. */
 const KNOWN_MESSAGES: ReadonlySet<unknown> = new Set([
   DATABASE_CLOSED,
   'Connection terminated',
@@ -23,11 +23,11 @@ const KNOWN_MESSAGES: ReadonlySet<unknown> = new Set([
   'driver has already been destroyed',
 ]);
 
-/** A field of whatever was thrown. */
+/** A field of any thrown value. */
 const field = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
-/** What may be told of a database's error: the names in it, without SQL, parameters, messages or stored values. */
+/** The part of a database error that is safe to log: names, without SQL, parameters, messages or stored values. */
 export const databaseReason = (error: unknown): string => {
   const names = NAMING_FIELDS.map((name) => field(error, name)).filter(
     (value) => typeof value === 'string' && NAME.test(value),
@@ -42,14 +42,14 @@ const codeFor = (error: unknown): ErrorCode => {
   return constraint === USERNAME_KEY || constraint === EMAIL_KEY ? 'AUTH_USER_DUPLICATE' : 'DB_UNIQUE_VIOLATION';
 };
 
-/** The AppError for a database's error. It has no `cause`: drivers put emails and hashes into theirs. */
+/** Maps a database error to an AppError without a `cause`, since driver errors contain emails and hashes. */
 export const translateError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const translation = new AppError(codeFor(error), { reason: databaseReason(error) });
   return translation.status < 500 ? translation : inPlaceOf(error, translation);
 };
 
-/** Errors of the engine, which no driver throws before a query is sent: what builds the query has a bug. */
+/** Errors of the JavaScript engine. Drivers do not throw them synchronously, so they are bugs in the code that builds the query. */
 const isBug = (error: unknown): error is Error =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
 
@@ -63,8 +63,8 @@ const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
 };
 
 /**
- * The result of a query.
- * @param query builds it and sends it; what is done with its result belongs outside.
+ * Runs a query and translates its errors.
+ * @param query builds and sends the query only: process the result outside, so that a bug there is not reported as a database error.
  * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
  */
 export const translated = async <Result>(query: () => Promise<Result>): Promise<Result> => {

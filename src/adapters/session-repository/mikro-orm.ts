@@ -13,14 +13,14 @@ import {
   endSurplus,
   liveSessions,
   mayBeTooMany,
-  purgeOver,
+  purgeExpired,
   revertRotation,
   rotateBefore,
 } from './sql-statements.ts';
 
 /**
- * In table `sessions`. Thin queries, outside the unit of work.
- * @param budget milliseconds from its call on within which a rotation happens or never will. ADR 0022.
+ * Sessions in table `sessions`, by plain queries without MikroORM's unit of work.
+ * @param budget milliseconds after which a rotation that has not happened never will. ADR 0022.
  */
 export const mikroOrmSessionRepository = (
   em: SqlEntityManager,
@@ -91,7 +91,7 @@ export const mikroOrmSessionRepository = (
       await translated(() => ended.execute());
     },
     async purge(now, limit) {
-      const { numDeletedRows } = await translated(() => purgeOver(tables(), now, limit).executeTakeFirst());
+      const { numDeletedRows } = await translated(() => purgeExpired(tables(), now, limit).executeTakeFirst());
       return Number(numDeletedRows);
     },
   };

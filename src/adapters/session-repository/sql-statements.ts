@@ -3,22 +3,22 @@ import { EARLIER_TOKENS_KEPT, type Rotation, SESSIONS_PER_USER, type Session } f
 import type { Tables } from '../mikro-orm/rows.ts';
 import { toRow } from './sql-rows.ts';
 
-/** The statements on table `sessions` that need a word. Each is built here and carried out by the repository. */
+/** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
 
-/** The number of an advisory lock that no other program takes. */
+/** Key of the advisory lock for purging; an arbitrary number that no other program uses. */
 const PURGE_LOCK = 7_263_501_949;
 
-/** Epoch seconds by the database's clock, read when a row is judged and not when the statement began. */
+/** Epoch seconds of the database clock, read when a row is checked, not when the statement starts. */
 export const clockOf = (eb: ExpressionBuilder<Tables, never>) =>
   eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
 /**
- * Never by the index of `expires_at`: where nearly all sessions are over, that looks best to a planner, until many are live
- * whom it has not counted yet.
+ * `+ 0` keeps the planner from the index on `expires_at`. With statistics from a time when nearly all sessions had expired, it
+ * would prefer that index and then scan every live session.
  */
 const liveAt = (now: number) => (eb: ExpressionBuilder<Tables, 'sessions'>) => eb(eb('expires_at', '+', 0), '>', now);
 
-/** The live sessions of a user, in the order of `byLastUse`. */
+/** The live sessions of a user, sorted as by `byLastUse`. */
 export const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
   db
     .selectFrom('sessions')
@@ -27,7 +27,7 @@ export const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
     .orderBy('rotated_at', 'desc')
     .orderBy('id', 'desc');
 
-/** Adds a session and counts those that its user had, over or live, as far as this statement sees. */
+/** Inserts a session and returns how many others its user has, expired ones included, in the snapshot of this statement. */
 export const addCounting = (db: Kysely<Tables>, session: Session) =>
   db
     .insertInto('sessions')
@@ -40,16 +40,16 @@ export const addCounting = (db: Kysely<Tables>, session: Session) =>
         .as('others'),
     );
 
-/** So many sessions of one user may be added at one moment without seeing one another. */
-const UNSEEN = SESSIONS_PER_USER / 2;
+/** How many concurrent inserts of one user the count may miss, since none sees the others. */
+const CONCURRENT_INSERTS = SESSIONS_PER_USER / 2;
 
-/** Whether it is worth looking for a surplus: hardly any user has so many sessions. */
+/** Whether the user may have more than SESSIONS_PER_USER sessions. Saves nearly every login the second statement. */
 export const mayBeTooMany = (others: number | string | bigint | null): boolean =>
-  Number(others) + UNSEEN >= SESSIONS_PER_USER;
+  Number(others) + CONCURRENT_INSERTS >= SESSIONS_PER_USER;
 
 /**
- * Ends what a session just added is too much. After the insert and not with it: the last of several that add at once sees what
- * all of them have added. Rows that somebody writes are passed over: they are being ended already, or used.
+ * Deletes the sessions beyond SESSIONS_PER_USER after an insert. A separate statement, so that the last of several concurrent
+ * inserts sees the rows of all. Locked rows are skipped: they are being deleted already, or are in use.
  */
 export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =>
   db
@@ -64,7 +64,7 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
     .deleteFrom('sessions')
     .where('id', 'in', (query) => query.selectFrom('surplus').select('id'));
 
-/** Compares and swaps. @param deadline epoch milliseconds by the database's clock, from which on nothing is changed. */
+/** Compare-and-swap of the current token. @param deadline epoch milliseconds of the database clock; from then on nothing changes. */
 export const rotateBefore = (
   db: Kysely<Tables>,
   deadline: number,
@@ -85,7 +85,7 @@ export const rotateBefore = (
     .where(liveAt(at))
     .where((eb) => eb(clockOf(eb as never), '<', deadline / 1000));
 
-/** As in domain/session.ts, of the row as it was. */
+/** Same rule as in domain/session.ts, on the values before the update. */
 const earlierTokensAfter = (racesSince: number) => sql<never>`case
   when previous_token_id is null or rotated_at < ${racesSince} then '[]'::jsonb
   else jsonb_path_query_array(
@@ -93,7 +93,7 @@ const earlierTokensAfter = (racesSince: number) => sql<never>`case
     ${sql.lit(`$[0 to ${EARLIER_TOKENS_KEPT - 1}]`)}
   ) end`;
 
-/** Matches the row before the rotation too: so it waits for one that is under way, and none can slip in behind it. */
+/** Also matches the row before the rotation, so that it waits for a rotation in progress instead of missing it. */
 export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
   db
     .updateTable('sessions')
@@ -102,23 +102,23 @@ export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to
     .where('user_id', '=', userId)
     .where('current_token_id', 'in', [from, to]);
 
-/** By one instance at a time: another finds the lock taken, and purges nothing. Rows that are being rotated are passed over. */
-export const purgeOver = (db: Kysely<Tables>, now: number, limit: number) =>
+/** Deletes expired sessions, one instance at a time: while another holds the lock, nothing is deleted. Skips locked rows. */
+export const purgeExpired = (db: Kysely<Tables>, now: number, limit: number) =>
   db
-    .with('turn', () =>
-      db.selectNoFrom((eb) => eb.fn<boolean>('pg_try_advisory_xact_lock', [eb.val(PURGE_LOCK)]).as('mine')),
+    .with('lock', () =>
+      db.selectNoFrom((eb) => eb.fn<boolean>('pg_try_advisory_xact_lock', [eb.val(PURGE_LOCK)]).as('acquired')),
     )
-    .with('over', (query) =>
+    .with('expired', (query) =>
       query
         .selectFrom('sessions')
         .select('id')
         .where('expires_at', '<=', now)
-        .where((eb) => eb.selectFrom('turn').select('mine'))
+        .where((eb) => eb.selectFrom('lock').select('acquired'))
         .orderBy('expires_at')
         .limit(limit)
         .forUpdate()
         .skipLocked(),
     )
     .deleteFrom('sessions')
-    // As an array, which is looked up by the primary key; a join may read the table through.
-    .where((eb) => eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [eb.selectFrom('over').select('id')]))));
+    // An array is looked up by the primary key; a join might scan the whole table.
+    .where((eb) => eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [eb.selectFrom('expired').select('id')]))));

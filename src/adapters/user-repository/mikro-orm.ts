@@ -28,7 +28,7 @@ const toRow = (user: User): NewRow<'users'> => ({
   password_changed_at: user.passwordChangedAt,
 });
 
-/** In table `users`. One thin query per call, outside the unit of work. */
+/** Users in table `users`, one plain query per call, without MikroORM's unit of work. */
 export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => {
   const findBy = async (column: 'id' | 'username_canonical' | 'email', value: string): Promise<User | null> => {
     if (!isStorable(value)) return null;

@@ -12,7 +12,7 @@ import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
-/** Who waits for a row that somebody else is writing. */
+/** Lists connections that wait for a lock. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describeSessionRepository('memorySessionRepository', async () => ({ repository: memorySessionRepository() }));
@@ -22,7 +22,7 @@ describeSessionRepository('recoveringSessionRepository', async () => {
   return { repository, close: async () => repository.close() };
 });
 
-/** @param concurrent whether it serves several connections at once. */
+/** @param concurrent whether the database serves several connections at once. */
 const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boolean) =>
   describe(name, () => {
     let database: Database;

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 describe('openDatabase of an embedded database', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let options: { kind: 'embedded'; dataDir: string };
-  /** A new database takes seconds to make; its copy does not. */
+  /** Creating a database takes seconds; copying it does not. */
   const fresh = temporaryDirectory();
   beforeAll(async () => {
     const database = await openDatabase({ kind: 'embedded', dataDir: fresh.path }, { migrate: false });

@@ -13,7 +13,7 @@ const FIRST = '0001-users-and-sessions';
 const USER = aUser({ username: 'Ada' });
 const SESSION = aSession({ userId: USER.id, previousTokenId: anId() });
 
-/** What the first version of the service writes, column by column. */
+/** Inserts a session with the columns of the first release. */
 const insertAsFirst = async (em: Database['em'], session: typeof SESSION): Promise<void> => {
   await em.execute(
     `insert into sessions (id, user_id, current_token_id, previous_token_id, rotated_at, created_at, expires_at)
@@ -46,7 +46,7 @@ const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise
   );
 };
 
-/** Makes the schema of the first version, with somebody in it who is logged in. */
+/** Creates the schema of the first release with one user who is logged in. */
 const fillFirst = async (options: DatabaseOptions): Promise<void> => {
   const orm = await MikroORM.init({ ...(await ormOptions(options)), logger: () => undefined });
   await orm.migrator.up({ to: FIRST });
@@ -55,6 +55,7 @@ const fillFirst = async (options: DatabaseOptions): Promise<void> => {
   await orm.close();
 };
 
+/** The files of the tables; rewriting a table would change them. */
 const filesOf = async ({ em }: Database): Promise<unknown> =>
   em.execute("select pg_relation_filenode('users') as users, pg_relation_filenode('sessions') as sessions");
 

@@ -9,10 +9,10 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support
 import { plansOf } from '../../support/storage/plans.ts';
 
 const USERS = 1_000;
-/** No statement may take longer than the service's do. */
+/** Rows per insert, small enough for the statement timeout. */
 const BATCH = 50_000;
 
-/** Users, each with as many sessions that are over, as after a long time in which nobody purged. */
+/** Inserts users and distributes expired sessions among them, as after a long time without a purge. */
 const fill = async ({ em }: Database, count: number): Promise<void> => {
   await em.execute(
     `insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
@@ -30,10 +30,10 @@ const fill = async ({ em }: Database, count: number): Promise<void> => {
   await em.execute('analyze');
 };
 
-type Used = { readonly repository: SessionRepository; readonly session: Session };
+type Context = { readonly repository: SessionRepository; readonly session: Session };
 
-/** What requests and the purge do, each with the index that it should go by. */
-const WORK: Readonly<Record<string, [index: string, work: (used: Used) => Promise<unknown>]>> = {
+/** What requests and the purge do, each with the index that it must use. */
+const WORK: Readonly<Record<string, [index: string, work: (context: Context) => Promise<unknown>]>> = {
   'finding a session': ['sessions_pkey', ({ repository, session }) => repository.find(session)],
   'rotating a session': ['sessions_pkey', ({ repository, session }) => repository.rotate(aRotation(session))],
   'taking back a rotation': ['sessions_pkey', ({ repository, session }) => repository.revert(aRotation(session))],

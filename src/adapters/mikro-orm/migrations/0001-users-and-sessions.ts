@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** One statement per `addSql`: PGlite takes no more. Times are epoch milliseconds. */
+/** One statement per `addSql`, as PGlite requires. Times are epoch milliseconds. */
 export class UsersAndSessions extends Migration {
   override up(): void {
     this.addSql(`create table "users" (

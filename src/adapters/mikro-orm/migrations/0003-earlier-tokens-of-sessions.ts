@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** A constant default: no row is rewritten, and instances of the version before go on beside it. */
+/** The default is constant: no row is rewritten, and instances of the previous version can still insert rows. */
 export class EarlierTokensOfSessions extends Migration {
   override up(): void {
     this.addSql(`alter table "sessions" add column "earlier_tokens" jsonb not null default '[]'`);

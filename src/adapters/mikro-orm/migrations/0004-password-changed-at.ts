@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * When the password was changed last, in epoch milliseconds; 0 of everybody there is. A constant default is kept beside the table:
- * nothing is rewritten, the table is locked for a moment only, and an instance of an older version may go on adding rows.
+ * Time of the last password change in epoch milliseconds; 0 for existing users. The default is constant: no row is rewritten,
+ * the table is locked only briefly, and instances of the previous version can still insert rows.
  */
 export class PasswordChangedAt extends Migration {
   override up(): void {

@@ -3,7 +3,7 @@ import { DevicesOfSessions } from './0002-devices-of-sessions.ts';
 import { EarlierTokensOfSessions } from './0003-earlier-tokens-of-sessions.ts';
 import { PasswordChangedAt } from './0004-password-changed-at.ts';
 
-/** Every migration, oldest first. A name, once released, stays: databases remember it. */
+/** All migrations, oldest first. Never rename a released one: databases store the names of applied migrations. */
 export const MIGRATIONS = [
   { name: '0001-users-and-sessions', class: UsersAndSessions },
   { name: '0002-devices-of-sessions', class: DevicesOfSessions },

@@ -68,7 +68,7 @@ const problemsOf = (page: string, existing: ReadonlySet<string>): string[] =>
   });
 
 describe('docs/spec-coverage.md', async () => {
-  const existing = await existingTests();
+  const existing = new Set((await existingTests()).map(({ reference }) => reference));
 
   it('has every section of the specification that promises something, in its order', () => {
     expect([...new Set(rowsOf(PAGE).map(({ section }) => section))]).toEqual(SECTIONS);

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { idsIn, proofsIn, withProofs } from '../support/checkout/proofs.ts';
+
+describe('a tag', () => {
+  const FILE = 'test/a.test.ts';
+  const proofsOf = (source: string, ...lines: number[]) => {
+    const tests = lines.map((line, index) => ({ file: FILE, line, reference: `test ${index}` }));
+    const { proofs, strayTags } = proofsIn(new Map([[FILE, source]]), tests);
+    return { proofs: Object.fromEntries(proofs), strayTags };
+  };
+
+  it('belongs to the test below it', () => {
+    expect(proofsOf(`// Proves: a-1, a-2\nit('x', () => {});\nit('y', () => {});`, 2, 3)).toEqual({
+      proofs: { 'a-1': ['test 0'], 'a-2': ['test 0'] },
+      strayTags: [],
+    });
+  });
+
+  it('may have several lines', () => {
+    expect(proofsOf(`  // Proves: a-1\n  // Proves: a-2\n  it('x', () => {});`, 3)).toEqual({
+      proofs: { 'a-1': ['test 0'], 'a-2': ['test 0'] },
+      strayTags: [],
+    });
+  });
+
+  it('stands above the table of a test that has one', () => {
+    expect(proofsOf(`// Proves: a-1\nit.each([\n  ['item'],\n])('x', () => {});`, 4)).toEqual({
+      proofs: { 'a-1': ['test 0'] },
+      strayTags: [],
+    });
+  });
+
+  it.each([
+    ['above anything else', `// Proves: a-1\nconst one = 1;\nit('x', () => {});`, 3],
+    ['with an empty line below', `// Proves: a-1\n\nit('x', () => {});`, 3],
+    ['above a group', `// Proves: a-1\ndescribe('x', () => {\nit('x', () => {});\n});`, 3],
+  ])('%s is reported', (_what, source, line) => {
+    expect(proofsOf(source, line)).toEqual({ proofs: {}, strayTags: [`${FILE}:1`] });
+  });
+});
+
+describe('the tests in a table', () => {
+  const table = (head: string, row: string) => `text\n\n${head}\n|---|---|---|\n${row}\n\nmore`;
+  const COVERAGE = '| Id | Promise | Test |';
+  const PROOFS = new Map([
+    ['a-1', ['test/a.test.ts › x › y', 'test/b.test.ts › z']],
+    ['asvs-1.2.3', ['test/a.test.ts › x › y']],
+  ]);
+
+  it.each([
+    ['are written', COVERAGE, '| a-1 | It works | |', '`test/a.test.ts › x › y`<br>`test/b.test.ts › z`'],
+    [
+      'replace those before',
+      COVERAGE,
+      '| a-1 | It works | `test/c.test.ts › c` |',
+      '`test/a.test.ts › x › y`<br>`test/b.test.ts › z`',
+    ],
+    ['are removed where there are none', COVERAGE, '| a-2 | It works | `test/c.test.ts › c` |', ''],
+    [
+      'stand behind the prose of their cell',
+      '| Number | Status | By what |',
+      '| 1.2.3–1.2.4 | met | Well, in `src/a.ts`. |',
+      'Well, in `src/a.ts`.<br>`test/a.test.ts › x › y`',
+    ],
+  ])('%s', (_what, head, row, cell) => {
+    const [first, second] = row.split(' | ');
+    const page = withProofs(table(head, row), PROOFS);
+    expect(page).toBe(table(head, `${first} | ${second} | ${cell} |`));
+    expect(withProofs(page, PROOFS)).toBe(page);
+  });
+
+  it('leave rows without an id and tables without such a column alone', () => {
+    for (const page of [table(COVERAGE, '| It works | a-1 | |'), table('| Id | Name | Text |', '| a-1 | b | |')]) {
+      expect(withProofs(page, PROOFS)).toBe(page);
+    }
+  });
+
+  it('are found by the ids of the rows', () => {
+    expect(idsIn(table(COVERAGE, '| a-1 | x | |\n| 1.2.3–1.2.4 | x | |\n| x | a-2 | |'))).toEqual([
+      'a-1',
+      'asvs-1.2.3',
+    ]);
+  });
+});

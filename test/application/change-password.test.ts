@@ -67,7 +67,7 @@ describe('changePassword', () => {
     expect(refusals.slice(0, 50)).toEqual(Array(50).fill(expect.objectContaining(WRONG)));
     expect(refusals[50]).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
-      headers: { 'Retry-After': '1' },
+      retryAfter: 1,
     });
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
   });

@@ -30,7 +30,7 @@ const setUp = async () => {
       return 'in';
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      return error.code === 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' ? Number(error.headers['Retry-After']) : error.code;
+      return error.retryAfter ?? error.code;
     }
   };
   const guess = async (times: number, from: Parameters<typeof logIn>[1] = {}): Promise<Set<string | number>> => {
@@ -137,7 +137,7 @@ describe('a log-in that has to wait', () => {
         code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
         status: 429,
         level: 'warn',
-        headers: { 'Retry-After': '1' },
+        retryAfter: 1,
         details: null,
       });
     }

@@ -148,7 +148,7 @@ describe('the filters', () => {
     expect(toAppError(Object.assign(new RateLimitExceeded(7), HTTP))).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
       status: 429,
-      headers: { 'Retry-After': '7' },
+      retryAfter: 7,
     });
   });
 

@@ -4,8 +4,8 @@ import createHttpError from 'http-errors';
 import Koa from 'koa';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { HttpFailure } from '../../src/adapters/http/errors/http-failure.ts';
 import { lastResort } from '../../src/adapters/http/errors/last-resort.ts';
-import { AppError } from '../../src/domain/errors/app-error.ts';
 import { head, openSocket, readToEnd } from '../support/http/raw-http.ts';
 import {
   probe,
@@ -118,7 +118,11 @@ describe('what stage 13 itself throws', () => {
     ['a clock that stands nowhere', probe(() => null), BROKEN_CLOCK],
     ['ids that nobody gives', probe(() => null), BROKEN_IDS],
     ['a header that cannot be sent', throwing(createHttpError(503, { headers: { 'Retry-After': 'a\nb' } })), {}],
-    ['a header of ours that cannot be sent', throwing(new AppError('DB_QUERY_FAILED', { headers: { A: '\0' } })), {}],
+    [
+      'a header of ours that cannot be sent',
+      throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } })),
+      {},
+    ],
   ])('is answered in the envelope: %s', async (_what, route, given) => {
     const { http, logs } = await stageApp([route], given);
     const { body, headers } = await http.get('/probe').expect(500);
@@ -153,21 +157,21 @@ describe('what stage 13 itself throws', () => {
   it('sends no cookie that a handler had set', async () => {
     const route = probe((_input, ctx) => {
       ctx.set('Set-Cookie', 'refresh_token=a');
-      throw new AppError('DB_QUERY_FAILED', { headers: { A: '\0' } });
+      throw new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } });
     });
     const { headers } = await (await stageApp([route])).http.get('/probe').expect(500);
     expect(headers['set-cookie']).toBeUndefined();
   });
 
   it('has no body for HEAD', async () => {
-    const { http } = await stageApp([throwing(new AppError('DB_QUERY_FAILED', { headers: { A: '\0' } }))]);
+    const { http } = await stageApp([throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } }))]);
     expect((await http.head('/probe').expect(500)).text).toBeUndefined();
   });
 
   it('is answered in its turn where several requests came at once', async () => {
     const routes = [
       probe(() => null, { name: 'sound', path: '/sound' }),
-      throwing(new AppError('DB_QUERY_FAILED', { headers: { A: '\0' } })),
+      throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } })),
     ];
     const app = await stageApp(routes);
     const socket = openSocket(app.url);
@@ -213,7 +217,7 @@ describe('an answer that breaks off', () => {
       ctx.req.once('close', gone.resolve);
       entered.resolve();
       await gone.promise;
-      throw new AppError('DB_QUERY_FAILED', { level: 'info', headers: { A: '\0' } });
+      throw new HttpFailure('DB_QUERY_FAILED', { level: 'info', headers: { A: '\0' } });
     });
     const app = await stageApp([route]);
     const socket = openSocket(app.url);

@@ -25,7 +25,7 @@ const WEIGHT = 1 / 8;
 
 /**
  * Runs at most `width` tasks at once, in the order they came. Whoever would have to wait longer than `maxWait` is turned away
- * at once: AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 and Retry-After.
+ * at once: AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 and `retryAfter`.
  */
 export const boundedQueue = ({
   width,
@@ -56,5 +56,5 @@ const busy = (wait: number): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
     reason: `a password would wait ${Math.round(wait)} ms to be hashed`,
-    headers: { 'Retry-After': String(Math.max(1, Math.ceil(wait / 1000))) },
+    retryAfter: Math.max(1, Math.ceil(wait / 1000)),
   });

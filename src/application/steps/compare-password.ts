@@ -35,5 +35,5 @@ const begin = async (attempts: LoginAttempts, candidates: readonly Attempt[]): P
 const tooManyFailures = (wait: number): AppError =>
   new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
     reason: 'too many wrong passwords for one account',
-    headers: { 'Retry-After': String(Math.ceil(wait / 1000)) },
+    retryAfter: Math.ceil(wait / 1000),
   });

@@ -1,31 +1,31 @@
 import type { ErrorCode, ErrorLevel } from './catalog.ts';
 import { CATALOG } from './catalog.ts';
 
-/** One thing that is wrong with one field of a request. SPEC "Error envelope", `details`. */
+/** A problem with one field of a request. SPEC "Error envelope", `details`. */
 export type FieldProblem = {
   /** Dotted path. */
   readonly field: string;
   readonly message: string;
-  /** A stable word. */
+  /** A stable identifier, such as `too_short`. */
   readonly code: string;
 };
 
-type AppErrorOptions = {
+export type AppErrorOptions = {
   readonly details?: readonly FieldProblem[];
-  /** For the log alone; holds no secret. */
+  /** Logged, never sent to the client. Contains no secret. */
   readonly reason?: string;
-  /** Where this occurrence deserves another loudness than its row of the catalog. */
+  /** Overrides the catalog's log level. */
   readonly level?: ErrorLevel;
-  /** Where the status is known at run time alone: SYS_HTTP_UNEXPECTED_ERROR keeps the original one. */
+  /** Overrides the catalog's status: SYS_HTTP_UNEXPECTED_ERROR keeps the original one. */
   readonly status?: number;
-  /** Where this occurrence can say more than its row of the catalog; the client reads it. */
+  /** Overrides the catalog's message. Sent to the client. */
   readonly message?: string;
-  /** Header fields of the answer, such as `Retry-After`. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Whole seconds after which a client may try again. */
+  readonly retryAfter?: number;
   readonly cause?: unknown;
 };
 
-/** The one error that application code throws: a code of the catalog and what this occurrence adds to it. */
+/** The error that application code throws: a code of the catalog, and the details of this occurrence. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -33,15 +33,15 @@ export class AppError extends Error {
   readonly level: ErrorLevel;
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, { details, reason, level, status, message, headers, cause }: AppErrorOptions = {}) {
+  constructor(code: ErrorCode, { details, reason, level, status, message, retryAfter, cause }: AppErrorOptions = {}) {
     super(message ?? CATALOG[code].message, { cause });
     this.code = code;
     this.status = status ?? CATALOG[code].status;
     this.level = level ?? CATALOG[code].level;
     this.details = details ?? null;
     this.reason = reason;
-    this.headers = headers ?? {};
+    this.retryAfter = retryAfter;
   }
 }

@@ -13,8 +13,8 @@ describe('AppError', () => {
       status: 409,
       level: 'info',
       details: null,
-      headers: {},
     });
+    expect(error.retryAfter).toBeUndefined();
     expect(error.reason).toBeUndefined();
     expect(error.cause).toBeUndefined();
   });
@@ -27,9 +27,9 @@ describe('AppError', () => {
       details,
       reason: 'why',
       level: 'warn',
-      headers: { 'Retry-After': '1' },
+      retryAfter: 1,
     });
-    expect(error).toMatchObject({ details, reason: 'why', level: 'warn', headers: { 'Retry-After': '1' } });
+    expect(error).toMatchObject({ details, reason: 'why', level: 'warn', retryAfter: 1 });
     expect(error.cause).toBe(cause);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
+import { HttpFailure } from '../../../src/adapters/http/errors/http-failure.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { probe, stageApp, throwing } from '../../support/http/stage-app.ts';
 
@@ -40,9 +41,20 @@ describe('the error envelope', () => {
   });
 
   it('goes out with the headers of its error', async () => {
-    const error = new AppError('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
+    const error = new HttpFailure('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
     const { http } = await stageApp([throwing(error)]);
     await http.get('/probe').expect(401).expect('WWW-Authenticate', 'Bearer');
+  });
+
+  it('has the header Retry-After when its error tells how long to wait', async () => {
+    const error = new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, retryAfter: 7 });
+    const { http } = await stageApp([throwing(error)]);
+    await http.get('/probe').expect(503).expect('Retry-After', '7');
+  });
+
+  it('has no header Retry-After otherwise', async () => {
+    const { http } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
+    expect((await http.get('/probe').expect(500)).headers).not.toHaveProperty('retry-after');
   });
 
   it('replaces what a handler has begun to answer', async () => {

@@ -1,12 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { RateLimitExceeded, RequestValidationFailure, ResponseSerializationFailure } from './exceptions.ts';
+import { HttpFailure } from './http-failure.ts';
 
 type Filter = (exception: unknown) => AppError | null;
 
 const rateLimitFilter: Filter = (exception) =>
   exception instanceof RateLimitExceeded
-    ? new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { headers: { 'Retry-After': String(exception.retryAfter) } })
+    ? new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', { retryAfter: exception.retryAfter })
     : null;
 
 const validationFilter: Filter = (exception) => {
@@ -53,7 +54,7 @@ export const isHttpError = (exception: unknown): exception is HttpErrorLike =>
   exception.status >= 400;
 
 const wrapHttpError = (error: HttpErrorLike): AppError =>
-  new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
+  new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
     status: error.status,
     level: levelOf(error),
     message: `The request could not be served: ${STATUS_CODES[error.status]}.`,

@@ -63,5 +63,5 @@ const notReady = (down: readonly string[]): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
     message: `Not ready; down: ${down.join(', ')}.`,
-    headers: { 'Retry-After': '1' },
+    retryAfter: 1,
   });

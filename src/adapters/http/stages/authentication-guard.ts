@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import type { AccessToken } from '../../../application/ports/token-signer.ts';
-import { AppError } from '../../../domain/errors/app-error.ts';
+import { HttpFailure } from '../errors/http-failure.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
 
@@ -10,9 +10,9 @@ const WITH_BEARER_TOKEN = /^Bearer +\S/i;
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
-const missing = () => new AppError('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
+const missing = () => new HttpFailure('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
 const invalid = (reason: string) =>
-  new AppError('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
+  new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
 
 /** Two headers make one that is malformed: whoever else reads the request may have taken the other one. */
 const authorizationOf = ({ req }: Context): string => req.headersDistinct.authorization?.join(', ') ?? '';

@@ -2,6 +2,7 @@ import type { Context, Middleware } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { contextOf, errorEnvelopeOf } from '../envelope.ts';
 import { toAppError } from '../errors/exception-filters.ts';
+import { errorHeaders } from '../errors/http-failure.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
@@ -30,6 +31,6 @@ const identify = (ctx: Context, { ids, version }: HttpDeps): void => {
 
 const answer = (ctx: Context, error: AppError, deps: HttpDeps): void => {
   ctx.status = error.status;
-  ctx.set({ 'Cache-Control': 'no-store', ...error.headers });
+  ctx.set({ 'Cache-Control': 'no-store', ...errorHeaders(error) });
   ctx.body = errorEnvelopeOf(error, contextOf(ctx), deps);
 };

@@ -1,0 +1,20 @@
+import { AppError, type AppErrorOptions } from '../../../domain/errors/app-error.ts';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** An error of this adapter, with header fields of the response, such as `Allow` or `WWW-Authenticate`. */
+export class HttpFailure extends AppError {
+  readonly headers: Headers;
+
+  constructor(code: ErrorCode, { headers, ...options }: AppErrorOptions & { readonly headers: Headers }) {
+    super(code, options);
+    this.headers = headers;
+  }
+}
+
+/** The header fields of an error response. `Retry-After`: RFC 9110 §10.2.3. */
+export const errorHeaders = (error: AppError): Headers => ({
+  ...(error instanceof HttpFailure && error.headers),
+  ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
+});

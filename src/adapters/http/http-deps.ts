@@ -18,6 +18,8 @@ export type HttpDeps = {
   readonly ids: IdGenerator;
   readonly authenticate: (accessToken: string) => Promise<Verified<AccessToken>>;
   readonly version: string;
+  /** Outside production an error whose code a route does not declare fails the request. */
+  readonly environment: 'development' | 'test' | 'production';
   /** Where the error catalog is found: no trailing slash. */
   readonly baseUrl: string;
   readonly allowedOrigins: readonly string[];

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
+import { RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
 import { HttpFailure } from '../../../src/adapters/http/errors/http-failure.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { probe, stageApp, throwing } from '../../support/http/stage-app.ts';
+import { probe, type StageApp, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));
 const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
@@ -114,7 +115,6 @@ describe('the error envelope', () => {
     await http.get('/probe').set('svc-request-id', 'mine').expect(500);
     expect(logs.filter(({ requestId }) => requestId === 'mine').map(({ msg }) => msg)).toEqual([
       'The database did not answer as it should.',
-      'undeclared error code',
       'request answered',
     ]);
   });
@@ -129,16 +129,34 @@ describe('the error envelope', () => {
 });
 
 describe('a code that its route does not declare', () => {
-  it('is reported, since the documents of the route would be wrong', async () => {
-    const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
-    await http.get('/probe').expect(500);
-    const report = { level: 'error', route: 'probe', code: 'DB_QUERY_FAILED' };
-    expect(logs.filter(({ msg }) => msg === 'undeclared error code')).toEqual([expect.objectContaining(report)]);
+  const undeclaring = (exception: unknown) => probe(() => Promise.reject(exception), { errors: [] });
+  const reports = ({ logs }: StageApp) => logs.filter(({ msg }) => msg === 'undeclared error code');
+
+  it.each(['development', 'test'] as const)('fails the request in %s, and the log names it', async (environment) => {
+    const app = await stageApp([undeclaring(new AppError('DB_RECORD_NOT_FOUND', { reason: 'gone' }))], { environment });
+    const { body } = await app.http.get('/probe').expect(500);
+    expect(body.code).toBe('SYS_UNEXPECTED_ERROR');
+    expect(app.logs.filter(({ level }) => level === 'fatal')).toEqual([
+      expect.objectContaining({
+        code: 'SYS_UNEXPECTED_ERROR',
+        route: 'probe',
+        reason: 'undeclared error code DB_RECORD_NOT_FOUND',
+        err: expect.objectContaining({ code: 'DB_RECORD_NOT_FOUND' }),
+      }),
+    ]);
   });
 
-  it('is not reported when every route may answer with it', async () => {
-    const { http, logs } = await stageApp([throwing(new Error('a bug'))]);
-    await http.get('/probe').expect(500);
-    expect(logs.filter(({ msg }) => msg === 'undeclared error code')).toEqual([]);
+  it('reaches the client in production, and is logged as undeclared', async () => {
+    const app = await stageApp([undeclaring(new AppError('DB_RECORD_NOT_FOUND'))], { environment: 'production' });
+    const { body } = await app.http.get('/probe').expect(404);
+    expect(body.code).toBe('DB_RECORD_NOT_FOUND');
+    const report = { level: 'error', route: 'probe', code: 'DB_RECORD_NOT_FOUND' };
+    expect(reports(app)).toEqual([expect.objectContaining(report)]);
+  });
+
+  it.each(['test', 'production'] as const)('is none that every route may answer with, in %s', async (environment) => {
+    const app = await stageApp([undeclaring(new RateLimitExceeded(1))], { environment });
+    await app.http.get('/probe').expect(429);
+    expect(reports(app)).toEqual([]);
   });
 });

@@ -73,7 +73,7 @@ export const startService = async (
       await server.close();
       await service.close();
       await parts.remove();
-      const undeclared = logs.filter(({ msg }) => msg === 'undeclared error code');
+      const undeclared = logs.filter(({ msg, reason }) => /^undeclared error code/m.test(`${msg}\n${reason}`));
       if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
     },
   };

@@ -9,6 +9,7 @@ import { logSampling } from '../../../src/adapters/http/logging/log-sampling.ts'
 import { currentRequest } from '../../../src/adapters/http/request/request-scope.ts';
 import { type HandlerInput, type Route, route } from '../../../src/adapters/http/routing/define-route.ts';
 import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
+import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import type { LogLine } from './service.ts';
@@ -29,6 +30,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     ids: ulidGenerator(systemClock),
     authenticate: async () => ({ ok: false, reason: 'nobody is known here' }),
     version: '1.2.3',
+    environment: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
     rateLimits: { global: null, strict: null, public: null },
@@ -64,12 +66,25 @@ export const stageApp = async (
   return { url, http: request(url), logs };
 };
 
-type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle'>>;
+type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle'>> & {
+  readonly errors?: readonly ErrorCode[];
+};
 
-/** A route that lets everybody and everything through: `GET /probe`, unless the test says otherwise. */
+// Object.keys() returns strings, whatever the type of the object's keys.
+const EVERY_CODE = Object.keys(CATALOG) as ErrorCode[];
+
+/** A public route without rules, which declares every error code: `GET /probe`, unless the test says otherwise. */
 export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, given: Probe = {}): Route =>
   route(
-    { name: 'probe', method: 'GET', path: '/probe', auth: 'public', response: { data: v.unknown() }, ...given },
+    {
+      name: 'probe',
+      method: 'GET',
+      path: '/probe',
+      auth: 'public',
+      response: { data: v.unknown() },
+      errors: EVERY_CODE,
+      ...given,
+    },
     handler,
   );
 

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { redactError } from '../../redaction/redact-error.ts';
 import { framesOf } from '../../redaction/stack-frames.ts';
+import { isDeclared } from '../errors/declared-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
 type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest'>;
@@ -26,7 +27,7 @@ export const logError = (ctx: Context, error: AppError, { logger, sampling }: Lo
   // The scope of stage 4 has ended when an exception gets here.
   const line = { requestId: ctx.request.id, route: route?.name, code };
   logger[level]({ ...line, reason, err: originOf(error) }, error.message);
-  if (route !== undefined && !route.errors.has(code)) logger.error(line, 'undeclared error code');
+  if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
 /** The exception behind an error, or else, where the service is at fault, the error's own place. */

@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { contextOf, errorEnvelopeOf } from '../envelope.ts';
+import { asDeclared } from '../errors/declared-error.ts';
 import { toAppError } from '../errors/exception-filters.ts';
 import { errorHeaders } from '../errors/http-failure.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -15,7 +16,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       await next();
     } catch (exception) {
       identify(ctx, deps);
-      const error = toAppError(exception);
+      const error = asDeclared(ctx, toAppError(exception), deps);
       logError(ctx, error, deps);
       answer(ctx, error, deps);
     }

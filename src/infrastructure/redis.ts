@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Cluster, Command, Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { onResponseTimeout, withResponseTimeout } from '../adapters/resilience/response-timeout.ts';
 
 /** Milliseconds a command may take. Limits are counted without Redis when it is late; sessions are not found without it. */
@@ -78,11 +79,6 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
 };
 
 const noAnswer = (): Error => Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
-
-const reasonOf = (error: unknown): string => {
-  const code: unknown = error instanceof Error ? (Reflect.get(error, 'code') ?? error.name) : undefined;
-  return typeof code === 'string' ? code : 'no answer';
-};
 
 const nodeOf = (url: string): { host: string; port: number } => {
   const { hostname, port } = new URL(url);

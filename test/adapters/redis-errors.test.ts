@@ -6,12 +6,13 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 describe('an error of Redis', () => {
   it('is DB_QUERY_FAILED with the places of both, and none of its words', async () => {
     const foreign = Object.assign(new Error('ERR unknown command, with args beginning with: hunter22'), {
+      name: 'ReplyError',
       command: { name: 'hset', args: ['hunter22'] },
       stack: 'ReplyError: hunter22\n    at parseError (/app/node_modules/redis-parser/lib/parser.js:1:2)',
     });
     const error = await answered(Promise.reject(foreign)).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(AppError);
-    expect(error).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'Error ERR', cause: undefined });
+    expect(error).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'ReplyError ERR', cause: undefined });
     expect(framesOf(error)).toMatch(/redis-errors\.test\.ts[\s\S]*parseError/);
     expect(String((error as AppError).stack)).not.toContain('hunter22');
   });

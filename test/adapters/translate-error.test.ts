@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NewRow, Tables } from '../../src/adapters/mikro-orm/rows.ts';
-import { databaseReason, translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
+import { translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
 import { framesOf } from '../../src/adapters/redaction/stack-frames.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
@@ -168,24 +168,5 @@ describe('translateError', () => {
     const error = (await rejection(users.add(aUser({ email: EMAIL })))) as AppError;
     expect(error.code).toBe('AUTH_USER_DUPLICATE');
     expect(error.stack).not.toContain('node_modules/@electric-sql');
-  });
-});
-
-describe('databaseReason', () => {
-  it('tells names alone: nothing of a field that holds more', () => {
-    const error = Object.assign(new Error(EMAIL), {
-      code: '23505',
-      table: 'users; --',
-      constraint: `users_email_key (${EMAIL})`,
-      routine: EMAIL,
-      detail: `Key (email)=(${EMAIL}) already exists.`,
-    });
-    expect(databaseReason(error)).toBe('Error 23505');
-  });
-
-  it('tells the message of a lost connection, to which drivers give no code', () => {
-    expect(databaseReason(new Error('Connection terminated unexpectedly'))).toBe(
-      'Error (Connection terminated unexpectedly)',
-    );
   });
 });

@@ -126,7 +126,7 @@ describe('an HTTP error', () => {
     const { text, body } = await app.http.get('/probe').expect(400);
     expect(body.message).toContain('Bad Request');
     expect(text + JSON.stringify(app.logs)).not.toContain('hunter22');
-    expect(exceptionLines(app)).toEqual([expect.objectContaining({ reason: 'x.y' })]);
+    expect(exceptionLines(app)).toEqual([expect.objectContaining({ reason: 'Error x.y' })]);
   });
 
   it.each([

@@ -1,40 +1,14 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../domain/errors/catalog.ts';
+import { reasonOf } from '../redaction/redact-error.ts';
 import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Fields of a driver error that contain names of types, tables, constraints or functions, never stored values. */
-const NAMING_FIELDS = ['name', 'code', 'table', 'constraint', 'routine'] as const;
-const NAME = /^[A-Za-z_][\w$]{0,62}$|^[0-9A-Z]{5}$/;
-
-export const DATABASE_CLOSED = 'the database is closed';
-
-/** Exact messages of driver errors that have no code. */
-const KNOWN_MESSAGES: ReadonlySet<unknown> = new Set([
-  DATABASE_CLOSED,
-  'Connection terminated',
-  'Connection terminated unexpectedly',
-  'Connection terminated due to connection timeout',
-  'timeout exceeded when trying to connect',
-  'Client has encountered a connection error and is not queryable',
-  'Cannot use a pool after calling end on the pool',
-  'driver has already been destroyed',
-]);
-
 /** A field of any thrown value. */
 const field = (error: unknown, name: string): unknown =>
   typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
-
-/** The part of a database error that is safe to log: names, without SQL, parameters, messages or stored values. */
-export const databaseReason = (error: unknown): string => {
-  const names = NAMING_FIELDS.map((name) => field(error, name)).filter(
-    (value) => typeof value === 'string' && NAME.test(value),
-  );
-  const message = field(error, 'message');
-  return [...names, ...(KNOWN_MESSAGES.has(message) ? [`(${message})`] : [])].join(' ');
-};
 
 const codeFor = (error: unknown): ErrorCode => {
   if (field(error, 'code') !== UNIQUE_VIOLATION) return 'DB_QUERY_FAILED';
@@ -45,7 +19,7 @@ const codeFor = (error: unknown): ErrorCode => {
 /** Maps a database error to an AppError without a `cause`, since driver errors contain emails and hashes. */
 export const translateError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
-  const translation = new AppError(codeFor(error), { reason: databaseReason(error) });
+  const translation = new AppError(codeFor(error), { reason: reasonOf(error) });
   return translation.status < 500 ? translation : inPlaceOf(error, translation);
 };
 

@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { systemReason } from './system-reason.ts';
+import { systemReason } from '../../adapters/redaction/system-reason.ts';
 
 const FILE_NAME = 'tandem.pid';
 

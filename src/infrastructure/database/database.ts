@@ -1,8 +1,10 @@
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
-import { DATABASE_CLOSED, databaseReason, translated } from '../../adapters/mikro-orm/translate-error.ts';
+import { translated } from '../../adapters/mikro-orm/translate-error.ts';
+import { reasonOf } from '../../adapters/redaction/redact-error.ts';
+import { DATABASE_CLOSED } from '../../adapters/redaction/safe-messages.ts';
+import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import { lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { systemReason } from '../data-dir/system-reason.ts';
 import { applyMigrations } from './migrate.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
@@ -72,8 +74,8 @@ const poolGauge = async (orm: MikroORM, { kind }: DatabaseOptions): Promise<Data
 
 const whyNot = (options: DatabaseOptions, error: unknown): string =>
   options.kind === 'embedded'
-    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isOfSql(error) ? databaseReason(error) : systemReason(error)}`
-    : `The database of DATABASE_URL cannot be opened: ${databaseReason(error)}`;
+    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isOfSql(error) ? reasonOf(error) : systemReason(error)}`
+    : `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`;
 
 /** Whether PostgreSQL itself refused something, in a message that may quote stored values. */
 const isOfSql = (error: unknown): boolean => error instanceof Error && 'severity' in error;

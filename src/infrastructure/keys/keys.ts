@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { getSystemErrorMessage } from 'node:util';
+import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/jose.ts';
 import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
@@ -84,10 +84,3 @@ const writeDurably = async (path: string, text: string): Promise<void> => {
 };
 
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined);
-
-/** Without the path, which the message names by DATA_DIR. */
-const systemReason = (error: unknown): string => {
-  if (!(error instanceof Error)) return 'unreadable';
-  const errno: unknown = Reflect.get(error, 'errno');
-  return typeof errno === 'number' ? `${getSystemErrorMessage(errno)} (${String(codeOf(error))})` : error.message;
-};

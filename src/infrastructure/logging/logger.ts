@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, type LoggerOptions as PinoOptions, pino, stdTimeFunctions } from 'pino';
 import type { Config } from '../config.ts';
-import { censored, censoredMembers, SECRET_NAMES, safeMessage } from './log-safety.ts';
+import { censored, censoredMembers, messageOf, SECRET_NAMES } from './log-safety.ts';
 
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
@@ -14,12 +14,12 @@ export type LoggerOptions = {
   readonly pretty?: boolean | undefined;
 };
 
-/** pino takes the message of an error that is logged without one as it is. */
-const withSafeMessage: NonNullable<PinoOptions['hooks']> = {
+/** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
+const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   logMethod(args, method) {
     const [first, message]: readonly unknown[] = args;
     const error = first instanceof Error ? first : (first as { err?: unknown } | null | undefined)?.err;
-    if (message === undefined && error instanceof Error) method.call(this, first as object, safeMessage(error));
+    if (message === undefined && error instanceof Error) method.call(this, first as object, messageOf(error));
     else method.apply(this, args);
   },
 };
@@ -61,7 +61,7 @@ export const createLogger = (options: LoggerOptions, mixin: () => object): Logge
       // The formatter does not see a child's bindings; these two do.
       serializers: { err: (value) => censored(value) },
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
-      hooks: withSafeMessage,
+      hooks: withRedactedMessage,
     },
     outputOf(options),
   );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { redactError } from '../../../src/adapters/redaction/redact-error.ts';
+import { reasonOf, redactError } from '../../../src/adapters/redaction/redact-error.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -52,6 +53,31 @@ describe('what is told of an exception', () => {
     expect(JSON.stringify(redactError(wordy))).not.toContain('hunter22');
   });
 
+  it('is nothing that throws, whatever was thrown', () => {
+    const hostile = Object.defineProperty(new Error('a bug'), 'name', {
+      get: () => {
+        throw new Error('hands off');
+      },
+    });
+    expect(redactError(hostile)).toEqual({ type: 'unreadable' });
+    expect(reasonOf(hostile)).toBe('');
+    for (const thrown of [undefined, null, 'hunter22', 7]) {
+      expect(redactError(thrown)).toEqual({ type: typeof thrown });
+      expect(reasonOf(thrown)).toBe('');
+    }
+  });
+
+  it('is message and reason of an error of ours', () => {
+    const error = new AppError('DB_QUERY_FAILED', { reason: 'the database is away' });
+    expect(redactError(error)).toEqual({
+      type: 'AppError',
+      code: 'DB_QUERY_FAILED',
+      message: error.message,
+      reason: 'the database is away',
+      stack: expect.stringMatching(/^ {4}at /),
+    });
+  });
+
   it('is the same of its causes, three of them', () => {
     const chain = [4, 3, 2, 1].reduce<Error | undefined>(
       (cause, n) => Object.assign(new Error('hunter22', { cause }), { code: `E${n}` }),
@@ -60,5 +86,53 @@ describe('what is told of an exception', () => {
     const text = JSON.stringify(redactError(new Error('top', { cause: chain })));
     expect(text).toContain('E3');
     expect(text).not.toMatch(/E4|hunter22/);
+  });
+});
+
+describe('the reason of an error', () => {
+  const EMAIL = 'secret.address@example.org';
+  const redisReply = (message: string) => Object.assign(new Error(message), { name: 'ReplyError' });
+
+  it.each<[what: string, error: unknown, reason: string]>([
+    [
+      'names of a database',
+      Object.assign(new Error(EMAIL), {
+        code: '23505',
+        table: 'users',
+        constraint: 'users_email_key',
+        routine: 'check',
+      }),
+      'Error 23505 users users_email_key check',
+    ],
+    ['the message of a lost connection', new Error('Connection terminated'), 'Error (Connection terminated)'],
+    ['the code of a reply of Redis', redisReply(`OOM command not allowed: ${EMAIL}`), 'ReplyError OOM'],
+    ['the system code', Object.assign(new Error(EMAIL), { code: 'ECONNREFUSED' }), 'Error ECONNREFUSED'],
+    [
+      'the type of an HTTP error',
+      Object.assign(new Error(EMAIL), { type: 'entity.too.large' }),
+      'Error entity.too.large',
+    ],
+  ])('contains %s', (_what, error, reason) => {
+    expect(reasonOf(error)).toBe(reason);
+  });
+
+  it.each<[what: string, error: unknown, reason: string]>([
+    [
+      'a field that holds more than a name',
+      Object.assign(new Error(EMAIL), {
+        code: '23505',
+        table: 'users; --',
+        constraint: `users_email_key (${EMAIL})`,
+        routine: EMAIL,
+        type: EMAIL,
+        detail: `Key (email)=(${EMAIL}) already exists.`,
+      }),
+      'Error 23505',
+    ],
+    ['a message that begins like a reply of Redis', new Error(`SECRET ${EMAIL}`), 'Error'],
+    ['a message that begins like a known one', new Error(`Connection terminated: ${EMAIL}`), 'Error'],
+    ['a name that is none', Object.assign(new Error(EMAIL), { name: EMAIL }), ''],
+  ])('does not contain %s', (_what, error, reason) => {
+    expect(reasonOf(error)).toBe(reason);
   });
 });

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { AppError } from '../../../domain/errors/app-error.ts';
+import { reasonOf } from '../../redaction/redact-error.ts';
 import { RateLimitExceeded, RequestValidationFailure, ResponseSerializationFailure } from './exceptions.ts';
-import { HttpFailure } from './http-failure.ts';
+import { httpFailure } from './http-failure.ts';
 
 type Filter = (exception: unknown) => AppError | null;
 
@@ -54,12 +55,10 @@ export const isHttpError = (exception: unknown): exception is HttpErrorLike =>
   exception.status >= 400;
 
 const wrapHttpError = (error: HttpErrorLike): AppError =>
-  new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
-    status: error.status,
+  httpFailure(error.status, {
     level: levelOf(error),
-    message: `The request could not be served: ${STATUS_CODES[error.status]}.`,
-    // The body's reader appends what it read to some messages; its types say as much and hold nothing of it.
-    reason: error.type ?? error.name,
+    // Not its message: the body parser appends what it read to some.
+    reason: reasonOf(error),
     headers: error.headers ?? {},
     cause: error.status < 500 ? undefined : error,
   });

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { AppError, type AppErrorOptions } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 
@@ -12,6 +13,17 @@ export class HttpFailure extends AppError {
     this.headers = headers;
   }
 }
+
+type HttpFailureOptions = Omit<AppErrorOptions, 'status' | 'message'> & { readonly headers?: Headers };
+
+/** An error of HTTP itself, of which the client reads no more than the status. */
+export const httpFailure = (status: number, { headers = {}, ...options }: HttpFailureOptions): HttpFailure =>
+  new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
+    status,
+    message: `The request could not be served: ${STATUS_CODES[status]}.`,
+    headers,
+    ...options,
+  });
 
 /** The header fields of an error response. `Retry-After`: RFC 9110 §10.2.3. */
 export const errorHeaders = (error: AppError): Headers => ({

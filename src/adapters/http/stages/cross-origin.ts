@@ -1,6 +1,6 @@
 import cors from '@koa/cors';
-import createHttpError from 'http-errors';
 import type { Middleware } from 'koa';
+import { httpFailure } from '../errors/http-failure.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 
@@ -29,7 +29,7 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   return async function crossOrigin(ctx, next) {
     const origin = ctx.get('Origin');
     ctx.vary('Origin');
-    if (origin !== '' && !allowed.has(origin)) throw createHttpError(403, { type: `origin ${shown(origin)}` });
+    if (origin !== '' && !allowed.has(origin)) throw httpFailure(403, { reason: `origin ${shown(origin)}` });
     if (origin !== '' || ctx.method === 'OPTIONS') ctx.set(HEADERS);
     // Of an OPTIONS that asks for no method the library takes no notice.
     if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);

@@ -1,4 +1,4 @@
-/** Of WASI's errno numbers, which are all that the embedded database tells: the ones that a directory can cause. */
+/** WASI's errno numbers, which are all that the embedded database reports: those that a directory can cause. */
 const WASI_ERRNO: Readonly<Record<number, string>> = {
   2: 'EACCES: permission denied',
   29: 'EIO: i/o error',
@@ -11,7 +11,10 @@ const WASI_ERRNO: Readonly<Record<number, string>> = {
   69: 'EROFS: read-only file system',
 };
 
-/** Why a directory could not be used, as the operator of the machine knows it. */
+/**
+ * Why a file or a directory could not be used, in the words of the system. For the operator at the start alone: it names paths,
+ * so it is neither logged nor sent to a client.
+ */
 export const systemReason = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const errno: unknown = Reflect.get(error, 'errno');

@@ -1,0 +1,42 @@
+/** Thrown by this service where a driver has no error for it. */
+export const DATABASE_CLOSED = 'the database is closed';
+
+/** Messages of drivers that quote no value, word for word. */
+const OF_DRIVERS: ReadonlySet<string> = new Set([
+  DATABASE_CLOSED,
+  // node-postgres, and its pool
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'timeout exceeded when trying to connect',
+  'Client has encountered a connection error and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+  // Kysely
+  'driver has already been destroyed',
+  // ioredis
+  'Command timed out',
+  'Connection is closed.',
+  "Stream isn't writeable and enableOfflineQueue options is false",
+  "Cluster isn't ready and enableOfflineQueue options is false",
+]);
+
+const ENGINE_TYPES: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
+/** Messages of V8 that name code alone. Others quote values: `Cannot create property 'a' on string 'secret'`. */
+const OF_THE_ENGINE =
+  /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
+
+/** Redis begins its error replies with a code: OOM, LOADING, READONLY, NOAUTH, CLUSTERDOWN. */
+const REDIS_CODE = /^[A-Z]{2,32}(?= )/;
+
+type Described = { readonly name: unknown; readonly message: unknown };
+
+/** The message of a foreign error, if it is known to quote no value. */
+export const safeMessage = ({ name, message }: Described): string | undefined => {
+  if (typeof message !== 'string') return undefined;
+  const isOfEngine = typeof name === 'string' && ENGINE_TYPES.has(name) && OF_THE_ENGINE.test(message);
+  return isOfEngine || OF_DRIVERS.has(message) ? message : undefined;
+};
+
+/** The code with which Redis begins an error reply. */
+export const redisCode = ({ name, message }: Described): string | undefined =>
+  name === 'ReplyError' && typeof message === 'string' ? REDIS_CODE.exec(message)?.[0] : undefined;

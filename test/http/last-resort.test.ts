@@ -224,8 +224,8 @@ describe('an answer that breaks off', () => {
     socket.write(head('GET /probe'));
     await entered.promise;
     socket.resetAndDestroy();
-    await expect.poll(() => app.logs.map(({ msg }) => msg)).toContain('the answer could not be sent');
+    await expect.poll(() => app.logs.map(({ msg }) => msg)).toContain('the response could not be sent');
     expect(faults(app)).toEqual([]);
-    expect(app.logs.find(({ msg }) => msg === 'the answer could not be sent')?.level).toBe('debug');
+    expect(app.logs.find(({ msg }) => msg === 'the response could not be sent')?.level).toBe('debug');
   });
 });

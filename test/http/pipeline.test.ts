@@ -135,6 +135,7 @@ describe('every error', () => {
   const hanging = probe(() => new Promise(() => undefined), { path: '/hanging', name: 'hanging' });
   const wrong = route(
     { name: 'wrong', method: 'GET', path: '/wrong', auth: 'public', response: { data: v.object({ a: v.string() }) } },
+    // A payload that does not match its schema does not compile.
     () => ({ a: 1 }) as never,
   );
   const once = probe(() => null, { path: '/once', name: 'once', throttle: 'strict' });

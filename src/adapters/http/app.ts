@@ -9,16 +9,16 @@ import { rateLimiter } from './rate-limit/rate-limiter.ts';
 import { sharedCount } from './rate-limit/shared-count.ts';
 import type { Route } from './routing/define-route.ts';
 
-/** What a server needs to answer. */
+/** What the HTTP server calls. */
 export type HttpHandlers = {
   readonly request: RequestListener;
-  /** What a client is told whose request the application never gets. */
+  /** The response to a request that does not reach the application. */
   readonly refusal: ReturnType<typeof clientError>;
-  /** Whether limits are counted in this process although Redis should count them. */
+  /** Whether limits are counted in this process because Redis is unavailable. */
   readonly limitsDegraded: () => boolean;
 };
 
-/** The Koa application: the pipeline over the routes. `trustProxy` is how many proxies stand before it. */
+/** The Koa application: the pipeline over the routes. `trustProxy` is the number of proxies in front of it. */
 export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly trustProxy: number }): HttpHandlers => {
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.context.onerror = lastResort(deps);

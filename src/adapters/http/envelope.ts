@@ -28,7 +28,7 @@ export type ErrorEnvelope = {
   readonly details: readonly FieldProblem[] | null;
 };
 
-/** Where a code of the catalog is explained: the `type` of an error and the address of `GET /errors/:code`. */
+/** The URI of a code in the catalog: the `type` of an error envelope, and the URL of `GET /errors/:code`. */
 export const errorUri = (baseUrl: string, code: string): string => `${baseUrl}/errors/${code}`;
 
 const timestamp = (clock: Clock): string => new Date(clock.now()).toISOString();

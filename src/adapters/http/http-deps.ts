@@ -6,13 +6,13 @@ import type { AccessToken, Verified } from '../../application/ports/token-signer
 import type { LogSampling } from './logging/log-sampling.ts';
 import type { Tier } from './routing/define-route.ts';
 
-/** So many requests in a window of so many milliseconds; `null` is no limit. */
+/** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
 
 /** What the stages of the pipeline need. */
 export type HttpDeps = {
   readonly logger: Logger;
-  /** Asked before each line that a stranger could repeat without end. */
+  /** Bounds the log lines that an unauthenticated client can cause. */
   readonly sampling: LogSampling;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -20,18 +20,18 @@ export type HttpDeps = {
   readonly version: string;
   /** Outside production an error whose code a route does not declare fails the request. */
   readonly environment: 'development' | 'test' | 'production';
-  /** Where the error catalog is found: no trailing slash. */
+  /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly allowedOrigins: readonly string[];
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
-  /** Counts for all instances when there is one. */
+  /** Counts requests for all instances; `null`: each process counts its own. */
   readonly redis: Redis | Cluster | null;
   /** Milliseconds. */
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */
   readonly slowRequest: { readonly warn: number; readonly error: number };
-  /** Told of each answered request: the name of its route, the status, and the milliseconds since it arrived. */
+  /** Called for each response with the route's name, the status, and the milliseconds since the request arrived. */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Told the status with which something was answered that is no HTTP request, or came too late. */
+  /** Called with the status of each response to what is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };

@@ -1,42 +1,42 @@
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Route } from './routing/define-route.ts';
 
-/** What the stages leave on a request for one another: SPEC "Request processing", `req.…`. */
+/** What the stages of the pipeline set on Koa's objects: SPEC "Request processing", `req.…`. */
 declare module 'koa' {
   interface Request {
-    /** Stage 2. The cookies that the service reads, by name; a browser may send several of one name. */
+    /** Stage 2: the cookies that the service reads, by name. A browser may send several of one name. */
     cookies: ReadonlyMap<string, readonly string[]>;
     /** Stage 3: the value of `svc-request-id`. */
     id: string;
     /** Stage 3: the application's version. */
     version: string;
-    /** Stage 7: whose request this is, when a valid access token says so. */
+    /** Stage 7: the claims of a valid access token. */
     jwtClaim?: AccessClaims;
-    /** Stage 7: in which session that token was issued. */
+    /** Stage 7: the session in which that token was issued. */
     sessionId?: string;
   }
 
   interface DefaultContext {
-    /** The router: the routes that share the request's path. */
+    /** Set by the router: the routes that match the request's path. */
     matched?: readonly { readonly methods: readonly string[] }[];
   }
 
   interface DefaultState {
-    /** Stage 13, which surrounds all: when the request arrived, in monotonic milliseconds. */
+    /** Stage 13, which surrounds the others: when the request arrived, in monotonic milliseconds. */
     arrivedAt?: number;
-    /** Set when a route is dispatched. */
+    /** Set when the request is dispatched to a route. */
     route?: Route;
-    /** Stage 8: what the route's schemas let through. */
+    /** Stage 8: the output of the route's schemas. */
     input?: { body: unknown; query: unknown; params: unknown };
-    /** Stage 9, monotonic milliseconds. */
+    /** Stage 9: in monotonic milliseconds. */
     startedAt?: number;
-    /** Stage 10: aborted when the time is over. */
+    /** Stage 10: aborted by the time-out. */
     signal?: AbortSignal;
-    /** What the handler returned; after stage 11, serialized. */
+    /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;
-    /** Whether the duration of this request has been logged. */
+    /** Whether the request has been logged. */
     logged?: boolean;
-    /** Whether the line about its exception was left out, and so that about its answer is. ADR 0027. */
+    /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0027. */
     leftOut?: boolean;
   }
 }

@@ -37,7 +37,7 @@ export const pipeline = (
       compose([
         rateLimit(admission(r)), //      6
         authenticationGuard(r, d), //    7
-        inputValidation(r), //           8: the body is read here, when 6 and 7 could refuse first
+        inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
         timing(), //                     9
         successEnvelope(r, d), //       12
         responseSerialization(r), //    11

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** RFC 3339 §5.6 writes a year in four digits; this is the last moment that has them. */
+/** The last time whose year has four digits, as RFC 3339 §5.6 requires. */
 const LAST_TIMESTAMP = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Epoch milliseconds → ISO 8601 in UTC. */
@@ -20,7 +20,7 @@ const FromTimestamp = v.pipe(
   v.integer(),
 );
 
-/** The domain's public user → JSON. Drops what it does not name, so that no other member of a user ever leaves. */
+/** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
 export const PublicUserJson = v.object({
   id: v.string(),
   username: v.string(),
@@ -29,7 +29,7 @@ export const PublicUserJson = v.object({
   updatedAt: Timestamp,
 });
 
-/** JSON → the domain's public user. Refuses what it does not name. */
+/** JSON → the domain's public user. Refuses unknown members. */
 export const PublicUserFromJson = v.strictObject({
   id: v.string(),
   username: v.string(),

@@ -1,17 +1,17 @@
-/** Milliseconds between two turns of the event loop that are counted. */
+/** Milliseconds. */
 const STEP = 50;
 
 /**
- * Calls `giveUp` when no response has come for `timeout` milliseconds, unless the function it returns was called before.
- * When the event loop is late, a response may lie in the socket while the timers run out. So the time is counted in steps:
- * however late the loop is, a step is one turn of it, and after each step all sockets are read before the next one begins.
+ * Calls `giveUp` after `timeout` milliseconds without a response. Returns a function that cancels it.
+ * When the event loop is blocked, a plain timer ends before a response that is already in the socket has been read. So the
+ * time is counted in steps, each of which takes one turn of the event loop, and all sockets are read between two steps.
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {
   let left = Math.ceil(timeout / STEP);
   let timer: NodeJS.Timeout;
   let afterSockets: NodeJS.Immediate | undefined;
   const step = (): void => {
-    // Immediates run once the sockets have been read: what came in meanwhile is known by then.
+    // Immediates run after the sockets have been read.
     afterSockets = setImmediate(() => {
       left -= 1;
       if (left <= 0) giveUp();
@@ -25,13 +25,31 @@ export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => v
   };
 };
 
-/** What `work` comes to, or a rejection with `error()` when there was no response in time. */
-export const withResponseTimeout = async <Result>(
+/** The result of `work`, or a rejection with `error()` if no response has come in time, as `onResponseTimeout` counts it. */
+export const withResponseTimeout = <Result>(
   timeout: number,
   work: Promise<Result>,
   error: () => Error,
+): Promise<Result> => raceTimer(work, (giveUp) => onResponseTimeout(timeout, giveUp), error);
+
+/** The result of `work`, or a rejection with `error()` after `timeout` milliseconds, however busy the event loop was. */
+export const withTimeout = <Result>(timeout: number, work: Promise<Result>, error: () => Error): Promise<Result> =>
+  raceTimer(
+    work,
+    (giveUp) => {
+      const timer = setTimeout(giveUp, timeout);
+      return () => clearTimeout(timer);
+    },
+    error,
+  );
+
+/** @param start starts a timer that calls `giveUp` at its end, and returns a function that stops it. */
+const raceTimer = <Result>(
+  work: Promise<Result>,
+  start: (giveUp: () => void) => () => void,
+  error: () => Error,
 ): Promise<Result> => {
   const late = Promise.withResolvers<never>();
-  const cancel = onResponseTimeout(timeout, () => late.reject(error()));
-  return Promise.race([work, late.promise]).finally(cancel);
+  const stop = start(() => late.reject(error()));
+  return Promise.race([work, late.promise]).finally(stop);
 };

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 
-/** Milliseconds during which a store that failed is not asked again, so that a frozen one delays little. */
-const PAUSE = 1000;
+/** Milliseconds for which a store that failed is not called again, so that a frozen one delays few requests. */
+const PAUSE = 1_000;
 
-type Words = { readonly away: string; readonly back: string };
+type Messages = { readonly away: string; readonly back: string };
 
-/** Follows whether a store that all instances share can be had, and logs each change once. */
-export const withFallback = (logger: Logger, { away, back }: Words) => {
+/** Calls a store that all instances share, or a fallback while it is unavailable. Logs each change once. */
+export const withFallback = (logger: Logger, { away, back }: Messages) => {
   let pausedUntil = 0;
   let isAway = false;
   const answered = (): void => {
@@ -20,8 +20,8 @@ export const withFallback = (logger: Logger, { away, back }: Words) => {
   };
   return {
     /**
-     * What the store says, or what is done without it while it is away.
-     * @param isAnswer which of the store's rejections are answers and no faults; they go to the caller.
+     * The result of the store, or that of `without` while the store is unavailable.
+     * @param isAnswer whether a rejection is a result of the store and no fault; the caller gets it.
      */
     ask: async <Answer>(
       store: () => Promise<Answer>,

@@ -1,17 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { onResponseTimeout, withResponseTimeout } from '../../../src/adapters/resilience/response-timeout.ts';
+import {
+  onResponseTimeout,
+  withResponseTimeout,
+  withTimeout,
+} from '../../../src/adapters/resilience/response-timeout.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 
 const TIMEOUT = 250;
 const late = () => new Error('late');
 
+const fakeTime = () =>
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'] });
+/** So many turns of the event loop are waited for; in fake time each takes a millisecond. */
+const turnsIn = (timeout: number) => Math.ceil(timeout / 50);
+
 describe('a response time-out', () => {
   afterEach(() => void vi.useRealTimers());
-  const fakeTime = () =>
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'] });
-  /** So many turns of the event loop are waited for; in fake time each takes a millisecond. */
-  const turnsIn = (timeout: number) => Math.ceil(timeout / 50);
 
   it.each([1, 49, 50, 51, 250, 2_000])('of %i ms runs out then, or up to 50 ms later, and once', async (timeout) => {
     fakeTime();
@@ -49,18 +54,41 @@ describe('a response time-out', () => {
     expect(giveUp).not.toHaveBeenCalled();
     cancel();
   });
+});
 
-  it('lets through what the work comes to, and leaves no timer', async () => {
+describe.each([
+  ['withResponseTimeout', withResponseTimeout],
+  ['withTimeout', withTimeout],
+])('%s', (_name, within) => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('settles as the work does, and leaves no timer', async () => {
     fakeTime();
-    await expect(withResponseTimeout(TIMEOUT, Promise.resolve('done'), late)).resolves.toBe('done');
-    await expect(withResponseTimeout(TIMEOUT, Promise.reject(new Error('no')), late)).rejects.toThrow('no');
+    await expect(within(TIMEOUT, Promise.resolve('done'), late)).resolves.toBe('done');
+    await expect(within(TIMEOUT, Promise.reject(new Error('no')), late)).rejects.toThrow('no');
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('rejects where the work comes to nothing', async () => {
+  it('rejects when the work has not settled in time, and not before', async () => {
     fakeTime();
-    const failure = expect(withResponseTimeout(TIMEOUT, new Promise(() => undefined), late)).rejects.toThrow('late');
-    await vi.advanceTimersByTimeAsync(TIMEOUT + turnsIn(TIMEOUT));
-    await failure;
+    const settled = vi.fn();
+    const result = within(TIMEOUT, new Promise(() => undefined), late);
+    result.catch(settled);
+    await vi.advanceTimersByTimeAsync(TIMEOUT - 1);
+    expect(settled).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1 + turnsIn(TIMEOUT));
+    await expect(result).rejects.toThrow('late');
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('withTimeout', () => {
+  it('counts the time during which the event loop was blocked', async () => {
+    const rejected = vi.fn();
+    withTimeout(TIMEOUT, new Promise(() => undefined), late).catch(rejected);
+    blockEventLoop(2 * TIMEOUT);
+    // One turn of the event loop may be under way already.
+    for (let turn = 0; turn < 2; turn += 1) await nextTurn();
+    expect(rejected).toHaveBeenCalledOnce();
   });
 });

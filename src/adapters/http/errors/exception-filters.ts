@@ -32,12 +32,12 @@ export const toAppError = (exception: unknown): AppError => {
   try {
     return rateLimitFilter(exception) ?? validationFilter(exception) ?? catchAllFilter(exception);
   } catch {
-    // It cannot even be looked at: a getter of it throws, or it is a proxy that does.
+    // Reading it failed: one of its getters throws, or it is a proxy that does.
     return new AppError('SYS_UNEXPECTED_ERROR', { cause: exception });
   }
 };
 
-/** An HTTP exception of the framework or of one of its middleware, which may bring its own copy of `http-errors`. */
+/** An HTTP exception of the framework or of a middleware, which may use its own copy of `http-errors`. */
 export type HttpErrorLike = Error & {
   readonly status: number;
   readonly expose: boolean;
@@ -63,7 +63,7 @@ const wrapHttpError = (error: HttpErrorLike): AppError =>
     cause: error.status < 500 ? undefined : error,
   });
 
-/** 503 is how the service says that it is busy; a client that hung up is nobody's fault. */
+/** 503 means that the service is busy. A client that hung up is no fault. */
 const levelOf = ({ status, type }: HttpErrorLike) => {
   if (type === 'request.aborted') return 'info';
   return status < 500 || status === 503 ? 'error' : 'fatal';

@@ -1,7 +1,7 @@
 import type { BaseIssue } from 'valibot';
 import type { FieldProblem } from '../../../domain/errors/app-error.ts';
 
-/** Stage 6 refused. */
+/** Thrown by stage 6. */
 export class RateLimitExceeded extends Error {
   override readonly name = 'RateLimitExceeded';
   /** Whole seconds, at least 1. */
@@ -13,18 +13,18 @@ export class RateLimitExceeded extends Error {
   }
 }
 
-/** Stage 8 refused. */
+/** Thrown by stage 8. */
 export class RequestValidationFailure extends Error {
   override readonly name = 'RequestValidationFailure';
   readonly details: readonly FieldProblem[];
 
   constructor(details: readonly FieldProblem[]) {
-    super('the request does not meet its schema');
+    super('the request does not match its schema');
     this.details = details;
   }
 }
 
-/** Stage 11 refused, or stage 12 found no JSON for what it let through. Names the places and what was expected there, never the values. */
+/** Thrown by stage 11, and by stage 12 for a payload that has no JSON. Names paths and what was expected there, never values. */
 export class ResponseSerializationFailure extends Error {
   override readonly name = 'ResponseSerializationFailure';
 
@@ -32,6 +32,6 @@ export class ResponseSerializationFailure extends Error {
     const places = issues.map(
       ({ path, expected }) => `${path?.map(({ key }) => key).join('.') ?? 'data'}: ${expected}`,
     );
-    super(`the payload does not meet its schema (${places.join('; ')})`, options);
+    super(`the payload does not match its schema (${places.join('; ')})`, options);
   }
 }

@@ -17,7 +17,7 @@ export class HttpFailure extends AppError {
 type HttpFailureOptions = Omit<AppErrorOptions, 'status' | 'message'> & { readonly headers?: Headers };
 
 /** An error of HTTP itself, of which the client reads no more than the status. */
-export const httpFailure = (status: number, { headers = {}, ...options }: HttpFailureOptions): HttpFailure =>
+export const httpFailure = (status: number, { headers = {}, ...options }: HttpFailureOptions = {}): HttpFailure =>
   new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
     status,
     message: `The request could not be served: ${STATUS_CODES[status]}.`,

@@ -7,24 +7,24 @@ import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
 
-/** A ULID, for a request to which none could be given. */
+/** A valid ULID, for a request without an id. */
 const NO_ID = '0'.repeat(26);
 
 /**
- * Takes the place of Koa's own handler, which answers in plain text. What gets here is a fault of stage 13, or of Koa when it
- * writes the answer; most often it only says that the client has gone, or that the answer has been sent, which is no error.
+ * Replaces Koa's own error handler, which responds in plain text. Its errors come from stage 13, or from Koa while it writes the
+ * response. Most of them only report that the client has gone or that the response has been sent, which is no fault.
  */
 export const lastResort = (deps: HttpDeps) =>
   function onerror(this: Context, fault?: unknown): void {
     if (this.res.writableEnded || isGone(this)) {
       if (fault !== undefined && fault !== null)
-        deps.logger.debug({ err: redactError(fault) }, 'the answer could not be sent');
+        deps.logger.debug({ err: redactError(fault) }, 'the response could not be sent');
       return;
     }
     const error = new AppError('SYS_UNEXPECTED_ERROR', { cause: fault });
     this.request.id ??= NO_ID;
-    attempt(() => answer(this, error, deps));
-    // An answer that broke off must not look like a whole one.
+    attempt(() => respond(this, error, deps));
+    // A response that broke off must not look complete.
     if (!this.res.writableEnded) this.res.destroy();
     attempt(() => {
       logError(this, error, deps);
@@ -32,20 +32,20 @@ export const lastResort = (deps: HttpDeps) =>
     });
   };
 
-/** What throws here would end the process; even the log may be what fails. */
+/** An exception from here would end the process. The log itself may be what fails. */
 const attempt = (work: () => void): void => {
   try {
     work();
   } catch {
-    // There is nobody left to tell.
+    // There is nowhere left to report it.
   }
 };
 
-/** Of requests that were sent at once, the later ones' answers have no connection yet. */
+/** The socket of the request, since a pipelined response has none before its turn. */
 const isGone = ({ req: { socket } }: Context): boolean => !socket.writable;
 
-/** With as few parts as can be, since one of them has failed. */
-const answer = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
+/** Uses as few parts of the service as possible, since one of them has failed. */
+const respond = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
   if (res.headersSent) return;
   const envelope = errorEnvelopeOf(error, { requestId: request.id, version }, { baseUrl, clock: Date });
   const body = Buffer.from(JSON.stringify(envelope));

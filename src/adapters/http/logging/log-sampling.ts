@@ -3,9 +3,9 @@ import type { Logger } from 'pino';
 /** Milliseconds. */
 const WINDOW = 60_000;
 /** Lines of one kind in a window. */
-const MOST = 100;
+const MAX_LINES = 100;
 
-/** What the lines have in common that are counted together. Its values are names of ours, never what a client sends. */
+/** What lines that are counted together have in common. Its values are names of the service, never what a client sends. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   /** Their message. */
@@ -16,20 +16,20 @@ export type LineKind = {
 };
 
 type Sample = {
-  /** What makes lines of a kind alike, such as their reason. It may hold what a client sends. */
+  /** Lines of a kind with the same value are alike: their reason, for instance. May contain what a client sends. */
   readonly alike?: string | undefined;
-  /** How many lines that are alike are written in a window. */
+  /** How many alike lines are written in a window. */
   readonly most?: number;
 };
 
 export type LogSampling = {
-  /** Whether a line is to be written. If it is not, it is counted. */
+  /** Whether to write a line. A line that is not written is counted. */
   admits(kind: LineKind, sample?: Sample): boolean;
-  /** Logs how many lines were left out so far, and ends. */
+  /** Logs the counts of the current window, and stops the timer. */
   close(): void;
 };
 
-/** Counts the lines of one window. It remembers of each kind what was written, so no more than `MOST` texts. */
+/** Counts the lines of one window. Of each kind it keeps the texts that were written, at most `MAX_LINES` texts. */
 export const lineCount = () => {
   const kinds = new Map<string, { kind: LineKind; written: number; alike: Map<string, number>; leftOut: number }>();
   const countOf = (kind: LineKind) => {
@@ -39,10 +39,10 @@ export const lineCount = () => {
     return known;
   };
   return {
-    admits(kind: LineKind, { alike = '', most = MOST }: Sample = {}): boolean {
+    admits(kind: LineKind, { alike = '', most = MAX_LINES }: Sample = {}): boolean {
       const count = countOf(kind);
       const before = count.alike.get(alike) ?? 0;
-      if (before >= most || count.written >= MOST) {
+      if (before >= most || count.written >= MAX_LINES) {
         count.leftOut += 1;
         return false;
       }
@@ -50,13 +50,13 @@ export const lineCount = () => {
       count.written += 1;
       return true;
     },
-    /** The kinds of which lines were left out. */
+    /** The kinds of which lines were left out, with how many. */
     leftOut: (): readonly (LineKind & { readonly leftOut: number })[] =>
       [...kinds.values()].flatMap(({ kind, leftOut }) => (leftOut > 0 ? [{ ...kind, leftOut }] : [])),
   };
 };
 
-/** Bounds what strangers can make the service log. When a window ends, what was left out in it is logged as a count. */
+/** Bounds the lines that clients can cause. At the end of a window it logs how many lines of each kind were left out. */
 export const logSampling = (logger: Logger): LogSampling => {
   let count = lineCount();
   const endWindow = (): void => {

@@ -11,16 +11,16 @@ export type UnreadableDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'onUnreadabl
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines of one reason a minute: of requests that reached a route, and so its rate limit, and of those that did not. */
-const OF_ROUTES = 10;
-const BEFORE_ROUTES = 1;
+/** Lines a minute with one reason: of requests that reached a route, and so its rate limit, and of requests that did not. */
+const MAX_OF_ROUTES = 10;
+const MAX_BEFORE_ROUTES = 1;
 
-/** Logs an exception. SPEC "Exception mapping" says how loudly; ADR 0027, how often. */
+/** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */
 export const logError = (ctx: Context, error: AppError, { logger, sampling }: LogDeps): void => {
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
   const kind = { level, of: error.message, route: route?.name, code, status };
-  const most = route === undefined ? BEFORE_ROUTES : OF_ROUTES;
+  const most = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
   const isSampled = route === undefined || level !== 'info';
   ctx.state.leftOut = isSampled && !sampling.admits(kind, { alike: reason, most });
   if (ctx.state.leftOut) return;
@@ -30,13 +30,13 @@ export const logError = (ctx: Context, error: AppError, { logger, sampling }: Lo
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
-/** The exception behind an error, or else, where the service is at fault, the error's own place. */
+/** The cause of an error; without one, the error's own frames if the service is at fault. */
 const originOf = (error: AppError): unknown => {
   if (error.cause !== undefined) return redactError(error.cause);
   return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
 };
 
-/** Logs what never became a request. */
+/** Logs a response to what is not HTTP, or did not arrive in time. */
 export const logUnreadable = (
   status: number,
   reason: string | undefined,
@@ -44,7 +44,10 @@ export const logUnreadable = (
 ): void => {
   const line = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status };
   onUnreadable?.(status);
-  const isWritten = sampling.admits({ level: 'info', of: UNREADABLE, ...line }, { alike: reason, most: BEFORE_ROUTES });
+  const isWritten = sampling.admits(
+    { level: 'info', of: UNREADABLE, ...line },
+    { alike: reason, most: MAX_BEFORE_ROUTES },
+  );
   if (isWritten) logger.info({ ...line, reason }, UNREADABLE);
 };
 
@@ -56,8 +59,8 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
 };
 
 /**
- * Logs a request that is answered, once: stage 12 does for what succeeded, stage 13 for what ended before. The log is told the
- * time since stage 9, where a request gets there; metrics, the time since it arrived.
+ * Logs a response once: stage 12 calls it for a success, stage 13 for the rest. The log gets the duration since stage 9, or
+ * since arrival for a request that ended before; the metrics get the duration since arrival.
  */
 export const logRequest = (ctx: Context, { logger, sampling, slowRequest, onRequest }: LogDeps): void => {
   if (ctx.state.logged) return;

@@ -2,27 +2,27 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 
-/** Octets of an IPv4 address that name a network; a key is the whole address. */
+/** Lengths in octets of the IPv4 networks. The key is the whole address. */
 const OCTETS = [2, 3];
-/** Sixteen-bit groups of an IPv6 address that name a network; a key has four. The rest is its owner's to choose. */
+/** Lengths in 16-bit groups of the IPv6 networks. The last one is the key: a client chooses the rest of its address itself. */
 const GROUPS = [2, 3, 4];
 
-/** Some proxies write the port of the client's connection behind its address. */
+/** Some proxies append the port of the client's connection to its address. */
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
 /**
- * Where a request comes from. Koa believes of X-Forwarded-For no more than the hops of TRUST_PROXY; where these tell no address,
- * it is the connection's own. `null` when that is closed: whoever closed it does not read the answer.
+ * The client's address. Koa reads only as many hops of X-Forwarded-For as TRUST_PROXY allows; without an address there, it is
+ * that of the connection. `null` when the connection is closed, so that nobody reads the response.
  */
 export const clientAddress = (ctx: Context): string | null =>
   addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
 
-/** Who is counted: the IPv4 address, or the /64 network of the IPv6 address. */
+/** The key that a rate limit counts by: the IPv4 address, or the /64 network of the IPv6 address. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
 /**
- * The networks that the client is in, the widest first, and its key at last: whoever has one of the wider ones has many keys.
- * /16 and /24 of IPv4, /32 and /48 of IPv6. ADR 0024.
+ * The client's networks, the widest first, and its key at the end: /16 and /24 of IPv4, /32 and /48 of IPv6. A client that
+ * controls a wide network has many keys. ADR 0024.
  */
 export const clientNetworks = (ctx: Context): readonly string[] => {
   const address = clientAddress(ctx);

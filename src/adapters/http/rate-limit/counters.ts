@@ -1,24 +1,24 @@
-/** What koa-ratelimit's memory driver keeps of a key. */
+/** What koa-ratelimit's memory driver stores for a key. */
 type Counter = {
-  /** When its window is over: seconds of the driver's own clock, which is monotonic and not that of the system. */
+  /** The end of its window, in seconds of the driver's own monotonic clock. */
   readonly reset: number;
 };
 
 type CountersOptions = {
   /** Milliseconds; the same for all keys. */
   readonly window: number;
-  /** Keys counted at once. */
+  /** Keys at once. */
   readonly capacity: number;
 };
 
 /**
- * The counters of one tier in one process. The driver never forgets a key by itself; here the ones whose window is over go
- * when a new one comes, and beyond `capacity` the oldest go, so that a stranger with many addresses can't fill the memory.
+ * The counters of one tier in one process. The driver never removes a key. Here each new key removes those whose window has
+ * ended, and the oldest beyond `capacity`, so that a client with many addresses can't exhaust the memory.
  */
 export class Counters extends Map<string, Counter> {
   readonly #window: number;
   readonly #capacity: number;
-  /** Seconds by which the driver's clock is ahead of `performance.now()`. Both are monotonic, so it does not change. */
+  /** Seconds by which the driver's clock is ahead of `performance.now()`. Constant, since both are monotonic. */
   #ahead = 0;
 
   constructor({ window, capacity }: CountersOptions) {
@@ -28,21 +28,21 @@ export class Counters extends Map<string, Counter> {
   }
 
   override set(key: string, counter: Counter): this {
-    // A window begins when its counter is set, which tells the driver's time.
+    // A counter is set when its window begins, so the driver's time follows from its end.
     const now = counter.reset - this.#window;
     this.#ahead = now - performance.now() / 1000;
-    // Windows of a tier are equally long, so insertion order is the order in which they end.
+    // The windows of a tier are equally long, so they end in insertion order.
     this.delete(key);
-    this.#forget(now);
+    this.#removeEnded(now);
     return super.set(key, counter);
   }
 
-  /** @param reset as the driver tells it, of any of its counters. */
+  /** @param reset of any counter of the driver. */
   secondsUntil(reset: number): number {
     return reset - this.#ahead - performance.now() / 1000;
   }
 
-  #forget(now: number): void {
+  #removeEnded(now: number): void {
     for (const [key, { reset }] of this) {
       if (reset > now && this.size < this.#capacity) return;
       this.delete(key);

@@ -9,14 +9,14 @@ import { Counters } from './counters.ts';
 import { redisClockDb } from './redis-clock.ts';
 import type { SharedCount } from './shared-count.ts';
 
-/** Keys counted at once in a tier; some 20 MB. */
+/** Keys at once in a tier: about 20 MB. */
 const CAPACITY = 100_000;
 const HEADERS = { remaining: 'X-RateLimit-Remaining', reset: 'X-RateLimit-Reset', total: 'X-RateLimit-Limit' };
 
-/** Admits a request to a route, or throws RateLimitExceeded. */
+/** @throws RateLimitExceeded */
 export type Admit = (ctx: Context) => Promise<void>;
 
-/** One per application: routes of a tier share its table of counters, under keys of their own. */
+/** One per application. The routes of a tier share a table of counters, and each route has its own keys. */
 export const rateLimiter = (
   { rateLimits, redis }: Pick<HttpDeps, 'rateLimits' | 'redis'>,
   shared: SharedCount,
@@ -26,7 +26,7 @@ export const rateLimiter = (
     strict: tierOf(rateLimits.strict),
     public: tierOf(rateLimits.public),
   };
-  // The types know a client of Redis alone; the driver asks for two of its methods.
+  // The types require a whole Redis client; the driver calls two of its methods, which `redisClockDb` has.
   const db = redis && (redisClockDb(redis) as unknown as Redis);
   return ({ name, throttle }) => {
     const tier = tiers[throttle];
@@ -57,8 +57,8 @@ const tierOf = (limit: Limit) =>
   limit && { ...limit, counters: new Counters({ window: limit.window, capacity: CAPACITY }) };
 
 /**
- * The middleware writes an answer of its own when it refuses, and reads the system's clock for it; stage 13 writes ours over it.
- * @param retryAfter makes whole seconds to wait of what the driver tells as `reset`.
+ * When the middleware refuses, it writes a response of its own by the system's clock; stage 13 overwrites it.
+ * @param retryAfter converts the driver's `reset` to whole seconds to wait.
  */
 const admitBy =
   (middleware: Middleware, retryAfter: (reset: number) => number): Admit =>

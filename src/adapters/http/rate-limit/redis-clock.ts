@@ -2,21 +2,21 @@ import type { Cluster, Redis } from 'ioredis';
 
 type Script = { readonly lua: string; readonly numberOfKeys: number };
 type Reply = readonly [remaining: number, secondsToWait: number, limit: number];
-/** What koa-ratelimit's Redis driver asks of its `db`: it defines its script there, and calls it for each request. */
+/** What koa-ratelimit's Redis driver calls on its `db`: it defines its script, and runs it for each request. */
 type DriverDb = {
   defineCommand(name: 'ratelimiter', script: Script): void;
   ratelimiter?(key: string, now: number, window: number, limit: number, peek: string): Promise<Reply>;
 };
 
 /**
- * Runs the driver's script with the time of Redis, which all instances share, in place of the caller's. The script keeps the
- * moments of a key's requests in a sorted set, in milliseconds. Its second reply is replaced by the whole seconds until a
- * request that was refused may come again; the driver tells epoch seconds of the caller's clock.
+ * Runs the driver's script with the time of Redis, which all instances share, instead of the caller's. The script keeps the
+ * times of a key's requests in a sorted set, in milliseconds. Its second reply, epoch seconds by the caller's clock, is replaced
+ * by the whole seconds after which a refused request may be repeated.
  */
 const byClockOfRedis = (driver: string): string => `
   local time = redis.call('time')
   local now, window = time[1] * 1000 + time[2] / 1000, ARGV[2]
-  -- Redis' clock was set back: what it counted before would stay for that much longer than a window.
+  -- After Redis' clock was set back, earlier entries would stay for that much longer than a window.
   redis.call('zremrangebyscore', KEYS[1], string.format('(%.17g', now), '+inf')
   local function count(ARGV) ${driver} end
   local reply = count({ now, window, ARGV[3], ARGV[4] })
@@ -26,7 +26,7 @@ const byClockOfRedis = (driver: string): string => `
   end
   return reply`;
 
-/** A `db` for koa-ratelimit that counts by the clock of Redis. It sends one script, of one key, so a cluster will do. */
+/** A `db` for koa-ratelimit that counts by the clock of Redis. Its script has one key, so a cluster can run it. */
 export const redisClockDb = (redis: Redis | Cluster): DriverDb => ({
   defineCommand(name, { lua, numberOfKeys }) {
     redis.defineCommand(name, { lua: byClockOfRedis(lua), numberOfKeys });

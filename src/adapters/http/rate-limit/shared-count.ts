@@ -3,13 +3,13 @@ import { withFallback } from '../../resilience/with-fallback.ts';
 import { RateLimitExceeded } from '../errors/exceptions.ts';
 
 export type SharedCount = {
-  /** Counts in Redis, or in the process while Redis is away. */
+  /** Counts in Redis, or in the process while Redis is unavailable. */
   orElse(inRedis: () => Promise<void>, inProcess: () => Promise<void>): Promise<void>;
-  /** Whether the process counts for itself, although it should not. */
+  /** Whether the process counts because Redis is unavailable. */
   degraded(): boolean;
 };
 
-/** The count of all instances, as long as it can be had. */
+/** Counts requests for all instances while Redis is available. */
 export const sharedCount = (logger: Logger): SharedCount => {
   const redis = withFallback(logger, {
     away: 'Redis is away: rate limits are counted in the process',

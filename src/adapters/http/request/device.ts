@@ -3,11 +3,11 @@ import type { Context } from 'koa';
 import { type Device, shortUserAgent } from '../../../domain/device.ts';
 import { clientAddress } from '../rate-limit/client-key.ts';
 
-/** Parts of an address that are kept: 24 bits of IPv4, 48 of IPv6. They name a provider's region or a customer's network. */
+/** The part of an address that is stored: 24 bits of IPv4, 48 of IPv6, a provider's region or a customer's network. */
 const KEPT_OCTETS = 3;
 const KEPT_GROUPS = 3;
 
-/** What a request tells of the device that it comes from. */
+/** The device that sent the request: its user agent and the shortened address. */
 export const deviceOf = (ctx: Context): Device => {
   const address = clientAddress(ctx);
   return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: address && shortened(address) };

@@ -1,11 +1,11 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 
-/** More than any route has parameters: of so many at least one is unknown or repeated, and the query is refused for it. */
+/** More parameters than any route has: a query with so many has an unknown or a repeated one, and is refused. */
 const MAX_PARAMETERS = 16;
 
 /**
- * The first parameters behind the `?` of a request target; the value of a repeated one is an array, which no schema takes.
- * Empty ones don't count. What Koa makes of a query takes a time that grows with the square of its length.
+ * The first parameters of the query of a request target, without empty ones. A repeated one is an array, which no schema
+ * accepts. Koa's own parser takes time quadratic in the length.
  */
 export const parseQuery = (target: string): ParsedUrlQuery => {
   const [, query = ''] = /\?(.*)/s.exec(target) ?? [];

@@ -4,12 +4,12 @@ import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { isHttpError } from '../errors/exception-filters.ts';
 
-/** Bytes, counted after decompression. */
+/** Bytes after decompression. */
 const BODY_LIMIT = 16 * 1024;
-/** Not `br`: of a few bytes its decoder fills a window of 16 MiB before it gives out the first one. */
+/** Not `br`: for a few bytes its decoder fills a window of 16 MiB before the first one of output. */
 const ENCODINGS = new Set(['', 'identity', 'gzip', 'deflate']);
 /** RFC 9110 §15.5.16. */
-const wrongEncoding = () => createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
+const unsupportedEncoding = () => createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
 
 const parseJson = bodyParser({ enableTypes: ['json'], jsonLimit: `${BODY_LIMIT}b` });
 
@@ -18,11 +18,11 @@ const parseJson = bodyParser({ enableTypes: ['json'], jsonLimit: `${BODY_LIMIT}b
  * @throws HttpError 413, 415, and 400 for a client that hung up
  */
 export const readJson = async (ctx: Context): Promise<unknown> => {
-  // `null`: there is no body. `false`: there is one, of another type.
+  // `null`: no body. `false`: a body of another type.
   const type = ctx.request.length === 0 ? null : ctx.request.is('json');
   if (type === null) return null;
   if (type === false) throw createHttpError(415);
-  if (!ENCODINGS.has(ctx.get('Content-Encoding'))) throw wrongEncoding();
+  if (!ENCODINGS.has(ctx.get('Content-Encoding'))) throw unsupportedEncoding();
   const read = new AbortController();
   try {
     await Promise.race([parseJson(ctx, async () => undefined), hungUp(ctx, read.signal)]);
@@ -31,13 +31,13 @@ export const readJson = async (ctx: Context): Promise<unknown> => {
     return null;
   } finally {
     read.abort();
-    // What was not read would stand in the way of the connection's next request.
+    // An unread body would block the next request of the connection.
     ctx.req.unpipe().resume();
   }
   return ctx.request.rawBody === '' ? null : ctx.request.body;
 };
 
-/** The parser waits for ever for the rest of a compressed body. */
+/** When a client hangs up, the parser goes on waiting for the rest of a compressed body. */
 const hungUp = async ({ req }: Context, signal: AbortSignal): Promise<never> => {
   await once(req, 'aborted', { signal });
   throw createHttpError(400, { type: 'request.aborted' });

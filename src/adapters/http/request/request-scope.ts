@@ -10,7 +10,7 @@ export type RequestScope = {
 
 const scopes = new AsyncLocalStorage<RequestScope>();
 
-/** The request that the running code works for, or `undefined` outside of any. */
+/** The request that the calling code belongs to, or `undefined` outside of a request. */
 export const currentRequest = (): RequestScope | undefined => scopes.getStore();
 
 export const runInRequest = <T>(scope: RequestScope, work: () => T): T => scopes.run(scope, work);

@@ -20,13 +20,13 @@ export type AuthUseCases = {
 
 const SignedIn = v.object({ accessToken: v.string(), user: PublicUserJson });
 
-/** Where a log-in comes from; the refresh cookie shows that its device is no stranger. ADR 0024. */
+/** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0024. */
 const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
   networks: clientNetworks(ctx),
   refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
 });
 
-/** SPEC "Endpoints". The refresh token goes into the cookie and nowhere else. */
+/** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
 export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route[] => [
   route(
     {

@@ -13,7 +13,7 @@ const CatalogEntry = v.object({
   type: v.string(),
 });
 
-/** The catalog of error codes. */
+/** The routes of the error catalog. */
 export const errorRoutes = (baseUrl: string): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
     ...entry,

@@ -3,22 +3,22 @@ import { AppError } from '../../../domain/errors/app-error.ts';
 import { withResponseTimeout } from '../../resilience/response-timeout.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
-/** A part of the service that may be away. */
+/** A part of the service that may be unavailable. */
 export type Check = {
   readonly name: string;
   readonly ping: () => Promise<unknown>;
-  /** Whether the service can do nothing useful without it. */
+  /** Whether the service is not ready without it. */
   readonly required: boolean;
 };
 
 const Readiness = v.object({
-  /** `degraded`: everything is served, something less well. */
+  /** `degraded`: all routes work, without a part that is not required. */
   status: v.picklist(['ready', 'degraded']),
   checks: v.record(v.string(), v.picklist(['up', 'down'])),
 });
 
-/** Milliseconds a part may take to say that it is there. */
-const PATIENCE = 2000;
+/** Milliseconds. */
+const PING_TIMEOUT = 2_000;
 
 export const healthRoutes = (checks: readonly Check[]): Route[] => [
   route(
@@ -54,7 +54,7 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
 ];
 
 const isUp = (ping: Check['ping']): Promise<boolean> =>
-  withResponseTimeout(PATIENCE, ping(), () => new Error('no answer')).then(
+  withResponseTimeout(PING_TIMEOUT, ping(), () => new Error('no response')).then(
     () => true,
     () => false,
   );

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Route, route } from '../routing/define-route.ts';
 
-/** RFC 7518 §6.2.1, public members only: no number of a private key can leave by it. */
+/** RFC 7518 §6.2.1. Public members only, so that a private key is never sent. */
 const PublicJwk = v.object({
   kty: v.literal('EC'),
   crv: v.literal('P-256'),
@@ -13,10 +13,10 @@ const PublicJwk = v.object({
 });
 const KeySet = v.object({ keys: v.array(PublicJwk) });
 
-/** Seconds for which third parties keep the set: a new key is published for longer before it signs. */
+/** Seconds for which third parties cache the set. A new key is published for longer than this before it signs. */
 export const KEY_SET_MAX_AGE = 300;
 
-/** The keys by which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
+/** The keys with which third parties verify access tokens: RFC 7517 §5, §8.5.2. */
 export const keySetRoutes = (keySet: v.InferInput<typeof KeySet>): Route[] => [
   route(
     {

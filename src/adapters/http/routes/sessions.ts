@@ -12,7 +12,7 @@ export type SessionUseCases = {
   readonly endAllSessions: ReturnType<typeof endAllSessions>;
 };
 
-/** Nothing of a session's tokens. */
+/** Without the ids of its tokens. */
 const SessionJson = v.object({
   id: v.string(),
   createdAt: Timestamp,
@@ -25,7 +25,7 @@ const SessionJson = v.object({
 const SessionParams = v.object({ id: Id });
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
-/** A user's sessions in the user's own hands. ADR 0025. */
+/** Users list and end their own sessions. ADR 0025. */
 export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
   route(
     {

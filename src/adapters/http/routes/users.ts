@@ -10,7 +10,7 @@ export type UserUseCases = {
   readonly changePassword: ReturnType<typeof changePassword>;
 };
 
-/** Routes of the logged-in user. */
+/** The routes of the authenticated user. */
 export const userRoutes = (useCases: UserUseCases): Route[] => [
   route(
     {

@@ -12,19 +12,19 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 type Schema = v.GenericSchema<unknown, unknown>;
 type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
 
-/** What a handler is given: what stage 8 let through, whose request it is, and when to stop working on it. */
+/** The input of a handler: validated by stage 8, with the claims of stage 7 and the signal of stage 10. */
 export type HandlerInput<Body = unknown, Query = unknown, Params = unknown, Claims = AccessClaims | undefined> = {
   readonly body: Body;
   readonly query: Query;
   readonly params: Params;
   readonly claims: Claims;
-  /** In which session the claims were issued. */
-  readonly sessionId: SessionIdBeside<Claims>;
-  /** Aborted when the request has timed out. */
+  /** The session in which the access token was issued. */
+  readonly sessionId: SessionIdOf<Claims>;
+  /** Aborted by the time-out. */
   readonly signal: AbortSignal;
 };
 
-type SessionIdBeside<Claims> = Claims extends AccessClaims ? string : undefined;
+type SessionIdOf<Claims> = Claims extends AccessClaims ? string : undefined;
 
 type ClaimsUnder<A extends Strategy> = A extends 'required'
   ? AccessClaims
@@ -34,14 +34,14 @@ type ClaimsUnder<A extends Strategy> = A extends 'required'
 
 type RequestSchemas<Body, Query, Params> = {
   readonly body?: Body;
-  /** Default: no parameter at all. */
+  /** Default: no parameters. */
   readonly query?: Query;
   readonly params?: Params;
 };
 
 /**
- * A query with a parameter that its route does not know is refused: whoever misspells `except` in `?except=current` must not
- * get the effect of leaving it out. `v.unknown()` lets any query through.
+ * A query with an unknown parameter is refused: a misspelt `except` in `?except=current` must not act as if it were omitted.
+ * `v.unknown()` accepts any query.
  */
 type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
 
@@ -50,18 +50,15 @@ const NO_QUERY = v.pipe(
   v.transform(() => undefined),
 );
 
-/**
- * How a document goes out whose form others define (ADR 0023): its payload is the body, as it is, and no envelope.
- * Errors keep theirs.
- */
+/** A response without an envelope, whose format another standard defines (ADR 0023). Errors have their envelope. */
 export type Unwrapped = {
-  /** The media type, with its parameters. */
+  /** The media type with its parameters. */
   readonly type: string;
   /** The header Cache-Control (RFC 9111 §5.2.2). */
   readonly cacheControl: string;
 };
 
-/** A declared route, from which rate limit, guard, validation, serialization and tests derive. */
+/** A declared route. Rate limit, guard, validation, serialization and tests derive from it. */
 export type Route = {
   readonly name: string;
   readonly method: Method;
@@ -72,7 +69,7 @@ export type Route = {
     readonly query: QuerySchema;
   };
   readonly response: { readonly status: number; readonly data: Schema; readonly unwrapped?: Unwrapped };
-  /** Every code the route may answer with. */
+  /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
@@ -88,11 +85,11 @@ type Declaration<Body, Query, Params, Data, Auth> = {
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
   readonly response: { readonly status?: number; readonly data: Data; readonly unwrapped?: Unwrapped };
-  /** Codes that not every route implies, nor its `auth`. */
+  /** Error codes beyond those implied by every route and by `auth`. */
   readonly errors?: readonly ErrorCode[];
 };
 
-/** Declares a route. A handler whose payload misses the response schema does not compile. */
+/** Declares a route. A handler whose payload does not match the response schema does not compile. */
 export const route = <
   Data extends Schema,
   Body extends Schema | undefined = undefined,
@@ -121,7 +118,7 @@ export const route = <
     request: { ...request, query: request.query ?? NO_QUERY },
     response: { status: 200, ...response },
     errors: new Set([...impliedErrors(strategy), ...errors]),
-    // The stages hand over what the schemas of this very declaration let through.
+    // The stages pass the output of this declaration's schemas, which the general type can't express.
     handler: handler as Route['handler'],
   };
 };

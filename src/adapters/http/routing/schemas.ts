@@ -15,7 +15,7 @@ import {
   passwordProblem,
 } from '../../../domain/password.ts';
 
-/** What requests are held against; the limits themselves are the domain's. */
+/** The schemas of requests, with the limits of the domain. */
 
 const atLeast = (length: number) => `must have at least ${length} character${length === 1 ? '' : 's'}`;
 const atMost = (length: number) => `must have at most ${length} characters`;
@@ -37,7 +37,7 @@ const Email = v.pipe(
 const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
   too_short: atLeast(PASSWORD_MIN_CODE_POINTS),
   too_long: `must have at most ${PASSWORD_MAX_BYTES} bytes of UTF-8`,
-  invalid_characters: 'must hold neither NUL nor half a surrogate pair',
+  invalid_characters: 'must contain neither NUL nor half a surrogate pair',
 };
 
 const NewPassword = v.pipe(
@@ -50,13 +50,13 @@ const NewPassword = v.pipe(
 
 export const RegisterBody = v.object({ username: Username, email: Email, password: NewPassword });
 
-/** No rules of form: what no account can be called is simply not found. */
+/** Without the format rules of usernames and emails: an account of another form is simply not found. */
 export const LoginBody = v.object({
   account: v.pipe(v.string(), v.minLength(1, atLeast(1)), v.maxLength(ACCOUNT_MAX_LENGTH, atMost(ACCOUNT_MAX_LENGTH))),
   password: v.pipe(v.string(), v.minLength(1, atLeast(1))),
 });
 
-/** A current password is held against no limits: it may be older than they are. */
+/** The current password has no limits: it may be older than they are. */
 export const ChangePasswordBody = v.object({
   currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
   newPassword: NewPassword,

@@ -14,10 +14,10 @@ const missing = () => new HttpFailure('AUTH_TOKEN_MISSING', { headers: { 'WWW-Au
 const invalid = (reason: string) =>
   new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
 
-/** Two headers make one that is malformed: whoever else reads the request may have taken the other one. */
+/** Two headers are joined to a malformed one: a proxy may have read either. */
 const authorizationOf = ({ req }: Context): string => req.headersDistinct.authorization?.join(', ') ?? '';
 
-const bind = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
+const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
   request.jwtClaim = claims;
   request.sessionId = sessionId;
 };
@@ -29,7 +29,7 @@ export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps)
       const header = authorizationOf(ctx);
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
-      if (verified.ok) bind(ctx, verified.token);
+      if (verified.ok) setClaims(ctx, verified.token);
       else if (auth === 'required') throw WITH_BEARER_TOKEN.test(header) ? invalid(verified.reason) : missing();
     }
     await next();

@@ -12,9 +12,9 @@ const HEADERS = {
   'Access-Control-Max-Age': '86400',
 };
 
-/** The serialized form (RFC 6454 §6.2), no longer than a line of the log should be. */
+/** The serialized form (RFC 6454 §6.2), bounded for the log. */
 const ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,19}:\/\/[\w.[\]:-]{1,100})$/i;
-const shown = (origin: string): string => (ORIGIN.test(origin) ? origin : 'malformed');
+const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : 'malformed');
 
 /** Stage 5. SPEC "Cross-origin rules". */
 export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
@@ -29,9 +29,9 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   return async function crossOrigin(ctx, next) {
     const origin = ctx.get('Origin');
     ctx.vary('Origin');
-    if (origin !== '' && !allowed.has(origin)) throw httpFailure(403, { reason: `origin ${shown(origin)}` });
+    if (origin !== '' && !allowed.has(origin)) throw httpFailure(403, { reason: `origin ${loggable(origin)}` });
     if (origin !== '' || ctx.method === 'OPTIONS') ctx.set(HEADERS);
-    // Of an OPTIONS that asks for no method the library takes no notice.
+    // The library ignores an OPTIONS request without Access-Control-Request-Method.
     if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
     await setOrigin(ctx, async () => {
       if (ctx.method === 'OPTIONS') ctx.status = 204;

@@ -5,7 +5,7 @@ import compose from 'koa-compose';
 import * as v from 'valibot';
 import { type Route, route } from '../routing/define-route.ts';
 
-/** What answers for every path and method that no route does, whatever the query; one route, so that the limits hold for it too. */
+/** Responds to every path and method without a route. It is a route itself, so that rate limits apply. */
 const FALLBACK = route(
   {
     name: 'fallback',
@@ -22,21 +22,22 @@ const FALLBACK = route(
   },
 );
 
-/** No slash at the end: `DELETE /sessions/` is one session whose id is missing, not all of them. */
-const EXACTLY = { strict: true };
+/** Without a trailing slash: `DELETE /sessions/` is one session without its id, not all of them. */
+const STRICT_PATH = { strict: true };
 
-/** Sends a request through the stages of its route, 6 to 12. */
+/** Runs stages 6 to 12 of the request's route. */
 export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => Middleware): Middleware => {
   const router = new Router({ exclusive: true });
-  for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf), EXACTLY);
+  for (const each of routes) router.register(each.path, [each.method], entering(each, stagesOf), STRICT_PATH);
   const fallback = entering(FALLBACK, stagesOf);
+  // The router sets the members that its own type requires of the context.
   const dispatched = compose([router.routes() as Middleware, fallback]);
   return async function dispatch(ctx, next) {
     await (hasPath(ctx) ? dispatched : fallback)(ctx, next);
   };
 };
 
-/** Of some request targets that are no URL, such as `http://[`, the framework cannot tell the path. */
+/** Koa can't parse some request targets that are no URL, such as `http://[`. */
 const hasPath = (ctx: Context): boolean => {
   try {
     return typeof ctx.path === 'string';
@@ -53,7 +54,7 @@ const entering = (entered: Route, stagesOf: (route: Route) => Middleware): Middl
   };
 };
 
-/** The methods of the routes that share the request's path; the router leaves these on the context. */
+/** The methods of the routes that match the request's path, as the router has set them on the context. */
 const matchedMethods = ({ matched = [] }: Context): string[] => [
   ...new Set(matched.flatMap(({ methods }) => methods)),
   ...(matched.length > 0 ? ['OPTIONS'] : []),

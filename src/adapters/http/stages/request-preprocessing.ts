@@ -2,10 +2,10 @@ import type { Middleware } from 'koa';
 import type { HttpDeps } from '../http-deps.ts';
 
 export const REQUEST_ID_HEADER = 'svc-request-id';
-/** Whatever else a client sends is not worth a line in the log. */
+/** Printable ASCII, short enough for the log. Any other value is replaced. */
 const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
-/** Stage 3: who asks, in what version, and what the request is called. */
+/** Stage 3: sets the request's id and the version. */
 export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
   async function requestPreprocessing(ctx, next) {
     const given = ctx.get(REQUEST_ID_HEADER);

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { HttpDeps } from '../http-deps.ts';
 import { runInRequest } from '../request/request-scope.ts';
 
-/** Stage 4: from here on any code of the request can ask for its id. */
+/** Stage 4: from here on any code of the request can read its id. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
   async function requestScope({ request: { id, version } }, next) {
     await runInRequest({ requestId: id, time: clock.now(), version }, next);

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { ResponseSerializationFailure } from '../errors/exceptions.ts';
 import type { Route } from '../routing/define-route.ts';
 
-/** Stage 11: what the schema does not name does not leave. */
+/** Stage 11: removes what the response schema does not name. */
 export const responseSerialization = ({ response }: Route): Middleware =>
   async function responseSerialization(ctx, next) {
     await next();

@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** An API's answers are never a page: nothing may load from them or frame them. */
+/** A response is never a page: it may load nothing, and nothing may frame it. */
 const setHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -16,13 +16,14 @@ export const securityHeaders = (): Middleware =>
     await setHeaders(ctx, next);
   };
 
-/** The same headers, for an answer that no stage writes. */
+/** The same headers, for a response outside the pipeline. */
 export const securityHeaderFields = async (): Promise<readonly (readonly [name: string, value: string])[]> => {
   const fields: (readonly [string, string])[] = [];
   const res = {
     setHeader: (name: string, value: string) => fields.push([name, value]),
     removeHeader: () => undefined,
   };
+  // koa-helmet reads nothing but `req` and `res`, and helmet calls these two methods alone.
   await setHeaders({ req: {}, res } as unknown as Context, async () => undefined);
   return fields;
 };

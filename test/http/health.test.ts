@@ -45,6 +45,7 @@ const overChecks = async (checks: readonly Check[]) => {
       authenticate: async () => ({ ok: false, reason: 'nobody' }),
       version: VERSION,
       redis: null,
+      detailedRequestLog: false,
     }),
   );
   servers.push(server);

@@ -184,13 +184,13 @@ describe('a stranger who repeats himself', () => {
   });
 
   it.each([
-    ['https://app.example.com:8443', 'origin https://app.example.com:8443'],
-    ['null', 'origin null'],
-    ['https://[::1]:3000', 'origin https://[::1]:3000'],
-    [`https://${'a'.repeat(5_000)}.example`, 'origin malformed'],
-    ['https://a.example/path?token=hunter22', 'origin malformed'],
-    ['hunter22', 'origin malformed'],
-    ['https://user:hunter22@a.example', 'origin malformed'],
+    ['https://app.example.com:8443', 'origin https://app.example.com:8443 is not in ALLOWED_ORIGINS_DEV'],
+    ['null', 'origin null is not in ALLOWED_ORIGINS_DEV'],
+    ['https://[::1]:3000', 'origin https://[::1]:3000 is not in ALLOWED_ORIGINS_DEV'],
+    [`https://${'a'.repeat(5_000)}.example`, 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
+    ['https://a.example/path?token=hunter22', 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
+    ['hunter22', 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
+    ['https://user:hunter22@a.example', 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
   ])('is told by his origin where that has the form of one: %.40s', async (origin, reason) => {
     const app = await sampledApp();
     await app.http.get('/probe').set('Origin', origin).expect(403);

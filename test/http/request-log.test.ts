@@ -193,3 +193,49 @@ describe('the duration of a request', () => {
     expect(logged).toEqual([{ duration: 2_000, level: 'warn' }]);
   });
 });
+
+describe('the path of a request', () => {
+  const routes = [probe(() => null, { path: '/items/:id' })];
+  const secret = 'hunter22';
+
+  it.each([
+    ['a route', `/items/${secret}`, { route: 'probe', path: '/items/:id' }],
+    ['no route', `/${secret}`, { route: 'fallback', path: '/*' }],
+  ])('is that of its route: of %s', async (_what, target, line) => {
+    const app = await stageApp(routes);
+    await app.http.get(target);
+    expect(answered(app)).toEqual([expect.objectContaining(line)]);
+    expect(JSON.stringify(app.logs)).not.toContain(secret);
+  });
+
+  it('is its own as well where that is asked for, without its query and not beyond 200 characters', async () => {
+    const app = await stageApp(routes, { detailedRequestLog: true });
+    await app.http.get(`/nowhere?token=${secret}`);
+    await app.http.get(`/${'a'.repeat(1_000)}`);
+    expect(answered(app).map(({ target }) => target)).toEqual(['/nowhere', `/${'a'.repeat(199)}`]);
+    expect(JSON.stringify(app.logs)).not.toContain(secret);
+  });
+});
+
+describe('the line of a refused request', () => {
+  it('has code and reason where details are asked for', async () => {
+    const app = await stageApp([probe(() => null)], { detailedRequestLog: true });
+    await app.http.get('/nowhere');
+    await app.http.get('/probe?a=b');
+    await app.http.get('/probe').set('Origin', 'http://127.0.0.1:4210');
+    expect(answered(app).map(({ code, reason }) => [code, reason])).toEqual([
+      ['SYS_HTTP_UNEXPECTED_ERROR', 'no route has this path'],
+      ['CLIENT_PARAMS_VALIDATION_FAILED', 'a is unknown'],
+      ['SYS_HTTP_UNEXPECTED_ERROR', 'origin http://127.0.0.1:4210 is not in ALLOWED_ORIGINS_DEV'],
+    ]);
+  });
+});
+
+describe('in development', () => {
+  it('each request is logged, however often one is refused', async () => {
+    const service = await startService({ NODE_ENV: 'development', DATABASE_URL: 'memory:', REDIS_URL: '' });
+    for (let times = 0; times < 12; times++) await service.http.get('/nowhere').set('Origin', 'http://127.0.0.1:4210');
+    await service.close();
+    expect(answered(service)).toHaveLength(12);
+  });
+});

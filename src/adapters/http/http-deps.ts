@@ -23,6 +23,10 @@ export type HttpDeps = {
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly allowedOrigins: readonly string[];
+  /** The setting that `allowedOrigins` come from, for the log. */
+  readonly allowedOriginsSetting: string;
+  /** Adds the request's own path, and the code and reason of a refusal, to the line of a request. Development only: clients choose paths. */
+  readonly detailedRequestLog: boolean;
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
   /** Counts requests for all instances; `null`: each process counts its own. */
   readonly redis: Redis | Cluster | null;

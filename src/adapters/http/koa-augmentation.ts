@@ -34,6 +34,8 @@ declare module 'koa' {
     signal?: AbortSignal;
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;
+    /** Set when an error is logged. */
+    refusal?: { readonly code: string; readonly reason: string | undefined };
     /** Whether the request has been logged. */
     logged?: boolean;
     /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0027. */

@@ -33,6 +33,8 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     environment: 'test',
     baseUrl: 'https://auth.example.org',
     allowedOrigins: [],
+    allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
+    detailedRequestLog: false,
     rateLimits: { global: null, strict: null, public: null },
     redis: null,
     requestTimeout: 30_000,

@@ -5,7 +5,7 @@ import { framesOf } from '../../redaction/stack-frames.ts';
 import { isDeclared } from '../errors/declared-error.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
-type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest'>;
+type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest' | 'detailedRequestLog'>;
 
 export type UnreadableDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'onUnreadable'>;
 
@@ -14,11 +14,15 @@ const UNREADABLE = 'unreadable request';
 /** Lines a minute with one reason: of requests that reached a route, and so its rate limit, and of requests that did not. */
 const MAX_OF_ROUTES = 10;
 const MAX_BEFORE_ROUTES = 1;
+/** Characters of a request's path in a line. */
+const MAX_PATH = 200;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */
-export const logError = (ctx: Context, error: AppError, { logger, sampling }: LogDeps): void => {
+export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => {
+  const { logger, sampling, detailedRequestLog } = deps;
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
+  ctx.state.refusal = { code, reason: reason ?? problemsOf(error) };
   const kind = { level, of: error.message, route: route?.name, code, status };
   const most = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
   const isSampled = route === undefined || level !== 'info';
@@ -26,7 +30,7 @@ export const logError = (ctx: Context, error: AppError, { logger, sampling }: Lo
   if (ctx.state.leftOut) return;
   // The scope of stage 4 has ended when an exception gets here.
   const line = { requestId: ctx.request.id, route: route?.name, code };
-  logger[level]({ ...line, reason, err: originOf(error) }, error.message);
+  logger[level]({ ...line, ...(detailedRequestLog && { status }), reason, err: originOf(error) }, error.message);
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
@@ -62,7 +66,8 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
  * Logs a response once: stage 12 calls it for a success, stage 13 for the rest. The log gets the duration since stage 9, or
  * since arrival for a request that ended before; the metrics get the duration since arrival.
  */
-export const logRequest = (ctx: Context, { logger, sampling, slowRequest, onRequest }: LogDeps): void => {
+export const logRequest = (ctx: Context, deps: LogDeps): void => {
+  const { logger, sampling, slowRequest, onRequest, detailedRequestLog } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
   const now = performance.now();
@@ -77,9 +82,17 @@ export const logRequest = (ctx: Context, { logger, sampling, slowRequest, onRequ
       requestId: ctx.request.id,
       method: ctx.method,
       route: route?.name,
+      path: route?.path,
       status: ctx.status,
       duration: Math.round(duration),
+      ...(detailedRequestLog && { target: pathOf(ctx), ...ctx.state.refusal }),
     },
     ANSWERED,
   );
 };
+
+const problemsOf = ({ details }: AppError): string | undefined =>
+  details?.map(({ field, message }) => `${field} ${message}`).join(', ');
+
+/** As the client sent it, without the query. Koa's own throws for targets that are no URL. */
+const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/[?#].*$/s, '').slice(0, MAX_PATH);

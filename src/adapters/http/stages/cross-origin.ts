@@ -14,10 +14,10 @@ const HEADERS = {
 
 /** The serialized form (RFC 6454 §6.2), bounded for the log. */
 const ORIGIN = /^(?:null|[a-z][a-z\d+.-]{0,19}:\/\/[\w.[\]:-]{1,100})$/i;
-const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : 'malformed');
+const loggable = (origin: string): string => (ORIGIN.test(origin) ? origin : '(malformed)');
 
 /** Stage 5. SPEC "Cross-origin rules". */
-export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
+export const crossOrigin = ({ allowedOrigins, allowedOriginsSetting }: HttpDeps): Middleware => {
   const allowed = new Set(allowedOrigins);
   const setOrigin = cors({
     origin: (ctx) => ctx.get('Origin'),
@@ -29,7 +29,8 @@ export const crossOrigin = ({ allowedOrigins }: HttpDeps): Middleware => {
   return async function crossOrigin(ctx, next) {
     const origin = ctx.get('Origin');
     ctx.vary('Origin');
-    if (origin !== '' && !allowed.has(origin)) throw httpFailure(403, { reason: `origin ${loggable(origin)}` });
+    if (origin !== '' && !allowed.has(origin))
+      throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
     if (origin !== '' || ctx.method === 'OPTIONS') ctx.set(HEADERS);
     // The library ignores an OPTIONS request without Access-Control-Request-Method.
     if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);

@@ -10,15 +10,15 @@ const FALLBACK = route(
   {
     name: 'fallback',
     method: 'GET',
-    path: '/',
+    path: '/*',
     auth: 'public',
     request: { query: v.unknown() },
     response: { data: v.null() },
   },
   (_input, ctx) => {
     const methods = matchedMethods(ctx);
-    if (methods.length === 0) throw createHttpError(404);
-    throw createHttpError(405, { headers: { Allow: methods.join(', ') } });
+    if (methods.length === 0) throw createHttpError(404, { type: 'no route has this path' });
+    throw createHttpError(405, { type: 'no route has this method', headers: { Allow: methods.join(', ') } });
   },
 );
 

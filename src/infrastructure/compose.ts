@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
-import { logSampling } from '../adapters/http/logging/log-sampling.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
@@ -9,9 +8,10 @@ import { type PrometheusMetrics, prometheusMetrics, type RateLimitMode } from '.
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
+import { samplingFor } from './compose/log-sampling.ts';
 import { countLoginAttempts } from './compose/login-attempts.ts';
 import type { Ports } from './compose/ports.ts';
-import { declareRoutes } from './compose/routes.ts';
+import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { openTokens } from './compose/tokens.ts';
 import type { Config } from './config.ts';
@@ -22,16 +22,18 @@ export type Service = {
   readonly http: HttpHandlers;
   readonly routes: readonly Route[];
   readonly ports: Ports;
-  /** What Prometheus is told, where METRICS asks for it. */
+  /** `null` unless METRICS is set. */
   readonly metrics: PrometheusMetrics | null;
-  /** Lets go of the database and of Redis. */
+  /** Closes the connections to the database and to Redis. */
   readonly close: () => Promise<void>;
 };
 
-/** The part of a request's time that a password may wait to be hashed. */
+type AppDeps = Parameters<typeof createApp>[1];
+
+/** The share of the request time-out that a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
 
-/** Puts the service together: the same in production and in tests, which may replace ports. */
+/** Builds the service: the same in production and in tests, which may override ports. */
 export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
   const storage = await openStorage(config, logger);
   const redis = config.redisUrls.length === 0 ? null : connectRedis(config.redisUrls, logger);
@@ -51,24 +53,14 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     ids: ulidGenerator(clock),
     ...overrides,
   };
-  const checks = redis === null ? storage.checks : [...storage.checks, redisCheck(redis)];
-  const hooks = {
-    onRefresh: metrics?.observeRefresh,
-    onRehashFailed: (error: unknown) => logger.warn({ err: error }, 'a password hash could not be renewed'),
-  };
-  const routes = declareRoutes(config, { ...ports, ...hooks }, checks, keySet);
-  const sampling = logSampling(logger);
-  const http = createApp(routes, {
-    ...config,
-    ...ports,
-    logger,
-    sampling,
-    redis,
-    authenticate: authenticate(ports),
-    version: VERSION,
-    onRequest: metrics?.observeRequest,
-    onUnreadable: metrics?.observeUnreadable,
+  const routes = declareRoutes(useCaseDeps(config, ports, { logger, metrics }), {
+    refreshCookie: config.refreshCookie,
+    baseUrl: config.baseUrl,
+    checks: redis === null ? storage.checks : [...storage.checks, redisCheck(redis)],
+    keySet,
   });
+  const sampling = samplingFor(config.environment, logger);
+  const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis }));
   metrics?.watch({
     passwordHashes: hasher.load,
     databaseConnections: storage.connections,
@@ -82,10 +74,45 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   return { http, routes, ports, metrics, close };
 };
 
+type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
+
+const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observers): UseCaseDeps => ({
+  ...ports,
+  accessLifetime: config.accessLifetime,
+  refreshLifetime: config.refreshLifetime,
+  replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
+  onRefresh: metrics?.observeRefresh,
+  onRehashFailed: (error) => logger.warn({ err: error }, 'a password hash could not be renewed'),
+});
+
+const httpDeps = (
+  config: Config,
+  ports: Ports,
+  { logger, metrics, sampling, redis }: Observers & Pick<AppDeps, 'sampling' | 'redis'>,
+): AppDeps => ({
+  logger,
+  sampling,
+  redis,
+  clock: ports.clock,
+  ids: ports.ids,
+  authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
+  version: VERSION,
+  baseUrl: config.baseUrl,
+  allowedOrigins: config.allowedOrigins,
+  allowedOriginsSetting: config.allowedOriginsSetting,
+  detailedRequestLog: config.environment === 'development',
+  rateLimits: config.rateLimits,
+  requestTimeout: config.requestTimeout,
+  slowRequest: config.slowRequest,
+  trustProxy: config.trustProxy,
+  onRequest: metrics?.observeRequest,
+  onUnreadable: metrics?.observeUnreadable,
+});
+
 const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
   if (redis === null) return 'process';
   return limitsDegraded() ? 'degraded' : 'shared';
 };
 
-/** Limits are counted in the process while Redis is away. */
+/** Not required: without Redis, limits are counted in the process. */
 const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => redis.ping(), required: false });

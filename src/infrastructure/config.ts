@@ -8,6 +8,7 @@ import type { Environment } from './config/variable.ts';
 import { mapVariables, shownDefault, withDefaults } from './config/variables.ts';
 import { warningsOf } from './config/warnings.ts';
 
+type OriginsVariable = 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
 type Tier = 'global' | 'strict' | 'public';
 
 /** Times in milliseconds. */
@@ -21,13 +22,15 @@ type DatabasePool = {
 export type Config = {
   readonly environment: Environment;
   readonly host: string;
-  /** 0 is any free one. */
+  /** 0 is any free port. */
   readonly port: number;
   /** An http(s) URL without a trailing slash. */
   readonly baseUrl: string;
   /** Serialized origins (RFC 6454 §6.2). */
   readonly allowedOrigins: readonly string[];
-  /** How many proxies stand in front. */
+  /** The variable that they are from. */
+  readonly allowedOriginsSetting: OriginsVariable;
+  /** The number of proxies in front of the service. */
   readonly trustProxy: number;
   /** Milliseconds. */
   readonly requestTimeout: number;
@@ -41,7 +44,7 @@ export type Config = {
     | { readonly kind: 'memory' };
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
-  /** One is a server, several are nodes of one cluster, none is no Redis. */
+  /** One is a server, several are nodes of one cluster; empty without Redis. */
   readonly redisUrls: readonly string[];
   /** `redis` only with `redisUrls`. */
   readonly sessionStore: 'database' | 'redis';
@@ -66,13 +69,13 @@ export type Config = {
     readonly maxAge: number;
   };
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** What is allowed and worth a line in the log. */
+  /** What is allowed but probably a mistake or a risk: a line of the log each. */
   readonly warnings: readonly string[];
-  /** Where the metrics are listened for; `null` is nowhere. */
+  /** The address of the metrics; `null` when they are off. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
 };
 
-/** Every problem of the configuration: a line each, with the variable's name and never its value. */
+/** All problems of the configuration: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
@@ -83,7 +86,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Every variable, its default and its meaning, for readers: `.env.example` and the README's table. */
+/** Every variable, its default and its meaning, for `.env.example` and the tables of the documentation. */
 export const CONFIG_VARIABLES = Object.values(
   mapVariables((name, variable) => ({ name, default: shownDefault(variable), meaning: variable.meaning })),
 );
@@ -94,7 +97,7 @@ const databaseOf = (values: Values): Config['database'] => {
   return url === 'memory:' ? { kind: 'memory' } : { kind: 'postgresql', url, ...poolOf(values) };
 };
 
-/** A fault of the database has to show before the request is out of time. */
+/** The time-outs of the database are below that of a request, which can then still report the failure. */
 const poolOf = (values: Values): DatabasePool => {
   const half = Math.max(1, Math.floor(values.REQUEST_TIMEOUT_MS / 2));
   return {
@@ -105,16 +108,19 @@ const poolOf = (values: Values): DatabasePool => {
   };
 };
 
+const originsVariable = ({ NODE_ENV }: Values): OriginsVariable =>
+  NODE_ENV === 'production' ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV';
+
 const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);
 
-/** A password of its own is one as it is; within a URL it is percent-encoded. */
+/** REDIS_PASSWORD is taken literally; a password in a URL is percent-encoded. */
 const redisUrlsOf = ({ REDIS_URL: urls = [], REDIS_PASSWORD: password }: Values): readonly string[] =>
   password === undefined
     ? urls
     : urls.map((text) => Object.assign(new URL(text), { password: encodeURIComponent(password) }).href);
 
 /**
- * The configuration that the environment describes (SPEC; DESIGN "Configuration"). An empty variable is an unset one.
+ * Parses the environment (SPEC; ADR 0018). An empty variable counts as unset.
  * @throws ConfigError
  */
 export const parseConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
@@ -123,13 +129,15 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
   const { keys, problems: keyProblems } = readTokenKeys(texts);
   const problems = [...unfit, ...refusals(fitting), ...keyProblems.map(([name, problem]) => `${name}: ${problem}`)];
   if (problems.length > 0) throw new ConfigError(problems);
+  // Without problems, no variable is missing.
   const values = fitting as Values;
   return {
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
-    allowedOrigins: values.NODE_ENV === 'production' ? values.ALLOWED_ORIGINS_PROD : values.ALLOWED_ORIGINS_DEV,
+    allowedOrigins: values[originsVariable(values)],
+    allowedOriginsSetting: originsVariable(values),
     trustProxy: values.TRUST_PROXY,
     requestTimeout: values.REQUEST_TIMEOUT_MS,
     slowRequest: values.SLOW_REQUEST_THRESHOLDS,

@@ -75,6 +75,7 @@ describe('without any variable', () => {
       port: 3000,
       baseUrl: 'http://localhost:3000',
       allowedOrigins: [],
+      allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
       trustProxy: 0,
       requestTimeout: 30_000,
       slowRequest: { warn: 1_000, error: 3_000 },
@@ -357,7 +358,10 @@ describe('a variable', () => {
 
   it('ALLOWED_ORIGINS_PROD counts in production, ALLOWED_ORIGINS_DEV elsewhere', () => {
     const both = { ALLOWED_ORIGINS_DEV: 'http://localhost:5173', ALLOWED_ORIGINS_PROD: 'https://app.example.com' };
-    expect(parseConfig({ ...PRODUCTION, ...both }).allowedOrigins).toEqual(['https://app.example.com']);
+    expect(parseConfig({ ...PRODUCTION, ...both })).toMatchObject({
+      allowedOrigins: ['https://app.example.com'],
+      allowedOriginsSetting: 'ALLOWED_ORIGINS_PROD',
+    });
     expect(parseConfig(both).allowedOrigins).toEqual(['http://localhost:5173']);
     expect(parseConfig({ ...both, NODE_ENV: 'test' }).allowedOrigins).toEqual(['http://localhost:5173']);
   });

@@ -7,39 +7,42 @@ import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
-import { changePassword } from '../../application/use-cases/change-password.ts';
+import { type ChangePasswordDeps, changePassword } from '../../application/use-cases/change-password.ts';
 import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
 import { endOwnSession } from '../../application/use-cases/end-own-session.ts';
 import { getCurrentUser } from '../../application/use-cases/get-current-user.ts';
 import { listSessions } from '../../application/use-cases/list-sessions.ts';
 import { type LoginDeps, login } from '../../application/use-cases/login.ts';
-import { logout } from '../../application/use-cases/logout.ts';
+import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
-import { register } from '../../application/use-cases/register.ts';
-import type { Config } from '../config.ts';
-import type { Ports } from './ports.ts';
+import { type RegisterDeps, register } from '../../application/use-cases/register.ts';
+
+/** What the use cases need. */
+export type UseCaseDeps = RegisterDeps & LoginDeps & RefreshDeps & LogoutDeps & ChangePasswordDeps;
+
+type RoutesOptions = {
+  readonly refreshCookie: Parameters<typeof refreshCookie>[0];
+  readonly baseUrl: string;
+  readonly checks: readonly Check[];
+  readonly keySet: PublicJwks;
+};
 
 /** Every route of the service, over the use cases. */
 export const declareRoutes = (
-  config: Config,
-  ports: Ports & Pick<RefreshDeps, 'onRefresh'> & Pick<LoginDeps, 'onRehashFailed'>,
-  checks: readonly Check[],
-  keySet: PublicJwks,
-): Route[] => {
-  const deps = { ...ports, ...config, replayPolicy: config };
-  return [
-    ...authRoutes(
-      { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
-      refreshCookie(config.refreshCookie),
-    ),
-    ...sessionRoutes({
-      listSessions: listSessions(deps),
-      endOwnSession: endOwnSession(deps),
-      endAllSessions: endAllSessions(deps),
-    }),
-    ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
-    ...errorRoutes(config.baseUrl),
-    ...keySetRoutes(keySet),
-    ...healthRoutes(checks),
-  ];
-};
+  deps: UseCaseDeps,
+  { refreshCookie: cookie, baseUrl, checks, keySet }: RoutesOptions,
+): Route[] => [
+  ...authRoutes(
+    { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
+    refreshCookie(cookie),
+  ),
+  ...sessionRoutes({
+    listSessions: listSessions(deps),
+    endOwnSession: endOwnSession(deps),
+    endAllSessions: endAllSessions(deps),
+  }),
+  ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
+  ...errorRoutes(baseUrl),
+  ...keySetRoutes(keySet),
+  ...healthRoutes(checks),
+];

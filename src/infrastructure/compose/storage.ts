@@ -16,8 +16,11 @@ type Storage = Pick<Ports, 'users' | 'sessions'> & {
   readonly close: () => Promise<void>;
 };
 
-export const openStorage = async (config: Config, logger: Logger): Promise<Storage> => {
-  const { users, sessionsWithin, checks, connections, close } = await openRepositories(config);
+type StorageConfig = Pick<Config, 'database' | 'migrateOnStart' | 'sessionStore' | 'redisUrls' | 'requestTimeout'>;
+
+/** @throws Error that names DATA_DIR, DATABASE_URL or REDIS_URL, and the reason. */
+export const openStorage = async (config: StorageConfig, logger: Logger): Promise<Storage> => {
+  const { users, sessionsWithin, checks, connections, close } = await openRepositories(config, logger);
   try {
     const store = await openSessionStore(config, sessionsWithin, logger);
     return {
@@ -38,7 +41,7 @@ export const openStorage = async (config: Config, logger: Logger): Promise<Stora
 
 type Repositories = Omit<Storage, 'sessions'> & { readonly sessionsWithin: Parameters<typeof openSessionStore>[1] };
 
-const openRepositories = async ({ database, migrateOnStart }: Config): Promise<Repositories> => {
+const openRepositories = async ({ database, migrateOnStart }: StorageConfig, logger: Logger): Promise<Repositories> => {
   if (database.kind === 'memory') {
     return {
       users: memoryUserRepository(),
@@ -48,7 +51,10 @@ const openRepositories = async ({ database, migrateOnStart }: Config): Promise<R
       close: async () => undefined,
     };
   }
-  const { em, ping, connections, close } = await openDatabase(database, { migrate: migrateOnStart });
+  const { em, ping, connections, close } = await openDatabase(database, {
+    migrate: migrateOnStart,
+    onCreate: () => logger.info('Preparing the database …'),
+  });
   return {
     users: mikroOrmUserRepository(em),
     sessionsWithin: (options) => mikroOrmSessionRepository(em, options),

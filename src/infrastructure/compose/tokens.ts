@@ -5,12 +5,15 @@ import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys/keys.ts';
 import type { Ports } from './ports.ts';
 
-/** A signer from elsewhere has keys of its own, which are not known here. */
+/** An overriding signer has keys of its own, so that the key set is empty. */
 export const openTokens = async (
-  config: Config,
+  config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
   { tokens }: Partial<Ports>,
 ): Promise<{ tokens: TokenSigner; keySet: PublicJwks }> => {
   if (tokens !== undefined) return { tokens, keySet: { keys: [] } };
   const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
-  return { tokens: await joseTokenSigner(keys, config), keySet: await jwks(keys.access) };
+  return {
+    tokens: await joseTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
+    keySet: await jwks(keys.access),
+  };
 };

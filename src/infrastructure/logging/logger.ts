@@ -1,8 +1,8 @@
-import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, type LoggerOptions as PinoOptions, pino, stdTimeFunctions } from 'pino';
 import type { Config } from '../config.ts';
 import { censored, censoredMembers, messageOf, SECRET_NAMES } from './log-safety.ts';
+import { terminalFormat } from './terminal-format.ts';
 
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
@@ -10,9 +10,12 @@ export type LoggerOptions = {
   readonly version: string;
   /** Standard output by default. */
   readonly destination?: DestinationStream;
-  /** For a reader at a terminal; obeyed in development alone, and where pino-pretty is installed. */
+  /** Text for a terminal instead of JSON. Development only. */
   readonly pretty?: boolean | undefined;
 };
+
+/** Of these levels, the log has a line for each refused request. */
+const WITH_REQUESTS: ReadonlySet<string> = new Set(['trace', 'debug', 'info']);
 
 /** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
 const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
@@ -24,28 +27,26 @@ const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   },
 };
 
-/** Makes of a JSON line what is easy to read; `null` where pino-pretty, a development dependency, is not installed. */
-const prettyFormat = (colorize: boolean): ((line: string) => string) | null => {
-  const require = createRequire(import.meta.url);
-  try {
-    const { prettyFactory }: typeof import('pino-pretty') = require('pino-pretty');
-    return prettyFactory({ colorize });
-  } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === 'MODULE_NOT_FOUND') return null;
-    throw error;
-  }
-};
-
-const outputOf = ({ destination, pretty, environment }: LoggerOptions): DestinationStream => {
-  const output = destination ?? pino.destination(1);
-  const format = pretty === true && environment === 'development' ? prettyFormat(destination === undefined) : null;
-  return format === null ? output : { write: (line) => output.write(format(line)) };
+const outputOf = ({
+  destination = pino.destination(1),
+  pretty,
+  environment,
+  level,
+}: LoggerOptions): DestinationStream => {
+  if (pretty !== true || environment !== 'development') return destination;
+  const format = terminalFormat(WITH_REQUESTS.has(level));
+  return {
+    write(line) {
+      const text = format(line);
+      if (text !== '') destination.write(text);
+    },
+  };
 };
 
 /**
- * Logs JSON lines with an ISO 8601 time, or prettily. Secrets are censored and errors reduced to what is safe; whoever logs
- * should not hand them over in the first place.
- * @param mixin members that every line gets, such as the request's id; a line's own go before them.
+ * A logger that writes JSON lines with an ISO 8601 time, or text for a terminal. It censors members with the names of secrets and
+ * reduces errors to what is safe to log, as a second line of defense: callers must not pass secrets to it.
+ * @param mixin returns members for every line, such as the request's id. A line's own members override them.
  */
 export const createLogger = (options: LoggerOptions, mixin: () => object): Logger => {
   const { level, environment, version } = options;
@@ -55,10 +56,10 @@ export const createLogger = (options: LoggerOptions, mixin: () => object): Logge
       base: { pid: process.pid, hostname: hostname(), environment, version },
       timestamp: stdTimeFunctions.isoTime,
       mixin,
-      // pino's own merges into the object that the mixin gave, which is shared.
+      // pino's default strategy changes the object that the mixin returned, which requests share.
       mixinMergeStrategy: (own, mixed) => ({ ...mixed, ...own }),
       formatters: { level: (label) => ({ level: label }), log: censoredMembers },
-      // The formatter does not see a child's bindings; these two do.
+      // `formatters.log` does not apply to the bindings of a child logger; these two do.
       serializers: { err: (value) => censored(value) },
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withRedactedMessage,

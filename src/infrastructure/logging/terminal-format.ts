@@ -1,0 +1,85 @@
+import { styleText } from 'node:util';
+
+type Line = Readonly<Record<string, unknown>>;
+type Style = Parameters<typeof styleText>[0];
+
+/** The same in every line, or shown in another place. */
+const HIDDEN = new Set([
+  ...['time', 'level', 'msg', 'err', 'requestId', 'address'],
+  ...['pid', 'hostname', 'environment', 'version'],
+]);
+const LEVEL_STYLES: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: 'red' };
+const REQUEST = 'request answered';
+
+/**
+ * Turns a JSON line of the log into text for a terminal: a line for each request, with the code and reason of its refusal. Colors
+ * are left out where standard output has none.
+ * @param requestsLogged whether the level of the log includes the lines of requests: the line of a refusal then adds nothing, and
+ *   becomes the empty text.
+ */
+export const terminalFormat =
+  (requestsLogged: boolean) =>
+  (json: string): string => {
+    // The logger's own line.
+    const line = JSON.parse(json) as Line;
+    if (requestsLogged && isRefusal(line)) return '';
+    const text = line.msg === REQUEST ? requestText(line) : messageText(line);
+    return `${styleText('dim', timeOf(line))} ${text}\n${errorText(line.err)}`;
+  };
+
+/** Whether the line is about an exception that needs no stack: the line of its request has its code and reason as well. */
+const isRefusal = ({ msg, requestId, code, status, err }: Line): boolean =>
+  msg !== REQUEST && requestId !== undefined && code !== undefined && status !== undefined && err === undefined;
+
+const requestText = ({ level, method, target, path, status, duration, requestId, code, reason }: Line): string => {
+  const slow = LEVEL_STYLES[String(level)];
+  const time = `${String(duration)} ms`;
+  return [
+    printable(method),
+    printable(target ?? path ?? ''),
+    styleText(statusStyle(Number(status)), String(status)),
+    slow === undefined ? time : styleText(slow, `${time} (slow)`),
+    styleText('dim', printable(requestId)),
+    ...(code === undefined ? [] : [printable(code)]),
+    ...(reason === undefined ? [] : [`(${printable(reason)})`]),
+  ].join(' ');
+};
+
+const statusStyle = (status: number): Style => {
+  if (status >= 500) return 'red';
+  return status >= 400 ? 'yellow' : 'green';
+};
+
+const messageText = (line: Line): string => {
+  const { level, msg = '', requestId } = line;
+  const style = LEVEL_STYLES[String(level)];
+  const label = style === undefined ? [] : [styleText(style, String(level).toUpperCase())];
+  const members = Object.entries(line)
+    .filter(([name]) => !HIDDEN.has(name))
+    .map(([name, value]) => `${name}=${printable(value)}`);
+  const id = requestId === undefined ? [] : [styleText('dim', printable(requestId))];
+  return [...label, printable(msg), ...members, ...id].join(' ');
+};
+
+/** An error as the log's serializer leaves it, and its causes. */
+const errorText = (error: unknown): string => {
+  if (typeof error !== 'object' || error === null) return '';
+  const { type, message, stack, cause } = error as Line;
+  const text = typeof stack === 'string' ? stack : `${String(type)}: ${String(message)}`;
+  const indented = text.split('\n').map((each) => `    ${printable(each.trim())}\n`);
+  return `${indented.join('')}${errorText(cause)}`;
+};
+
+/** Local time to the millisecond. */
+const timeOf = ({ time }: Line): string => {
+  const date = new Date(String(time));
+  const digits = (value: number, length = 2) => String(value).padStart(length, '0');
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map((part) => digits(part)).join(':');
+  return `${clock}.${digits(date.getMilliseconds(), 3)}`;
+};
+
+/** Without characters that a terminal may take for commands, or that change the order of what it shows. */
+const printable = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return text.replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd');
+};

@@ -16,6 +16,8 @@ export type BenchedService = {
 export const startService = async (dataDir: string): Promise<BenchedService> => {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [MAIN], {
+    // Without the checkout's `.env`.
+    cwd: import.meta.dirname,
     env: {
       ...process.env,
       DATA_DIR: dataDir,

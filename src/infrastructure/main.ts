@@ -1,16 +1,22 @@
+import { existsSync } from 'node:fs';
 import { manageKeys } from './commands/keys.ts';
 import { type Config, parseConfig } from './config.ts';
 import { makeFilesPrivate } from './data-dir/private-data.ts';
 import { openDatabase } from './database/database.ts';
 import { serve } from './serve.ts';
 
-/** Whoever starts the service reads this on the standard error; nothing else does. */
+/** Prints the error's message to standard error, and exits. */
 const fail = (error: unknown): never => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 };
 
-/** Until the first signal; a second one ends the process at once. */
+/** Like Node's `--env-file-if-exists`, which also reports that there is no file. A variable that is set wins over the file. */
+const readEnvFile = (): void => {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+};
+
+/** Stops at the first signal; the second one ends the process at once. */
 const serveUntilSignalled = async (config: Config): Promise<void> => {
   const stop = await serve(config);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -22,10 +28,11 @@ const serveUntilSignalled = async (config: Config): Promise<void> => {
   }
 };
 
-/** Brings the database's schema up to date and nothing else, for deployments that set MIGRATE_ON_START=false. */
+/** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
 const migrate = async ({ database }: Config): Promise<void> => {
-  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory has no schema to migrate');
-  await (await openDatabase(database, { migrate: true })).close();
+  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory: has no schema to migrate');
+  const onCreate = () => void process.stdout.write('Preparing the database …\n');
+  await (await openDatabase(database, { migrate: true, onCreate })).close();
 };
 
 makeFilesPrivate();
@@ -38,9 +45,10 @@ const COMMANDS = new Map<string, (args: readonly string[]) => unknown>([
 
 const [, , name = 'serve', ...args] = argv;
 try {
+  readEnvFile();
   const command = COMMANDS.get(name);
   if (command === undefined)
-    throw new Error(`There is no command ${name}; there are: ${[...COMMANDS.keys()].join(', ')}.`);
+    throw new Error(`Unknown command: ${name}. The commands are ${[...COMMANDS.keys()].join(', ')}.`);
   await command(args);
 } catch (error) {
   fail(error);

@@ -103,7 +103,9 @@ describe('a service that is told to stop', () => {
     );
     await Promise.race(hashing);
     void stop('SIGINT');
-    await vi.waitFor(() => expect(stdout.some((line) => line.includes('Tandem stops'))).toBe(true), { interval: 5 });
+    await vi.waitFor(() => expect(stdout.some((line) => line.includes('Tandem is stopping'))).toBe(true), {
+      interval: 5,
+    });
     child.kill('SIGINT');
     expect(await outcome).toEqual({ code: 1, signal: null });
     expect((await Promise.all(hashing)).some((each) => typeof each === 'object' && 'dropped' in each)).toBe(true);

@@ -15,9 +15,9 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** `npm run keys -- …` without npm, in an environment of the test's. */
-const keys = (args: readonly string[], env: Env = {}) => {
+const keys = (args: readonly string[], env: Env = {}, cwd = import.meta.dirname) => {
   const command = [`${ROOT}src/infrastructure/main.ts`, 'keys', ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8' });
   return { status, stdout, stderr };
 };
 

@@ -75,6 +75,6 @@ describe('the metrics', () => {
     const env = { DATABASE_URL: 'memory:', DATA_DIR: directory.path, METRICS: String(port) };
     const { outcome, stderr } = spawnService(env);
     expect(await outcome).toEqual({ code: 1, signal: null });
-    expect(stderr).toEqual([expect.stringMatching(/^METRICS .*EADDRINUSE/)]);
+    expect(stderr).toEqual([expect.stringMatching(/^METRICS: .*EADDRINUSE/)]);
   });
 });

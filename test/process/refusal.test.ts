@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -63,18 +63,29 @@ describe('the service refuses to start', () => {
     expect(stderr).toEqual([expect.stringContaining('DATA_DIR')]);
   });
 
-  it('on a port that is taken', async () => {
+  it('with an `.env` in the working directory that is wrong', async () => {
+    const workingDirectory = join(directory.path, 'with-env');
+    mkdirSync(workingDirectory);
+    writeFileSync(join(workingDirectory, '.env'), 'TRUST_PROXY=marker\n');
+    const within = ['bash', '-c', 'cd "$0"; exec "$@"', workingDirectory];
+    expect(await refusalOf({}, within)).toMatchObject({
+      code: 1,
+      stderr: ['The configuration is invalid.', expect.stringMatching(/^TRUST_PROXY: /)],
+    });
+  });
+
+  it.each(['PORT', 'METRICS'])('on a %s that is taken, before it creates a database', async (name) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     try {
       const { port } = taken.address() as AddressInfo;
-      const { code, stderr } = await refusalOf({
-        DATABASE_URL: 'memory:',
-        DATA_DIR: directory.path,
-        PORT: String(port),
-      });
-      expect(code).toBe(1);
-      expect(stderr).toEqual([expect.stringMatching(/^HOST and PORT .*EADDRINUSE/)]);
+      const dataDir = join(directory.path, `untouched-${name}`);
+      const { code, stdout, stderr } = await refusalOf({ DATA_DIR: dataDir, [name]: String(port) });
+      expect({ code, stdout }).toEqual({ code: 1, stdout: [] });
+      expect(stderr).toEqual([
+        expect.stringMatching(new RegExp(`${name}: cannot listen on 127\\.0\\.0\\.1:${port}: address already in use`)),
+      ]);
+      expect(existsSync(dataDir)).toBe(false);
     } finally {
       taken.close();
     }

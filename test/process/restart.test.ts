@@ -16,17 +16,20 @@ describe('the service on its embedded database', () => {
     directory.remove();
   });
 
+  const messagesOf = ({ stdout }: RunningService) => stdout.map((line) => JSON.parse(line).msg);
   const login = ({ url }: RunningService) =>
     request(url).post('/auth/login').send({ account: person.email, password: person.password });
 
   it('starts on an empty directory, and after a stop has what it had: users, sessions and keys', async () => {
     service = await runService(env);
+    expect(messagesOf(service)).toContain('Preparing the database …');
     const registered = await request(service.url).post('/auth/register').send(person);
     expect(registered.status).toBe(201);
     const cookie = cookiePair(refreshCookieOf(registered));
     expect(await service.stop()).toEqual({ code: 0, signal: null });
 
     service = await runService(env);
+    expect(messagesOf(service)).not.toContain('Preparing the database …');
     const me = await request(service.url)
       .get('/users/me')
       .set('Authorization', `Bearer ${registered.body.data.accessToken}`);

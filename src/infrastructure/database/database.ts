@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { translated } from '../../adapters/mikro-orm/translate-error.ts';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
@@ -8,32 +10,39 @@ import { makePrivate } from '../data-dir/private-data.ts';
 import { applyMigrations } from './migrate.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
-/** Milliseconds. A network that swallows packets would keep a ping for minutes. */
+/** Milliseconds. Without a limit, a ping over a network that drops packets would take minutes. */
 const PING_TIMEOUT = 5_000;
 
 export type Database = {
   readonly em: SqlEntityManager;
-  /** @throws AppError DB_QUERY_FAILED when the database does not answer. */
+  /** @throws AppError DB_QUERY_FAILED when the database does not respond. */
   ping(): Promise<void>;
   /**
-   * Brings the schema up to date, safely while other processes do the same.
+   * Applies pending migrations. Other processes may do the same at the same time.
    * @throws AppError DB_QUERY_FAILED
    */
   migrate(): Promise<void>;
-  /** The pool at this moment; `null` for the embedded database, which has one connection. */
+  /** The current state of the pool; `null` for the embedded database, which has one connection. */
   connections(): { readonly used: number; readonly idle: number; readonly waiting: number } | null;
-  /** Whatever is asked of `em` afterwards fails. */
+  /** Every later use of `em` fails. */
   close(): Promise<void>;
 };
 
+type OpenOptions = {
+  /** Whether to apply pending migrations. */
+  readonly migrate: boolean;
+  /** Called before an embedded database is created, which takes seconds. */
+  readonly onCreate?: () => void;
+};
+
 /**
- * Opens the database, waits for its first answer and, if told to, migrates it.
+ * Opens the database and waits until it responds.
  * @throws Error that names DATA_DIR or DATABASE_URL, and the reason.
  */
-export const openDatabase = async (options: DatabaseOptions, { migrate }: { migrate: boolean }): Promise<Database> => {
+export const openDatabase = async (options: DatabaseOptions, { migrate, onCreate }: OpenOptions): Promise<Database> => {
   const settings = await ormOptions(options);
   let closed = false;
-  /** MikroORM asks for these whenever it connects, and it would connect again for a query that comes too late. */
+  /** MikroORM calls this for each connection, and would connect again for a query after `close`. */
   const driverOptions = () => {
     if (closed) throw new Error(DATABASE_CLOSED);
     return settings.driverOptions ?? {};
@@ -46,12 +55,15 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
     await orm.close().finally(unlock);
   };
   try {
-    if (options.kind === 'embedded') makePrivate(options.dataDir, 'database');
+    if (options.kind === 'embedded') {
+      makePrivate(options.dataDir, 'database');
+      if (isNew(options.dataDir)) onCreate?.();
+    }
     await select1();
     if (migrate) await applyMigrations(orm, options);
   } catch (error) {
     await close().catch(() => undefined);
-    throw new Error(whyNot(options, error));
+    throw new Error(openFailure(options, error));
   }
   return {
     em: orm.em,
@@ -62,20 +74,24 @@ export const openDatabase = async (options: DatabaseOptions, { migrate }: { migr
   };
 };
 
-/** What is needed here of the driver's pool. */
+/** PostgreSQL writes this file when it creates a database, and the driver looks for it to find out whether there is one. */
+const isNew = (dataDir: string): boolean => !existsSync(join(dataDir, 'database', 'PG_VERSION'));
+
+/** The part of the driver's pool that is used here. */
 type Pool = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
 
 const poolGauge = async (orm: MikroORM, { kind }: DatabaseOptions): Promise<Database['connections']> => {
   if (kind === 'embedded') return () => null;
+  // The driver of PostgreSQL has this method; the type of a connection, which all drivers share, does not.
   const connection = orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> };
   const pool = await connection.getNativeClient();
   return () => ({ used: pool.totalCount - pool.idleCount, idle: pool.idleCount, waiting: pool.waitingCount });
 };
 
-const whyNot = (options: DatabaseOptions, error: unknown): string =>
+const openFailure = (options: DatabaseOptions, error: unknown): string =>
   options.kind === 'embedded'
-    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isOfSql(error) ? reasonOf(error) : systemReason(error)}`
+    ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isPostgresqlError(error) ? reasonOf(error) : systemReason(error)}`
     : `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`;
 
-/** Whether PostgreSQL itself refused something, in a message that may quote stored values. */
-const isOfSql = (error: unknown): boolean => error instanceof Error && 'severity' in error;
+/** Whether the error is one of PostgreSQL's own, whose message may quote stored values. */
+const isPostgresqlError = (error: unknown): boolean => error instanceof Error && 'severity' in error;

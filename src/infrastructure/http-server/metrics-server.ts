@@ -1,15 +1,24 @@
 import type { RequestListener } from 'node:http';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
 import { openServer, type RunningServer } from './open-server.ts';
+import { probePort } from './probe-port.ts';
 
 type Address = { readonly host: string; readonly port: number };
 
-/** Scrapers are few. */
+/** More than scrapers need. */
 export const MAX_CONNECTIONS = 64;
 /** Milliseconds. */
 const REQUEST_TIMEOUT = 5_000;
 
-/** Answers `GET /metrics` at an address of its own, so that the public never reaches it. */
+const SETTINGS = 'METRICS';
+
+/**
+ * Checks that the address of the metrics is free.
+ * @throws Error that names METRICS
+ */
+export const probeMetricsAddress = (address: Address): Promise<void> => probePort({ ...address, settings: SETTINGS });
+
+/** Serves `GET /metrics` on an address of its own, which the public does not reach. */
 export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
   const request: RequestListener = (incoming, response) => {
     if (incoming.method !== 'GET' || incoming.url !== '/metrics') {
@@ -23,6 +32,6 @@ export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): 
   };
   return openServer(
     { request, refusal: async (status) => ({ status, headers: [], body: '' }) },
-    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: 'METRICS' },
+    { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: SETTINGS },
   );
 };

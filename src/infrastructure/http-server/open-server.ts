@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { Connection } from './connection.ts';
+import { cannotListen, type ListenOptions } from './listen-error.ts';
 import { type Refusal, refusalText, sendRefusal, statusOf } from './refusal.ts';
 import { requestFault, spoilsConnection } from './request-fault.ts';
 
@@ -10,15 +11,11 @@ export type ServerHandlers = {
   readonly refusal: (status: number, reason: string | undefined) => Promise<Refusal>;
 };
 
-export type ServerOptions = {
-  readonly host: string;
-  readonly port: number;
-  /** Milliseconds within which a request has to be there as a whole, and each answer to be taken. */
+export type ServerOptions = ListenOptions & {
+  /** Milliseconds in which a request must arrive completely, and in which the client must read each response. */
   readonly requestTimeout: number;
-  /** Further ones are closed at once. */
+  /** Further connections are closed at once. */
   readonly maxConnections: number;
-  /** The settings that the address comes from, for the error when it can't be had. */
-  readonly settings: string;
 };
 
 export type RunningServer = {
@@ -120,10 +117,10 @@ const refuseTheRest = (server: Server, { refusal }: ServerHandlers): void => {
   });
 };
 
-const listening = (server: Server, { host, port, settings }: ServerOptions): Promise<void> =>
+const listening = (server: Server, options: ServerOptions): Promise<void> =>
   new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Error(`${settings} cannot be listened on: ${error.message}`)));
-    server.listen(port, host, resolve);
+    server.once('error', (error) => reject(cannotListen(options, error)));
+    server.listen(options.port, options.host, resolve);
   });
 
 /** The HTTP server's own `close` would cut idle connections at once, and with them requests that are on their way. */

@@ -16,10 +16,11 @@ export type ServiceProcess = {
   readonly outcome: Promise<Outcome>;
 };
 
-/** Runs `main.ts` in a process of its own and with nothing of this one's environment but the PATH. */
+/** Runs `main.ts` in a process of its own, with nothing of this one's environment but the PATH, and without the checkout's `.env`. */
 export const spawnService = (env: Readonly<Record<string, string>>, wrap: readonly string[] = []): ServiceProcess => {
   const [command = '', ...args] = [...wrap, process.execPath, MAIN];
   const child = spawn(command, args, {
+    cwd: import.meta.dirname,
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -100,6 +100,7 @@ const httpDeps = (
   baseUrl: config.baseUrl,
   allowedOrigins: config.allowedOrigins,
   allowedOriginsSetting: config.allowedOriginsSetting,
+  environment: config.environment,
   detailedRequestLog: config.environment === 'development',
   rateLimits: config.rateLimits,
   requestTimeout: config.requestTimeout,

@@ -1,4 +1,4 @@
-/** What a use case asks before it writes, so that work whose caller has gone leaves no trace. An AbortSignal is one. */
+/** Checked by a use case before it writes, so that cancelled work has no effect. An `AbortSignal` is one. */
 export type Cancellation = { throwIfAborted(): void };
 
 export const NEVER_CANCELLED: Cancellation = { throwIfAborted: () => undefined };

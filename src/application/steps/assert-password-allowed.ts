@@ -2,20 +2,24 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { isOwnName } from '../../domain/password.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 
-export type AssertPasswordAllowedDeps = {
-  /** `null`: nobody looks what is chosen. */
+type AssertPasswordAllowedDeps = {
+  /** `null`: no password is refused. */
   readonly blocklist: PasswordBlocklist | null;
 };
 
+type Choice = { readonly password: string; readonly username: string; readonly email: string };
+
 /**
- * Refuses a new password that is guessed first (ADR 0005). What a password may hold at all has been looked at already.
- * @param field that the details name.
+ * Refuses a new password that is easy to guess (ADR 0005). Its length and characters have been validated before.
+ * @param field the name of the password's field in the error's details.
  * @throws AppError CLIENT_PARAMS_VALIDATION_FAILED
  */
-export const assertPasswordAllowed =
-  ({ blocklist }: AssertPasswordAllowedDeps) =>
-  (password: string, owner: { username: string; email: string }, field = 'password'): void => {
-    if (blocklist === null || !(blocklist.isCommon(password) || isOwnName(password, owner))) return;
-    const message = 'must be neither a common password nor a name of its owner';
-    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code: 'too_common' }] });
-  };
+export const assertPasswordAllowed = (
+  { blocklist }: AssertPasswordAllowedDeps,
+  { password, username, email }: Choice,
+  field: 'password' | 'newPassword',
+): void => {
+  if (blocklist === null || !(blocklist.isCommon(password) || isOwnName(password, { username, email }))) return;
+  const message = 'must not be a common password, your username, your email address or its part before the @';
+  throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [{ field, message, code: 'too_common' }] });
+};

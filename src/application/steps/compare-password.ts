@@ -2,25 +2,29 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 
-export type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly hasher: PasswordHasher };
+type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly hasher: PasswordHasher };
 
 /**
- * Compares a password unless too many before it were wrong (ADR 0024). A comparison that came to no end does not count.
- * @param candidates what the try may count as; it counts as the first that need not wait, and as nothing else.
+ * Compares a password, unless too many attempts before it failed (ADR 0024). An attempt whose comparison fails with an error
+ * is not counted.
+ * @param candidates what the attempt may be counted as, in order of preference: it is counted as the first that need not wait.
  * @param hash `null` when there is no such account.
- * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait.
  */
-export const comparePassword =
-  ({ attempts, hasher }: ComparePasswordDeps) =>
-  async (candidates: readonly Attempt[], password: string, hash: string | null): Promise<boolean> => {
-    const attempt = await begin(attempts, candidates);
-    const matches = await hasher.verify(password, hash).catch(async (error: unknown) => {
-      await attempts.withdraw(attempt);
-      throw error;
-    });
-    if (matches) await attempts.succeed(attempt);
-    return matches;
-  };
+export const comparePassword = async (
+  { attempts, hasher }: ComparePasswordDeps,
+  candidates: readonly Attempt[],
+  password: string,
+  hash: string | null,
+): Promise<boolean> => {
+  const attempt = await begin(attempts, candidates);
+  const matches = await hasher.verify(password, hash).catch(async (error: unknown) => {
+    await attempts.withdraw(attempt);
+    throw error;
+  });
+  if (matches) await attempts.succeed(attempt);
+  return matches;
+};
 
 const begin = async (attempts: LoginAttempts, candidates: readonly Attempt[]): Promise<Attempt> => {
   const waits: number[] = [];

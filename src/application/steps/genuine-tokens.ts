@@ -1,11 +1,14 @@
+import type { Clock } from '../ports/clock.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 
-/** Of the refresh tokens a request carries (a browser may send several cookies of one name) those that verify, in their order. */
+type GenuineTokensDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
+
+/** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
 export const genuineTokens = async (
-  tokens: TokenSigner,
+  { tokens, clock }: GenuineTokensDeps,
   presented: readonly string[],
-  now: number,
 ): Promise<RefreshToken[]> => {
+  const now = clock.now();
   const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
   return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
 };

@@ -6,26 +6,29 @@ import type { TokenSigner } from '../ports/token-signer.ts';
 
 export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
 
-export type IssueTokenPairDeps = {
+type IssueTokenPairDeps = {
   readonly tokens: TokenSigner;
   readonly ids: IdGenerator;
   /** Milliseconds. */
   readonly accessLifetime: number;
 };
 
-/** What a refresh token tells of its session. */
+/** What the refresh token contains of its session. */
 type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotatedAt' | 'expiresAt'>;
 
-/** The step that register, log in and refresh share: a fresh access token beside the session's current refresh token. */
-export const issueTokenPair =
-  ({ tokens, ids, accessLifetime }: IssueTokenPairDeps) =>
-  async (user: User, session: CurrentToken, now: number): Promise<TokenPair> => {
-    const [accessToken, refreshToken] = await Promise.all([
-      tokens.signAccess({
-        claims: accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime }),
-        sessionId: session.id,
-      }),
-      tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id }),
-    ]);
-    return { accessToken, refreshToken };
-  };
+/** Signs a new access token, and the session's current refresh token. */
+export const issueTokenPair = async (
+  { tokens, ids, accessLifetime }: IssueTokenPairDeps,
+  user: User,
+  session: CurrentToken,
+  now: number,
+): Promise<TokenPair> => {
+  const [accessToken, refreshToken] = await Promise.all([
+    tokens.signAccess({
+      claims: accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime }),
+      sessionId: session.id,
+    }),
+    tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id }),
+  ]);
+  return { accessToken, refreshToken };
+};

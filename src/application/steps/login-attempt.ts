@@ -7,44 +7,44 @@ import type { Attempt } from '../ports/login-attempts.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import { genuineTokens } from './genuine-tokens.ts';
 
-export type LoginAttemptDeps = {
-  readonly tokens: TokenSigner;
-  readonly clock: Clock;
-};
+type LoginAttemptDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
 
 /** Where a log-in comes from. */
 export type LoginSource = {
-  /** The networks that the client is in, the widest first. */
+  /** The networks of the client, the widest first. */
   readonly networks: readonly string[];
-  /** The refresh tokens that it carries: those of a device that has logged in before. */
+  /** The refresh tokens of the request: a device that has logged in before sends them. */
   readonly refreshTokens: readonly string[];
 };
 
-/** A token that is known to be genuine. `iat` is in seconds. */
-type Shown = { readonly claims: { readonly iat: number }; readonly sessionId: string };
+/** The parts of a verified token that count here. `iat` is in seconds. */
+type VerifiedToken = { readonly claims: { readonly iat: number }; readonly sessionId: string };
 
-/** All tokens that may be older than the password: one device together, however many they are. */
+/** The device of every token that may be older than the password: however many there are, they count as one. */
 const OUTDATED = 'outdated';
 
-/** What a try on a device counts as that shows a token of the user. All devices of a user have one count. */
-export const deviceAttempt = (user: User, { claims, sessionId }: Shown): Attempt => ({
+/** The attempt of a device that presents a token of the user. All devices of a user share one count. */
+export const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
   party: deviceParty(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
 /**
- * What a log-in may count as, best first (ADR 0024). A device that shows a genuine refresh token of the very user, whatever
- * became of its session, is no stranger, unless the password was changed since: whoever has the token knew another one.
+ * What a log-in may be counted as, in order of preference (ADR 0024). A device with a genuine refresh token of this user counts
+ * as the user's own, even if its session has ended, but not if the password was changed after the token was issued.
  */
-export const loginAttempts =
-  ({ tokens, clock }: LoginAttemptDeps) =>
-  async (account: string, user: User | null, { networks, refreshTokens }: LoginSource): Promise<readonly Attempt[]> => {
-    const stranger: Attempt = {
-      key: `account ${canonicalAccount(account)}`,
-      party: { kind: 'network', names: networks },
-    };
-    if (user === null) return [stranger];
-    const genuine = await genuineTokens(tokens, refreshTokens, clock.now());
-    const shown = genuine.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
-    return shown === undefined ? [stranger] : [deviceAttempt(user, shown), stranger];
+export const loginAttempts = async (
+  deps: LoginAttemptDeps,
+  account: string,
+  user: User | null,
+  { networks, refreshTokens }: LoginSource,
+): Promise<readonly Attempt[]> => {
+  const ofNetwork: Attempt = {
+    key: `account ${canonicalAccount(account)}`,
+    party: { kind: 'network', names: networks },
   };
+  if (user === null) return [ofNetwork];
+  const genuine = await genuineTokens(deps, refreshTokens);
+  const own = genuine.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
+  return own === undefined ? [ofNetwork] : [deviceAttempt(user, own), ofNetwork];
+};

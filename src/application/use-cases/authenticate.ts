@@ -3,7 +3,7 @@ import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.t
 
 export type AuthenticateDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
 
-/** Whose request this is, and in which session. A result and no exception: the guard's strategies differ in what they make of a bad token. */
+/** Verifies an access token. Returns a result instead of throwing, because a route may allow requests without a valid token. */
 export const authenticate =
   ({ tokens, clock }: AuthenticateDeps) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { CATALOG, type CatalogEntry } from '../../domain/errors/catalog.ts';
 
-/** A published row of the catalog, with its code. */
+/** A published entry of the catalog, with its code. */
 export type PublishedError = Omit<CatalogEntry, 'published' | 'level'> & { readonly code: string };
 
 const PUBLISHED: ReadonlyMap<string, PublishedError> = new Map(

@@ -4,14 +4,14 @@ import type { SessionRepository } from '../ports/session-repository.ts';
 
 export type ListSessionsDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
 
-/** A session as its owner sees it; nothing of its tokens. Times are epoch milliseconds. */
+/** A session as its user sees it, without its tokens. Times are epoch milliseconds. */
 export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'address'> & {
   readonly lastUsedAt: number;
-  /** Whether the request that asks was made in it. */
+  /** Whether it is the session of the request. */
   readonly current: boolean;
 };
 
-/** The live sessions of a user, the last used first. */
+/** The live sessions of a user, the most recently used first. */
 export const listSessions =
   ({ sessions, clock }: ListSessionsDeps) =>
   async (userId: string, currentId: string): Promise<ListedSession[]> => {

@@ -9,10 +9,10 @@ export type LogoutDeps = {
   readonly clock: Clock;
 };
 
-/** Logs out: ends the sessions of all genuine refresh tokens that a request carries. */
+/** Ends the session of every genuine refresh token that is presented, and ignores the others. */
 export const logout =
-  ({ sessions, tokens, clock }: LogoutDeps) =>
+  (deps: LogoutDeps) =>
   async (presented: readonly string[]): Promise<void> => {
-    const genuine = await genuineTokens(tokens, presented, clock.now());
-    await Promise.all(genuine.map(({ sessionId, claims }) => sessions.end({ id: sessionId, userId: claims.sub })));
+    const genuine = await genuineTokens(deps, presented);
+    await Promise.all(genuine.map(({ sessionId, claims }) => deps.sessions.end({ id: sessionId, userId: claims.sub })));
   };

@@ -1,6 +1,7 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { joseTokenSigner, type TokenKeys } from '../../src/adapters/token-signer/jose.ts';
+import type { TokenProblem } from '../../src/application/ports/token-signer.ts';
 import type { AccessClaims, RefreshClaims } from '../../src/domain/tokens.ts';
 import { describeTokenSigner } from '../contracts/token-signer.contract.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
@@ -235,11 +236,23 @@ describe('joseTokenSigner', () => {
     });
   });
 
-  it('gives a stable word for a reason, and nothing of the token', async () => {
-    const { signer } = await setUp();
+  it('gives one of the known reasons, and nothing of the token', async () => {
+    const { keys, signer, header, payload } = await setUp();
+    const forgedWith = (otherHeader: object, otherPayload: unknown = payload) =>
+      forged(keys.access.privateKey, { ...header, ...otherHeader }, otherPayload);
     const token = await signer.signAccess(signed(ACCESS));
-    expect(await signer.verifyAccess(token, ACCESS.exp * 1000)).toEqual({ ok: false, reason: 'ERR_JWT_EXPIRED' });
-    expect(await signer.verifyRefresh(token, NOW)).toEqual({ ok: false, reason: 'ERR_JWKS_NO_MATCHING_KEY' });
-    expect(await signer.verifyAccess(`${token} `, NOW)).toEqual({ ok: false, reason: 'malformed' });
+    const examples: Readonly<Record<TokenProblem, readonly string[]>> = {
+      too_long: ['x'.repeat(8_193)],
+      malformed: ['', `${token} `, forgedWith({}, null), forgedWith({}, 'text'), forgedWith({ alg: undefined })],
+      unsupported: [forgedWith({ alg: 'ES384' }), forgedWith({ crit: ['x'], x: 1 })],
+      unknown_key: [await signer.signRefresh({ claims: REFRESH, sessionId: SID }), forgedWith({ kid: undefined })],
+      invalid_signature: [forged(keys.refresh.privateKey, header, payload)],
+      expired: [forgedWith({}, { ...payload, exp: IAT })],
+      wrong_issuer_or_audience: [forgedWith({}, { ...payload, iss: 'https://other.example' })],
+      unexpected_claims: [forgedWith({ typ: 'at+jwt' }), forgedWith({}, { ...payload, admin: true })],
+    };
+    for (const [reason, texts] of Object.entries(examples)) {
+      for (const text of texts) expect(await signer.verifyAccess(text, NOW), text).toEqual({ ok: false, reason });
+    }
   });
 });

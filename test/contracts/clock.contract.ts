@@ -3,7 +3,7 @@ import type { Clock } from '../../src/application/ports/clock.ts';
 
 export const describeClock = (name: string, make: () => Clock) => {
   describe(`${name} as a Clock`, () => {
-    it('gives epoch milliseconds, as an integer', () => {
+    it('returns epoch milliseconds as an integer', () => {
       const now = make().now();
       expect(Number.isSafeInteger(now)).toBe(true);
       expect(now).toBeGreaterThan(Date.UTC(2020));

@@ -14,13 +14,13 @@ export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGene
       for (const id of take(make(fixedClock(START)), 1_000)) expect(id).toMatch(ULID);
     });
 
-    it('never makes the same one twice', async () => {
+    it('never makes the same id twice', async () => {
       const ids = make(fixedClock(START));
       const made = await Promise.all(Array.from({ length: 5_000 }, async () => ids.next()));
       expect(new Set(made).size).toBe(5_000);
     });
 
-    it('makes them in ascending order, within a millisecond too', () => {
+    it('makes ids in ascending order, even within a millisecond', () => {
       const clock = fixedClock(START);
       const ids = make(clock);
       const made = take(ids, 100);
@@ -29,7 +29,7 @@ export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGene
       expect(made).toEqual([...made].sort());
     });
 
-    it('keeps them ascending when the clock steps back', () => {
+    it('keeps the order when the clock steps back', () => {
       const clock = fixedClock(START);
       const ids = make(clock);
       const made = take(ids, 10);

@@ -63,12 +63,12 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       return waits.filter((wait) => wait === 0).length;
     };
 
-    it('lets 50 failures through at once, and has the next one wait', async () => {
+    it('admits 50 failures at once, and makes the next attempt wait', async () => {
       expect(await fail(FREE)).toBe(FREE);
       expect(await attempts.begin(ada)).toBe(SECOND);
     });
 
-    it('has each failure after that wait twice as long as the last, from a second up to a minute', async () => {
+    it('doubles the wait with each further failure, from a second up to a minute', async () => {
       await fail(FREE);
       const seconds: number[] = [];
       for (let failure = 0; failure < 9; failure += 1) {
@@ -79,7 +79,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(seconds).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
     });
 
-    it('takes no notice of tries that were told to wait', async () => {
+    it('does not count attempts that have to wait', async () => {
       await fail(FREE);
       expect(await fail(50)).toBe(0);
       expect(await secondsToWait()).toBe(1);
@@ -88,19 +88,19 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await secondsToWait()).toBe(2);
     });
 
-    it('lets exactly 50 of many concurrent tries through', async () => {
+    it('admits exactly 50 of many concurrent attempts', async () => {
       expect(await crowd(2 * FREE)).toBe(FREE);
       expect(await secondsToWait()).toBe(1);
     });
 
-    it('lets one of many concurrent tries through when the wait is over', async () => {
+    it('admits one of many concurrent attempts after the wait', async () => {
       await fail(FREE);
       await made.pass(SECOND);
       expect(await crowd(50)).toBe(1);
       expect(await secondsToWait()).toBe(2);
     });
 
-    it('starts anew after a success', async () => {
+    it('forgets the failures of a party that succeeds', async () => {
       await fail(FREE - 1);
       await attempts.begin(ada);
       await attempts.succeed(ada);
@@ -113,7 +113,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       await attempts.succeed({ ...ada, key: 'nobody tried here' });
     });
 
-    it('forgets no failures of other parties for a success', async () => {
+    it('keeps the failures of other parties when one succeeds', async () => {
       await fail(FREE - 1);
       for (let count = 0; count < 3; count += 1) {
         expect(await attempts.begin(from('owner'))).toBe(0);
@@ -122,7 +122,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await fail(2)).toBe(1);
     });
 
-    it('counts each key for itself', async () => {
+    it('counts each key separately', async () => {
       await fail(FREE);
       const others = ['account Ada', 'account ada ', 'account', '', `account ${'x'.repeat(100_000)}`, 'a\0b', '\ud800'];
       for (const other of others) expect(await attempts.begin({ ...ada, key: other })).toBe(0);
@@ -130,7 +130,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await secondsToWait()).toBe(1);
     });
 
-    it('lets a network that has not failed here try while another one waits', async () => {
+    it('admits a network without failures while another network waits', async () => {
       await fail(FREE);
       await made.pass(SECOND);
       for (let minute = 0; minute < 10; minute += 1) {
@@ -141,14 +141,14 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await attempts.begin(from('owner'))).toBe(0);
     });
 
-    it('has networks that have not failed here wait for each other', async () => {
+    it('makes networks without failures wait for each other', async () => {
       expect(await crowd(2 * FREE, from)).toBe(FREE);
       await made.pass(SECOND);
       expect(await crowd(50, (index) => from(`other ${index}`))).toBe(1);
       expect(await secondsToWait(from('owner'))).toBe(2);
     });
 
-    it('takes a network for one that keeps failing from its third failure on', async () => {
+    it('treats a network as failing from its third failure on', async () => {
       await besiege();
       for (let failure = 0; failure < 3; failure += 1) {
         await made.pass(MINUTE);
@@ -159,7 +159,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await attempts.begin(from('another'))).toBe(0);
     });
 
-    it('takes all networks of a group for one that keeps failing when enough of them have failed', async () => {
+    it('treats all networks of a group as one failing network when enough of them have failed', async () => {
       await besiege();
       for (let network = 0; network < 6; network += 1) {
         await made.pass(MINUTE);
@@ -176,7 +176,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await attempts.begin(from('owner'))).toBe(0);
     });
 
-    it('does not take a network for one that keeps failing because another one of its group does', async () => {
+    it('does not treat a network as failing because another one of its group is', async () => {
       expect(await fail(2 * FREE, inside(1, 1))).toBe(FREE);
       await made.pass(MINUTE);
       expect(await attempts.begin(inside(1, 1))).toBe(0);
@@ -186,7 +186,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await attempts.begin(inside(1, 3))).toBe(0);
     });
 
-    it('gives each network that keeps failing turns of its own', async () => {
+    it('gives each failing network its own turns', async () => {
       const networks = [1, 2, 3].map(from);
       for (const network of networks) await fail(20, network);
       for (let round = 0; round < 3; round += 1) {
@@ -198,13 +198,13 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       for (const network of networks) expect(await fail(20, network)).toBe(1);
     });
 
-    it('lets a device try three times, however much the other ones fail', async () => {
+    it('admits three attempts of a device, however often the others fail', async () => {
       expect(await fail(2 * FREE, on(1))).toBe(FREE);
       expect(await secondsToWait(on(1))).toBe(1);
       for (let device = 2; device < 20; device += 1) expect(await fail(FREE, on(device))).toBe(3);
     });
 
-    it('gives each device that keeps failing turns of its own', async () => {
+    it('gives each failing device its own turns', async () => {
       await besiege(on(1));
       await fail(3, on(2));
       expect(await secondsToWait(on(2))).toBe(120);
@@ -216,13 +216,13 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await attempts.begin(on(1))).toBe(0);
     });
 
-    it('bounds what any number of devices fail together', async () => {
+    it('limits the failures of any number of devices together', async () => {
       const waits = await Promise.all(Array.from({ length: 400 }, (_none, index) => attempts.begin(on(index % 100))));
       expect(waits.filter((wait) => wait === 0)).toHaveLength(150);
       expect(await attempts.begin(on(1_000))).toBeGreaterThan(0);
     });
 
-    it('forgets what a party failed an hour after its last try', async () => {
+    it('forgets the failures of a party an hour after its last attempt', async () => {
       await fail(FREE - 1);
       await made.pass(HOUR - MINUTE);
       expect(await fail(2, from('another'))).toBe(1);
@@ -233,7 +233,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       expect(await fail(FREE + 1)).toBe(FREE);
     });
 
-    it('takes back a try that came to no end', async () => {
+    it('does not count an attempt that is withdrawn', async () => {
       await attempts.withdraw(ada);
       for (let count = 0; count < 2 * FREE; count += 1) {
         expect(await attempts.begin(ada)).toBe(0);

@@ -8,7 +8,7 @@ export const describePasswordBlocklist = (
   listed: readonly [string, ...string[]],
 ) => {
   describe(`${name} as a PasswordBlocklist`, () => {
-    it('finds each of them common, in any letter case', async () => {
+    it('recognizes each of them, in any letter case', async () => {
       const blocklist = await make();
       for (const password of listed) {
         const written = [password, password.toUpperCase(), password.replace(/[a-z]/, (letter) => letter.toUpperCase())];
@@ -16,7 +16,7 @@ export const describePasswordBlocklist = (
       }
     });
 
-    it('finds no password common that only resembles one of them', async () => {
+    it('does not recognize a password that only resembles one of them', async () => {
       const blocklist = await make();
       for (const password of listed) {
         for (const other of [` ${password}`, `${password} `, `${password}\0`, `${password}-${password}`]) {

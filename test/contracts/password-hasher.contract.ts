@@ -19,7 +19,7 @@ export const describePasswordHasher = (
       }
     });
 
-    it('refuses another password', async () => {
+    it('rejects another password', async () => {
       const { hasher } = make();
       const hash = await hasher.hash(PASSWORD);
       for (const other of ['', PASSWORD.slice(1), `${PASSWORD} `, ` ${PASSWORD}`, hash]) {
@@ -28,7 +28,7 @@ export const describePasswordHasher = (
       expect(await hasher.verify(`${LONGEST.slice(0, -1)}è`, await hasher.hash(LONGEST))).toBe(false);
     });
 
-    it('tells a hash that costs less than its own from one that does not', async () => {
+    it('detects a hash that was made at a lower cost than its own', async () => {
       const [usual, dearer] = [make().hasher, make(1).hasher];
       const [hash, dearHash] = [await usual.hash(PASSWORD), await dearer.hash(PASSWORD)];
       expect([usual.needsRehash(hash), usual.needsRehash(dearHash)]).toEqual([false, false]);
@@ -36,12 +36,12 @@ export const describePasswordHasher = (
       expect(await dearer.verify(PASSWORD, hash)).toBe(true);
     });
 
-    it('gives two hashes of one password that differ', async () => {
+    it('makes a different hash each time', async () => {
       const { hasher } = make();
       expect(await hasher.hash(PASSWORD)).not.toBe(await hasher.hash(PASSWORD));
     });
 
-    it('tells passwords apart that differ only in letter case, accents or composition', async () => {
+    it('distinguishes passwords that differ only in letter case, accents or composition', async () => {
       const { hasher } = make();
       const hash = await hasher.hash('Café crème'.normalize('NFC'));
       for (const other of ['café crème', 'Cafe creme', 'Café crème'.normalize('NFD')]) {
@@ -52,7 +52,7 @@ export const describePasswordHasher = (
       expect(await hasher.verify('Café crème'.normalize('NFD'), decomposed)).toBe(true);
     });
 
-    it('refuses to hash a password that it could not tell from every other', async () => {
+    it('refuses to hash a password that would share its hash with others', async () => {
       const { hasher } = make();
       for (const password of UNHASHABLE) {
         const refusal = await hasher.hash(password).catch((error: unknown) => error);
@@ -61,7 +61,7 @@ export const describePasswordHasher = (
       }
     });
 
-    it('finds such a password wrong at the cost of a comparison', async () => {
+    it('rejects such a password at the cost of a comparison', async () => {
       const { hasher, comparisons } = make();
       const hashes = [await hasher.hash(LONGEST), await hasher.hash(PASSWORD), await hasher.hash('')];
       const pairs = UNHASHABLE.flatMap((password) => hashes.map((hash) => ({ password, hash })));
@@ -70,7 +70,7 @@ export const describePasswordHasher = (
       expect(comparisons() - before).toBe(pairs.length);
     });
 
-    it('finds every password wrong against no hash at the cost of a comparison', async () => {
+    it('rejects every password when there is no hash, at the cost of a comparison', async () => {
       const { hasher, comparisons } = make();
       const passwords = [PASSWORD, '', ...UNHASHABLE];
       const before = comparisons();

@@ -63,7 +63,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       for (const session of [fresh, old, strangers]) expect(await sessions.find(session)).toStrictEqual(session);
     });
 
-    it('finds nothing where there is nothing, and nothing of another user', async () => {
+    it('does not find an unknown session, or one of another user', async () => {
       const session = await stored();
       for (const id of [anId(), session.userId, session.currentTokenId]) {
         expect(await sessions.find({ id, userId: owner })).toBeNull();
@@ -72,7 +72,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find({ id: session.id, userId: anId() })).toBeNull();
     });
 
-    it('takes no id for another one with blanks behind it', async () => {
+    it('distinguishes an id from the same id with trailing spaces', async () => {
       const session = await stored();
       const { id, userId } = session;
       for (const key of [
@@ -86,7 +86,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(session);
     });
 
-    it('refuses a second session of one id and user, and keeps the first', async () => {
+    it('rejects a second session with the same id and user, and keeps the first', async () => {
       const session = await stored();
       await expect(stored({ id: session.id })).rejects.toMatchObject({
         name: 'AppError',
@@ -95,7 +95,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(session);
     });
 
-    it('rotates a session whose current token is the one that is used up', async () => {
+    it('rotates a session by its current token', async () => {
       const [session, other] = [await stored(), await stored()];
       const first = aRotation(session);
       expect(await sessions.rotate(first)).toBe('rotated');
@@ -125,7 +125,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       return expected;
     };
 
-    it('remembers what was rotated before the previous token, 16 tokens at most', async () => {
+    it('remembers the tokens that were rotated before the previous one, 16 at most', async () => {
       const session = await stored();
       const few = await rotateOn(session, 3, { racesSince: NOW });
       expect(few.earlierTokens).toHaveLength(2);
@@ -135,7 +135,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(many);
     });
 
-    it('forgets that once the last rotation is no race any more', async () => {
+    it('forgets them when the last rotation can no longer be part of a race', async () => {
       const session = await rotateOn(await stored(), 4, { racesSince: NOW });
       const still = await rotateOn(session, 1, { racesSince: session.rotatedAt });
       expect(still.earlierTokens).toHaveLength(4);
@@ -145,7 +145,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(none);
     });
 
-    it('keeps what it remembers when it takes a rotation back', async () => {
+    it('keeps them when a rotation is reverted', async () => {
       const session = await rotateOn(await stored(), 3, { racesSince: NOW });
       const rotation = aRotation(session, { racesSince: NOW });
       await sessions.rotate(rotation);
@@ -166,7 +166,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(now);
     });
 
-    it('rotates no session that is over or was ended', async () => {
+    it('does not rotate a session that has expired or was ended', async () => {
       const [over, last, ended] = [await stored(), await stored(), await stored()];
       expect(await sessions.rotate(aRotation(over, { at: over.expiresAt }))).toBe('stale');
       expect((await sessions.find(over))?.currentTokenId ?? over.currentTokenId).toBe(over.currentTokenId);
@@ -176,7 +176,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(ended)).toBeNull();
     });
 
-    it('lets one of many concurrent rotations of one token win', async () => {
+    it('accepts exactly one of many concurrent rotations of the same token', async () => {
       const session = await stored();
       const rotations = Array.from({ length: RACERS }, () => aRotation(session));
       const outcomes = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
@@ -190,7 +190,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       });
     });
 
-    it('takes back a rotation, so that the token it used up is current again', async () => {
+    it('reverts a rotation, so that the rotated token is current again', async () => {
       const [session, other] = [await stored({ previousTokenId: anId() }), await stored()];
       const rotation = aRotation(session);
       await sessions.rotate(rotation);
@@ -202,7 +202,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(other)).toStrictEqual(other);
     });
 
-    it('takes back nothing once the session was rotated on', async () => {
+    it('does not revert a rotation that was followed by another', async () => {
       const session = await stored();
       const first = aRotation(session);
       await sessions.rotate(first);
@@ -212,7 +212,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(session)).toStrictEqual(now);
     });
 
-    it('takes back nothing of a session that was ended or never rotated', async () => {
+    it('reverts nothing in a session that was ended or never rotated', async () => {
       const [ended, fresh, lost] = [await stored(), await stored(), await stored({ previousTokenId: anId() })];
       const rotation = aRotation(ended);
       await sessions.rotate(rotation);
@@ -228,7 +228,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(lost)).toStrictEqual(lost);
     });
 
-    it('ends a session, and ends it again without complaint', async () => {
+    it('ends a session, and returns false when there is none', async () => {
       const [session, other] = [await stored(), await stored()];
       expect(await sessions.end(session)).toBe(true);
       expect(await sessions.end(session)).toBe(false);
@@ -239,13 +239,13 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(other)).toStrictEqual(other);
     });
 
-    it('ends no session of another user', async () => {
+    it('does not end a session of another user', async () => {
       const session = await stored();
       expect(await sessions.end({ id: session.id, userId: stranger })).toBe(false);
       expect(await sessions.find(session)).toStrictEqual(session);
     });
 
-    it('lists the live sessions of one user, the last used first', async () => {
+    it('lists the live sessions of one user, the most recently used first', async () => {
       const [first, second] = [await stored(DEVICE), await stored({ rotatedAt: NOW + 2 })];
       const third = await stored({ rotatedAt: NOW + 2 });
       await stored({ userId: stranger });
@@ -269,7 +269,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(strangers)).toStrictEqual(strangers);
     });
 
-    it('ends all sessions of one user but one', async () => {
+    it('ends all sessions of one user except one', async () => {
       const [series, strangers] = [await storedSeries(3, DEVICE), await stored({ userId: stranger })];
       const [, kept] = series;
       await sessions.endByUser(owner, kept?.id ?? '');
@@ -281,7 +281,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(strangers)).toStrictEqual(strangers);
     });
 
-    it('keeps the 50 live sessions of a user that were used last', async () => {
+    it('keeps the 50 most recently used live sessions of a user', async () => {
       const strangers = await stored({ userId: stranger });
       const [oldest, ...others] = await storedSeries(SESSIONS_PER_USER);
       await sessions.rotate(aRotation(oldest as Session));
@@ -292,7 +292,7 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(strangers)).toStrictEqual(strangers);
     });
 
-    it('keeps exactly those of many concurrent adds', async () => {
+    it('keeps exactly those after many concurrent adds', async () => {
       const [before, series] = [await storedSeries(5), aSeries(60, { userId: owner, rotatedAt: NOW + 1_000 })];
       // The newest first: it is not the order of arrival that counts.
       await Promise.all(series.toReversed().map((session) => sessions.add(session)));
@@ -300,13 +300,13 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(before[0] as Session)).toBeNull();
     });
 
-    it('counts no session that is over among them', async () => {
+    it('does not count expired sessions among them', async () => {
       await storedSeries(3, { expiresAt: NOW });
       const series = await storedSeries(SESSIONS_PER_USER);
       expect(await listed()).toEqual(idsOf(series.reverse()));
     });
 
-    it('purges the sessions that are over, and only those', async () => {
+    it('purges expired sessions, and only those', async () => {
       const over: Session[] = [];
       for (const age of [0, 1, 2]) over.push(await stored({ expiresAt: NOW + 1_000 - age }));
       const live = await stored({ expiresAt: NOW + 1_001 });
@@ -319,14 +319,14 @@ export const describeSessionRepository = (name: string, make: () => Promise<Made
       expect(await sessions.find(live)).toStrictEqual(live);
     });
 
-    it('finds a session no more that was over long ago and was purged', async () => {
+    it('does not find a session that expired long ago and was purged', async () => {
       const session = await stored({ expiresAt: LONG_AGO });
       await sessions.purge(LONG_AGO, 10);
       expect(await sessions.find(session)).toBeNull();
       expect(await sessions.rotate(aRotation(session))).toBe('stale');
     });
 
-    it('stores nothing that is done to a session it was given or gave back', async () => {
+    it('is not affected by changes to a session that it was given or has returned', async () => {
       const session = aSession({ userId: owner, previousTokenId: anId(), earlierTokens: EARLIER });
       const given = structuredClone(session);
       await sessions.add(given);

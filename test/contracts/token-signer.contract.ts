@@ -49,13 +49,13 @@ const alterations = (text: string) => [
 /** @param make gives a signer; those made with another `key` sign with other keys. */
 export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs') => Promise<TokenSigner>) => {
   describe(`${name} as a TokenSigner`, () => {
-    it('gives back the claims and the session it signed', async () => {
+    it('returns the claims and the session that it signed', async () => {
       const signer = await make('ours');
       expect(await signer.verifyAccess(await signer.signAccess(ACCESS), NOW)).toEqual({ ok: true, token: ACCESS });
       expect(await signer.verifyRefresh(await signer.signRefresh(REFRESH), NOW)).toEqual({ ok: true, token: REFRESH });
     });
 
-    it('refuses a token from the second on at which it expires', async () => {
+    it('rejects a token from the second of its expiry on', async () => {
       const signer = await make('ours');
       const access = await signer.signAccess(ACCESS);
       const refresh = await signer.signRefresh(REFRESH);
@@ -66,7 +66,7 @@ export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs')
       expect((await signer.verifyRefresh(refresh, end.refresh)).ok).toBe(false);
     });
 
-    it('refuses a token that was changed in any part', async () => {
+    it('rejects a token that was changed in any part', async () => {
       const signer = await make('ours');
       for (const altered of alterations(await signer.signAccess(ACCESS))) {
         expect((await signer.verifyAccess(altered, NOW)).ok, altered).toBe(false);
@@ -76,20 +76,20 @@ export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs')
       }
     });
 
-    it('refuses an access token as a refresh token, and the other way round', async () => {
+    it('rejects an access token as a refresh token, and vice versa', async () => {
       const signer = await make('ours');
       expect((await signer.verifyRefresh(await signer.signAccess(ACCESS), NOW)).ok).toBe(false);
       expect((await signer.verifyAccess(await signer.signRefresh(REFRESH), NOW)).ok).toBe(false);
     });
 
-    it('refuses a token signed with another key', async () => {
+    it('rejects a token signed with another key', async () => {
       const [ours, theirs] = await Promise.all([make('ours'), make('theirs')]);
       await Promise.all([ours.signAccess(ACCESS), ours.signRefresh(REFRESH)]);
       expect((await ours.verifyAccess(await theirs.signAccess(ACCESS), NOW)).ok).toBe(false);
       expect((await ours.verifyRefresh(await theirs.signRefresh(REFRESH), NOW)).ok).toBe(false);
     });
 
-    it('refuses what is no token', async () => {
+    it('rejects a text that is not a token', async () => {
       const signer = await make('ours');
       for (const text of NO_TOKENS) {
         expect((await signer.verifyAccess(text, NOW)).ok).toBe(false);

@@ -34,7 +34,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await users.findById(other.id)).toStrictEqual(other);
     });
 
-    it('finds nobody where there is nobody', async () => {
+    it('returns null for an unknown user', async () => {
       const user = aUser();
       await users.add(user);
       const stranger = aUser();
@@ -48,7 +48,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await users.findByUsername('')).toBeNull();
     });
 
-    it('finds a username in any letter case and shows it as it was written', async () => {
+    it('finds a username in any letter case, and returns it as it was registered', async () => {
       const user = aUser({ username: 'aDa.Lovelace' });
       await users.add(user);
       for (const written of ['ada.lovelace', 'ADA.LOVELACE', alternated('ada.lovelace')]) {
@@ -64,7 +64,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
-    it('finds nobody by a name that no storage could hold', async () => {
+    it('returns null for a name that cannot be stored', async () => {
       const user = aUser();
       await users.add(user);
       for (const unheard of ['\0', `${user.username}\0`, '\ud800', `${user.username}\udfff`, 'x'.repeat(100_000)]) {
@@ -73,7 +73,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
-    it('takes no id for another one with blanks behind it', async () => {
+    it('distinguishes an id from the same id with spaces around it', async () => {
       const user = aUser();
       await users.add(user);
       for (const id of [`${user.id} `, `${user.id}   `, ` ${user.id}`]) {
@@ -83,7 +83,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await users.findById(user.id)).toStrictEqual(user);
     });
 
-    it('refuses a second user of one username, in any letter case', async () => {
+    it('rejects a second user with the same username, in any letter case', async () => {
       const user = aUser();
       await users.add(user);
       for (const username of [user.username, alternated(user.username)]) {
@@ -91,7 +91,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
-    it('refuses a second user of one email, in any letter case', async () => {
+    it('rejects a second user with the same email, in any letter case', async () => {
       const user = aUser();
       await users.add(user);
       for (const email of [user.email, alternated(user.email)]) {
@@ -99,7 +99,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
-    it('refuses a second user of one id', async () => {
+    it('rejects a second user with the same id', async () => {
       const user = aUser();
       await users.add(user);
       await expect(users.add(aUser({ id: user.id }))).rejects.toMatchObject({
@@ -109,7 +109,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await users.findById(user.id)).toStrictEqual(user);
     });
 
-    it('keeps nothing of a user that it refused', async () => {
+    it('stores nothing of a rejected user', async () => {
       const user = aUser();
       await users.add(user);
       const refused = [aUser({ username: user.username }), aUser({ email: user.email }), aUser({ id: user.id })];
@@ -124,7 +124,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await users.findById(heir.id)).toStrictEqual(heir);
     });
 
-    it('lets one of many concurrent adds of one username win', async () => {
+    it('accepts exactly one of many concurrent adds with the same username', async () => {
       const username = 'everybody';
       const racers = Array.from({ length: RACERS }, (_, at) =>
         aUser({ username: at % 2 === 0 ? username : alternated(username) }),
@@ -142,7 +142,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       }
     });
 
-    it('changes the password hash of a user, and when the user was updated', async () => {
+    it('changes the password hash of a user, and the time of the update', async () => {
       const [user, other] = [aUser(), aUser()];
       await users.add(user);
       await users.add(other);
@@ -155,7 +155,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       await expect(users.add(aUser({ username: user.username }))).rejects.toMatchObject(DUPLICATE);
     });
 
-    it('tells when the password was changed last, which a new hash of the same one is not', async () => {
+    it('records when the password was last changed, but not for a new hash of the same password', async () => {
       const user = aUser({ passwordChangedAt: NOW + 1 });
       await users.add(user);
       const changedAt = async () => (await users.findById(user.id))?.passwordChangedAt;
@@ -168,7 +168,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await changedAt()).toBe(NOW + 5);
     });
 
-    it('changes a hash only where the one it is to replace is stored', async () => {
+    it('changes the hash only if the one to be replaced is still stored', async () => {
       const user = aUser();
       await users.add(user);
       expect(await users.setPasswordHash(user.id, { ...ANOTHER, replaces: 'a hash of long ago' })).toBe(false);
@@ -177,7 +177,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect((await users.findById(user.id))?.passwordHash).toBe('another hash');
     });
 
-    it('says so when there is no such user', async () => {
+    it('returns false for an unknown user', async () => {
       const [user, stranger] = [aUser(), aUser()];
       await users.add(user);
       for (const id of [stranger.id, user.username, '']) {
@@ -187,7 +187,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect(await users.findById(user.id)).toStrictEqual(user);
     });
 
-    it('lets one of many concurrent replacements of one hash win', async () => {
+    it('accepts exactly one of many concurrent replacements of the same hash', async () => {
       const user = aUser();
       await users.add(user);
       const hashes = Array.from({ length: RACERS }, (_, at) => `hash ${at}`);
@@ -201,7 +201,7 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect((await users.findById(user.id))?.passwordHash).toBe(winners[0]);
     });
 
-    it('stores nothing that is done to a user it was given or gave back', async () => {
+    it('is not affected by changes to a user that it was given or has returned', async () => {
       const user = aUser();
       const given = { ...user };
       await users.add(given);

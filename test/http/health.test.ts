@@ -42,7 +42,7 @@ const overChecks = async (checks: readonly Check[]) => {
       sampling: logSampling(logger),
       clock: systemClock,
       ids: sequentialIds(),
-      authenticate: async () => ({ ok: false, reason: 'nobody' }),
+      authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
       version: VERSION,
       redis: null,
       detailedRequestLog: false,

@@ -165,7 +165,7 @@ describe('the duration of a request', () => {
     vi.advanceTimersByTime(2_000);
     return token === 'a' ? ({ ok: true, token: { claims, sessionId: 's1' } } as const) : NOBODY;
   };
-  const NOBODY = { ok: false, reason: 'nobody' } as const;
+  const NOBODY = { ok: false, reason: 'unknown_key' } as const;
 
   const observed = async (authorization: string, status: number) => {
     const seen: (readonly [route: string, status: number, duration: number])[] = [];

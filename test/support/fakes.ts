@@ -13,7 +13,7 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
     return text;
   };
   const recognise = <T>(token: T | undefined, exp: number | undefined, now: number): Verified<T> => {
-    if (token === undefined || exp === undefined) return { ok: false, reason: 'unknown' };
+    if (token === undefined || exp === undefined) return { ok: false, reason: 'malformed' };
     return now < exp * 1000 ? { ok: true, token: structuredClone(token) } : { ok: false, reason: 'expired' };
   };
 

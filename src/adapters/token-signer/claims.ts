@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose';
 import * as v from 'valibot';
 import { PublicUserFromJson } from '../json/public-user.ts';
 
-/** The end of the year 9999: what lies beyond is no time that anybody meant. */
+/** Seconds since the epoch: the end of the year 9999, the last that ISO 8601 writes with four digits. */
 const LAST_SECOND = 253_402_300_799;
 /** Seconds since the epoch: RFC 7519 §2. */
 const NumericDate = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(LAST_SECOND));
@@ -11,10 +11,10 @@ const Ulid = v.pipe(v.string(), v.ulid());
 
 const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
-/** Whatever else a header may hold (RFC 7515 §4.1) is there to choose the key or the rules, which is nobody's choice. */
+/** Other parameters (RFC 7515 §4.1) would let the token choose the key or the rules, and are rejected. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
-/** What a token must hold, and nothing besides; its session in the header. */
+/** A token with exactly these claims, whose session is in the header. */
 const tokenOf = <Claims>(claims: v.GenericSchema<unknown, Claims>) =>
   v.pipe(
     v.object({ payload: claims, protectedHeader: v.strictObject(header) }),
@@ -32,7 +32,7 @@ export const AccessTokenOfSession = tokenOf(
 /** SPEC "Refresh token (JWT, ES256) claims". */
 export const RefreshTokenOfSession = tokenOf(v.strictObject({ ...registered, tokenType: v.literal('refresh') }));
 
-/** Who issues the tokens and for whom, where that is configured: RFC 7519 §4.1.1, §4.1.3. `null` is not. */
+/** Issuer and audience of the tokens: RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
 export type Parties = { readonly issuer: string | null; readonly audience: string | null };
 export type PartyClaims = Pick<JWTPayload, 'iss' | 'aud'>;
 
@@ -41,7 +41,7 @@ export const partyClaims = ({ issuer, audience }: Parties): PartyClaims => ({
   ...(audience !== null && { aud: audience }),
 });
 
-/** The other claims of a token whose parties are exactly these, else `null`. */
+/** The other claims of a token with exactly these parties; `null` for a token with others. */
 export const claimsBetween = (parties: PartyClaims, payload: JWTPayload): JWTPayload | null => {
   const { iss, aud, ...others } = payload;
   if (iss !== parties.iss || aud !== parties.aud) return null;

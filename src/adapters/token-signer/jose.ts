@@ -9,7 +9,7 @@ import {
   SignJWT,
 } from 'jose';
 import * as v from 'valibot';
-import type { TokenSigner, Verified } from '../../application/ports/token-signer.ts';
+import type { TokenProblem, TokenSigner, Verified } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/public-user.ts';
 import {
   AccessTokenOfSession,
@@ -20,31 +20,31 @@ import {
   RefreshTokenOfSession,
 } from './claims.ts';
 
-/** One kind of token's keys, on P-256. */
+/** The keys of one kind of token, on P-256. */
 export type KeyPair = {
   readonly privateKey: KeyObject;
-  /** The first is current, the others still verify. */
+  /** The first belongs to `privateKey`; the others only verify. */
   readonly publicKeys: readonly KeyObject[];
 };
 
-/** SPEC "Token scheme": separate key pairs exist for the two tokens. */
+/** Each kind of token has its own key pair. SPEC "Token scheme". */
 export type TokenKeys = { readonly access: KeyPair; readonly refresh: KeyPair };
 
 const ALGORITHM = 'ES256';
-const NOBODY: Parties = { issuer: null, audience: null };
-/** Ours are under 1 KiB. What is longer is refused before anything is computed. */
+const NO_PARTIES: Parties = { issuer: null, audience: null };
+/** Characters. The tokens signed here have fewer than 1 024; longer ones are rejected before anything is computed. */
 const MAX_TOKEN_LENGTH = 8 * 1024;
 /**
- * The one spelling of a compact JWS whose signature has 64 bytes. Decoders of base64url read others as the same signature:
- * space around it, or bits set that the last character has to spare.
+ * The canonical form of a compact JWS with a signature of 64 bytes. Decoders of base64url accept other texts for the same
+ * signature: with white space, or with unused bits set in the last character.
  */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /**
  * Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4). `kid` is the key's RFC 7638 thumbprint.
- * @param parties what both tokens say in `iss` and `aud`, and have to say to be accepted.
+ * @param parties the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */
-export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NOBODY): Promise<TokenSigner> => {
+export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NO_PARTIES): Promise<TokenSigner> => {
   const access = await jwt(keys.access, partyClaims(parties));
   const refresh = await jwt(keys.refresh, partyClaims(parties));
   return {
@@ -56,13 +56,27 @@ export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NOBODY
   };
 };
 
+/** What `jwtVerify` can fail with when the keys are at hand. */
+const PROBLEMS: Readonly<Partial<Record<string, TokenProblem>>> = {
+  ERR_JOSE_ALG_NOT_ALLOWED: 'unsupported',
+  ERR_JOSE_NOT_SUPPORTED: 'unsupported',
+  ERR_JWKS_NO_MATCHING_KEY: 'unknown_key',
+  ERR_JWS_INVALID: 'malformed',
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'invalid_signature',
+  ERR_JWT_CLAIM_VALIDATION_FAILED: 'unexpected_claims',
+  ERR_JWT_EXPIRED: 'expired',
+  ERR_JWT_INVALID: 'malformed',
+} satisfies Partial<Record<errors.JOSEErrorCode, TokenProblem>>;
+
+const problemOf = ({ code }: errors.JOSEError): TokenProblem => PROBLEMS[code] ?? 'malformed';
+
 const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) => {
   const kid = await calculateJwkThumbprint(privateKey);
-  const ours = new Map<unknown, KeyObject>();
-  for (const key of publicKeys) ours.set(await calculateJwkThumbprint(key), key);
+  const keysById = new Map<unknown, KeyObject>();
+  for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
 
   const keyOf = (header: Partial<JWTHeaderParameters>): KeyObject => {
-    const key = ours.get(header.kid);
+    const key = keysById.get(header.kid);
     if (key === undefined) throw new errors.JWKSNoMatchingKey();
     return key;
   };
@@ -80,11 +94,11 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
       try {
         verified = await jwtVerify(token, keyOf, { algorithms: [ALGORITHM], typ: 'JWT', currentDate: new Date(now) });
       } catch (error) {
-        if (error instanceof errors.JOSEError) return { ok: false, reason: error.code };
+        if (error instanceof errors.JOSEError) return { ok: false, reason: problemOf(error) };
         throw error;
       }
       const payload = claimsBetween(parties, verified.payload);
-      if (payload === null) return { ok: false, reason: 'other_parties' };
+      if (payload === null) return { ok: false, reason: 'wrong_issuer_or_audience' };
       const parsed = v.safeParse(schema, { ...verified, payload });
       return parsed.success ? { ok: true, token: parsed.output } : { ok: false, reason: 'unexpected_claims' };
     },

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
 import type { KeyPair } from './jose.ts';
 
-/** Public keys as third parties read them: RFC 7517 §5. */
+/** A JWK Set of public keys: RFC 7517 §5. */
 export type PublicJwks = { readonly keys: PublicJwk[] };
 type PublicJwk = {
   readonly kty: 'EC';
@@ -14,7 +14,7 @@ type PublicJwk = {
   readonly alg: 'ES256';
 };
 
-/** The public keys of a pair, the current one first. `kid` is what the tokens say. */
+/** The public keys of a pair, the current one first. `kid` is that of the tokens' headers. */
 export const jwks = async ({ publicKeys }: KeyPair): Promise<PublicJwks> => ({
   keys: await Promise.all(publicKeys.map(publicJwk)),
 });

@@ -1,6 +1,6 @@
 /**
- * Where time comes from.
- * - gives epoch milliseconds, as an integer
+ * The current time.
+ * - returns epoch milliseconds as an integer
  */
 export interface Clock {
   now(): number;

@@ -1,9 +1,9 @@
 /**
  * Makes identifiers.
  * - makes ULIDs: 26 characters of Crockford's base 32
- * - never makes the same one twice
- * - makes them in ascending order, within a millisecond too
- * - keeps them ascending when the clock steps back
+ * - never makes the same id twice
+ * - makes ids in ascending order, even within a millisecond
+ * - keeps the order when the clock steps back
  */
 export interface IdGenerator {
   next(): string;

@@ -1,40 +1,42 @@
 import type { Party } from '../../domain/login-throttle.ts';
 
-/** Who tries to log in, as far as guessing goes. */
+/** Who attempts to log in, for the limit on wrong passwords. */
 export type Attempt = {
-  /** Tries of one key are counted together: those of strangers at an account, or those of all devices of a user. */
+  /** Attempts of one key are counted together: those on an account by networks, or those of all devices of a user. */
   readonly key: string;
   readonly party: Party;
 };
 
 /**
- * Counts the tries at each account, by the rule of domain/login-throttle.ts. A try counts as a failure from its beginning on, so
- * that of many at once no more are let through than one after the other. None of the methods fails for want of a store.
- * - lets 50 failures through at once, and has the next one wait
- * - has each failure after that wait twice as long as the last, from a second up to a minute
- * - takes no notice of tries that were told to wait
- * - lets exactly 50 of many concurrent tries through
- * - lets one of many concurrent tries through when the wait is over
- * - starts anew after a success
- * - forgets no failures of other parties for a success
- * - counts each key for itself
- * - lets a network that has not failed here try while another one waits
- * - has networks that have not failed here wait for each other
- * - takes a network for one that keeps failing from its third failure on
- * - takes all networks of a group for one that keeps failing when enough of them have failed
- * - does not take a network for one that keeps failing because another one of its group does
- * - gives each network that keeps failing turns of its own
- * - lets a device try three times, however much the other ones fail
- * - gives each device that keeps failing turns of its own
- * - bounds what any number of devices fail together
- * - forgets what a party failed an hour after its last try
- * - takes back a try that came to no end
+ * Counts log-in attempts by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so that
+ * concurrent attempts are admitted no more often than consecutive ones.
+ *
+ * The service's own instance never rejects when its store is unavailable (adapters/login-attempts/shared.ts).
+ * - admits 50 failures at once, and makes the next attempt wait
+ * - doubles the wait with each further failure, from a second up to a minute
+ * - does not count attempts that have to wait
+ * - admits exactly 50 of many concurrent attempts
+ * - admits one of many concurrent attempts after the wait
+ * - forgets the failures of a party that succeeds
+ * - keeps the failures of other parties when one succeeds
+ * - counts each key separately
+ * - admits a network without failures while another network waits
+ * - makes networks without failures wait for each other
+ * - treats a network as failing from its third failure on
+ * - treats all networks of a group as one failing network when enough of them have failed
+ * - does not treat a network as failing because another one of its group is
+ * - gives each failing network its own turns
+ * - admits three attempts of a device, however often the others fail
+ * - gives each failing device its own turns
+ * - limits the failures of any number of devices together
+ * - forgets the failures of a party an hour after its last attempt
+ * - does not count an attempt that is withdrawn
  */
 export interface LoginAttempts {
-  /** Counts a try, unless it has to wait. @returns how long, in milliseconds; 0 is: go ahead. */
+  /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */
   begin(attempt: Attempt): Promise<number>;
-  /** The try found the right password. */
+  /** The admitted attempt had the right password. */
   succeed(attempt: Attempt): Promise<void>;
-  /** The try was let through, but no password was compared. */
+  /** The attempt was admitted, but no password was compared. */
   withdraw(attempt: Attempt): Promise<void>;
 }

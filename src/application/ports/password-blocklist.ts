@@ -1,7 +1,7 @@
 /**
- * Passwords that are guessed first.
- * - finds each of them common, in any letter case
- * - finds no password common that only resembles one of them
+ * A list of common passwords, which attackers try first.
+ * - recognizes each of them, in any letter case
+ * - does not recognize a password that only resembles one of them
  */
 export interface PasswordBlocklist {
   isCommon(password: string): boolean;

@@ -1,21 +1,21 @@
 /**
- * Turns passwords into hashes that tell nothing, and compares.
+ * Hashes passwords and verifies them.
  * - verifies a password against its own hash
- * - refuses another password
- * - gives two hashes of one password that differ
- * - tells passwords apart that differ only in letter case, accents or composition
- * - refuses to hash a password that it could not tell from every other
- * - finds such a password wrong at the cost of a comparison
- * - finds every password wrong against no hash at the cost of a comparison
- * - tells a hash that costs less than its own from one that does not
+ * - rejects another password
+ * - makes a different hash each time
+ * - distinguishes passwords that differ only in letter case, accents or composition
+ * - refuses to hash a password that would share its hash with others
+ * - rejects such a password at the cost of a comparison
+ * - rejects every password when there is no hash, at the cost of a comparison
+ * - detects a hash that was made at a lower cost than its own
  *
- * The two that hash throw AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 when too many passwords wait already.
+ * `hash` and `verify` reject with AppError SYS_HTTP_UNEXPECTED_ERROR, status 503, when too many passwords are waiting.
  */
 export interface PasswordHasher {
   /** @throws RangeError for a password that is not hashable (domain/password.ts). */
   hash(password: string): Promise<string>;
-  /** @param hash `null` when there is no such account: the answer is no, and takes as long. */
+  /** @param hash `null` when there is no such account: the result is `false`, and takes as long. */
   verify(password: string, hash: string | null): Promise<boolean>;
-  /** Whether the hash, one that a password was verified against, was made at a lower cost than is asked now. */
+  /** Whether a hash was made at a lower cost than is configured. @param hash one that a password has been verified against. */
   needsRehash(hash: string): boolean;
 }

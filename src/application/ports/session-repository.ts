@@ -1,49 +1,49 @@
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 
 /**
- * Where sessions are kept.
+ * Stores sessions.
  * - finds a session by its id and its user
- * - finds nothing where there is nothing, and nothing of another user
- * - takes no id for another one with blanks behind it
- * - refuses a second session of one id and user, and keeps the first
- * - rotates a session whose current token is the one that is used up
- * - remembers what was rotated before the previous token, 16 tokens at most
- * - forgets that once the last rotation is no race any more
- * - keeps what it remembers when it takes a rotation back
+ * - does not find an unknown session, or one of another user
+ * - distinguishes an id from the same id with trailing spaces
+ * - rejects a second session with the same id and user, and keeps the first
+ * - rotates a session by its current token
+ * - remembers the tokens that were rotated before the previous one, 16 at most
+ * - forgets them when the last rotation can no longer be part of a race
+ * - keeps them when a rotation is reverted
  * - changes nothing when another token is current
- * - rotates no session that is over or was ended
- * - lets one of many concurrent rotations of one token win
- * - takes back a rotation, so that the token it used up is current again
- * - takes back nothing once the session was rotated on
- * - takes back nothing of a session that was ended or never rotated
- * - ends a session, and ends it again without complaint
- * - ends no session of another user
- * - lists the live sessions of one user, the last used first
+ * - does not rotate a session that has expired or was ended
+ * - accepts exactly one of many concurrent rotations of the same token
+ * - reverts a rotation, so that the rotated token is current again
+ * - does not revert a rotation that was followed by another
+ * - reverts nothing in a session that was ended or never rotated
+ * - ends a session, and returns false when there is none
+ * - does not end a session of another user
+ * - lists the live sessions of one user, the most recently used first
  * - ends all sessions of one user
- * - ends all sessions of one user but one
- * - keeps the 50 live sessions of a user that were used last
- * - keeps exactly those of many concurrent adds
- * - counts no session that is over among them
- * - purges the sessions that are over, and only those
- * - finds a session no more that was over long ago and was purged
- * - stores nothing that is done to a session it was given or gave back
+ * - ends all sessions of one user except one
+ * - keeps the 50 most recently used live sessions of a user
+ * - keeps exactly those after many concurrent adds
+ * - does not count expired sessions among them
+ * - purges expired sessions, and only those
+ * - does not find a session that expired long ago and was purged
+ * - is not affected by changes to a session that it was given or has returned
  */
 export interface SessionRepository {
-  /** @throws AppError DB_UNIQUE_VIOLATION for a taken id. */
+  /** @throws AppError DB_UNIQUE_VIOLATION when the id is taken. */
   add(session: Session): Promise<void>;
   find(key: SessionKey): Promise<Session | null>;
   /**
-   * Compares and swaps in one atomic step.
-   * @throws AppError DB_QUERY_FAILED when the outcome is not known: it may be `rotated`, and then `revert` takes it back.
+   * Compares and swaps the current token in one atomic step.
+   * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
-  /** Takes back a rotation whose `to` nobody was given. May be repeated. ADR 0022. */
+  /** Undoes a rotation whose new token was not given to anybody. Idempotent. ADR 0022. */
   revert(rotation: Rotation): Promise<void>;
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;
-  /** @param exceptId the id of a session that stays; `null`: none does. */
+  /** @param exceptId the id of the session that is not ended; `null` to end all. */
   endByUser(userId: string, exceptId: string | null): Promise<void>;
-  /** Forgets sessions that are over, at most `limit` of them. @returns how many: 0 where they go by themselves. */
+  /** Deletes expired sessions, at most `limit`. @returns how many; always 0 in a store that expires them itself. */
   purge(now: number, limit: number): Promise<number>;
 }

@@ -1,27 +1,44 @@
 import type { AccessClaims, RefreshClaims } from '../../domain/tokens.ts';
 
-/** What an access token says once it is verified. */
+/** The content of a verified access token. */
 export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: string };
 
-/** What a refresh token says once it is verified. */
+/** The content of a verified refresh token. */
 export type RefreshToken = { readonly claims: RefreshClaims; readonly sessionId: string };
 
-/** The outcome of a verification. Why a token failed is nobody's business but the log's. */
-export type Verified<T> = { readonly ok: true; readonly token: T } | { readonly ok: false; readonly reason: string };
+/** Why a token is rejected. Logged, and never sent to a client. */
+export type TokenProblem =
+  | 'too_long'
+  /** Not a JWT in compact serialization. */
+  | 'malformed'
+  /** Another algorithm, or a critical extension (RFC 7515 §4.1.11). */
+  | 'unsupported'
+  | 'unknown_key'
+  | 'invalid_signature'
+  | 'expired'
+  /** RFC 7519 §4.1.1, §4.1.3. */
+  | 'wrong_issuer_or_audience'
+  /** The header or the claims are not those of this kind of token. */
+  | 'unexpected_claims';
+
+/** The result of a verification. */
+export type Verified<T> =
+  | { readonly ok: true; readonly token: T }
+  | { readonly ok: false; readonly reason: TokenProblem };
 
 /**
- * Signs the two tokens and verifies them. Verification never throws for what a stranger wrote.
- * - gives back the claims and the session it signed
- * - refuses a token from the second on at which it expires
- * - refuses a token that was changed in any part
- * - refuses an access token as a refresh token, and the other way round
- * - refuses a token signed with another key
- * - refuses what is no token
+ * Signs and verifies access and refresh tokens. Verification never rejects because of the content of a token.
+ * - returns the claims and the session that it signed
+ * - rejects a token from the second of its expiry on
+ * - rejects a token that was changed in any part
+ * - rejects an access token as a refresh token, and vice versa
+ * - rejects a token signed with another key
+ * - rejects a text that is not a token
  */
 export interface TokenSigner {
   signAccess(token: AccessToken): Promise<string>;
   signRefresh(token: RefreshToken): Promise<string>;
-  /** @param now epoch milliseconds, against which `exp` is judged without tolerance. */
+  /** @param now epoch milliseconds; `exp` is compared with it without tolerance. */
   verifyAccess(token: string, now: number): Promise<Verified<AccessToken>>;
   verifyRefresh(token: string, now: number): Promise<Verified<RefreshToken>>;
 }

@@ -2,39 +2,40 @@ import type { User } from '../../domain/user.ts';
 
 type NewPasswordHash = {
   readonly passwordHash: string;
-  /** Whether it belongs to another password than the one before, and not to the same. */
+  /** `false` for a new hash of the same password. */
   readonly isOfNewPassword: boolean;
+  /** Epoch milliseconds. */
   readonly now: number;
-  /** The hash that has to be stored still. Without it the new one is stored in any case. */
+  /** The hash that must still be stored, or else nothing is changed. Without it, the new hash is stored in any case. */
   readonly replaces?: string;
 };
 
 /**
- * Where users are kept.
+ * Stores users.
  * - finds a user by id, by username and by email
- * - finds nobody where there is nobody
- * - finds a username in any letter case and shows it as it was written
+ * - returns null for an unknown user
+ * - finds a username in any letter case, and returns it as it was registered
  * - finds an email in any letter case
- * - finds nobody by a name that no storage could hold
- * - takes no id for another one with blanks behind it
- * - refuses a second user of one username, in any letter case
- * - refuses a second user of one email, in any letter case
- * - refuses a second user of one id
- * - keeps nothing of a user that it refused
- * - lets one of many concurrent adds of one username win
- * - changes the password hash of a user, and when the user was updated
- * - tells when the password was changed last, which a new hash of the same one is not
- * - changes a hash only where the one it is to replace is stored
- * - says so when there is no such user
- * - lets one of many concurrent replacements of one hash win
- * - stores nothing that is done to a user it was given or gave back
+ * - returns null for a name that cannot be stored
+ * - distinguishes an id from the same id with spaces around it
+ * - rejects a second user with the same username, in any letter case
+ * - rejects a second user with the same email, in any letter case
+ * - rejects a second user with the same id
+ * - stores nothing of a rejected user
+ * - accepts exactly one of many concurrent adds with the same username
+ * - changes the password hash of a user, and the time of the update
+ * - records when the password was last changed, but not for a new hash of the same password
+ * - changes the hash only if the one to be replaced is still stored
+ * - returns false for an unknown user
+ * - accepts exactly one of many concurrent replacements of the same hash
+ * - is not affected by changes to a user that it was given or has returned
  */
 export interface UserRepository {
-  /** @throws AppError AUTH_USER_DUPLICATE for a taken username or email, DB_UNIQUE_VIOLATION for a taken id. */
+  /** @throws AppError AUTH_USER_DUPLICATE when the username or email is taken, DB_UNIQUE_VIOLATION when the id is. */
   add(user: User): Promise<void>;
   findById(id: string): Promise<User | null>;
   findByUsername(username: string): Promise<User | null>;
   findByEmail(email: string): Promise<User | null>;
-  /** @returns whether anything was changed. */
+  /** @returns whether a user was changed. */
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
 }

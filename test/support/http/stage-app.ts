@@ -28,7 +28,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     sampling: logSampling(logger),
     clock: systemClock,
     ids: ulidGenerator(systemClock),
-    authenticate: async () => ({ ok: false, reason: 'nobody is known here' }),
+    authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
     version: '1.2.3',
     environment: 'test',
     baseUrl: 'https://auth.example.org',

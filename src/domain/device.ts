@@ -1,8 +1,8 @@
-/** Where a session was opened, as far as its owner needs it to tell one session from another. ADR 0025. */
+/** Where a session was opened, so that its user can distinguish the sessions in a list. ADR 0025. */
 export type Device = {
-  /** What the client called itself, cut short; `null` when it said nothing. */
+  /** The `User-Agent` header, shortened; `null` when there was none. */
   readonly userAgent: string | null;
-  /** The client's network, in CIDR notation: never the whole address. */
+  /** The client's network in CIDR notation, never the full address. */
   readonly address: string | null;
 };
 
@@ -10,11 +10,11 @@ export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 
 /** Code points. */
 const USER_AGENT_MAX_LENGTH = 256;
-/** What is not seen, or makes others be seen elsewhere; and halves of surrogate pairs, which no storage could hold. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
+/** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
-/** What a client calls itself, as it is kept; `null` when nothing is left. */
+/** A `User-Agent` header as it is stored; `null` when no visible character is left. */
 export const shortUserAgent = (text: string): string | null => {
-  const seen = [...text.replace(UNSEEN, '')].slice(0, USER_AGENT_MAX_LENGTH).join('').trim();
-  return seen === '' ? null : seen;
+  const visible = [...text.replace(INVISIBLE, '')].slice(0, USER_AGENT_MAX_LENGTH).join('').trim();
+  return visible === '' ? null : visible;
 };

@@ -1,33 +1,35 @@
 /**
- * How often the password of one account may be guessed (ADR 0024). Times are milliseconds of one clock, whichever.
+ * How often the password of one account may be guessed (ADR 0024). Times are milliseconds, all of the same clock.
  *
- * Some failures are free. After these, a party that keeps failing (a network, or a device of the user's) has turns of its own,
- * which come the less often the more such parties there are: together they have one try a minute, and none can take another's.
- * Strangers' networks that have hardly failed share one turn a minute more. The user's own devices that have hardly failed do
- * not wait at all.
+ * A limited number of failures is admitted without a wait. After these, each failing party (a network, or a device of the user)
+ * has its own turns: the more failing parties, the longer each waits, so that together they have one attempt a minute, and none
+ * can use another's turn. All networks that are not failing share one further turn a minute. Devices of the user that are not
+ * failing do not wait.
  */
 
-/** Failures of all parties together. There are three counts for one user (ADR 0024): 150 are free at most, and what `LIMITS` adds. */
+/** Failures admitted without a wait, all parties together. A user has three counts (ADR 0024), so at most 150, plus `LIMITS`. */
 export const FREE_FAILURES = 50;
+/** Milliseconds. Each further failure doubles the wait. */
 export const FIRST_WAIT = 1_000;
+/** Milliseconds. */
 export const LONGEST_WAIT = 60_000;
-/** How long the failures of a party are remembered after its last one. */
+/** How long the failures of a party are remembered after its last attempt, in milliseconds. */
 export const MEMORY = 3_600_000;
-/** Remembered failures that make it a party that keeps failing. */
+/** Remembered failures from which on a party is failing. */
 export const PARTY_LIMIT = 3;
 
-/** Who tries. Names hold no space. */
+/** Who attempts to log in. Names contain no space. */
 export type Party = {
   readonly kind: 'network' | 'device';
-  /** The groups that the party is in, the widest first, and the party itself at last. */
+  /** The groups of the party, the widest first, then the party itself. */
   readonly names: readonly string[];
 };
 
 /**
- * From how many failures on a group is one party that keeps failing, the narrowest last. Of each party in it no more than its own
- * limit counts, so that one that never ceases does not speak for its neighbours.
+ * The failures from which on a group is one failing party, the narrowest group last. Of each party in a group, at most
+ * `PARTY_LIMIT` failures count, so that a single party does not make its whole group failing.
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
- * - devices: 50 of them, as many as there are live sessions at most (ADR 0025)
+ * - devices: all of the user's, of which at most 50 have a live session (ADR 0025); then each of them
  */
 export const LIMITS: Readonly<Record<Party['kind'], readonly number[]>> = {
   network: [4 * PARTY_LIMIT, 2 * PARTY_LIMIT, PARTY_LIMIT],
@@ -36,37 +38,38 @@ export const LIMITS: Readonly<Record<Party['kind'], readonly number[]>> = {
 
 export const deviceParty = (device: string): Party => ({ kind: 'device', names: ['devices', device] });
 
-/** Names a party among others: it begins with the texts of the groups that the party is in. */
+/** The text that identifies a party. It begins with the texts of the party's groups. */
 export const textOf = ({ names }: Party): string => names.map((name) => `${name} `).join('');
 
 type Failures = { readonly failures: number; readonly lastAt: number };
 
-/** The tries at one account. A try counts as a failure until it is known to be none. */
+/** The attempts of one key. An attempt counts as a failure until it succeeds or is withdrawn. */
 export type LoginThrottle = {
   readonly lastAt: number;
-  /** By text. There are some 250 at most: so many are let through in an hour. */
+  /** By `textOf`. About 250 at most: no more attempts are admitted in an hour. */
   readonly parties: ReadonlyMap<string, Failures>;
-  /** When each turn was last taken: that of a party or group, or that of newcomers. */
+  /** When each turn was last taken: that of a failing party or group, or the one that all others share. */
   readonly turns: ReadonlyMap<string, number>;
 };
 
-const NEWCOMERS = '';
+/** The turn of all parties that are not failing. */
+const SHARED_TURN = '';
 
-/** Milliseconds until this party may try; 0 is now. */
+/** Milliseconds until an attempt of this party is admitted; 0 when it is now. */
 export const waitFor = (throttle: LoginThrottle | null, party: Party, now: number): number => {
   const { parties, turns } = remembered(throttle, now);
   const surplus = sum([...parties.values()].map(({ failures }) => failures)) - FREE_FAILURES;
   if (surplus < 0) return 0;
   const count = countByGroup(parties);
   const turn = turnOf(textOf(party), party.kind, count);
-  if (turn === NEWCOMERS && party.kind === 'device') return 0;
-  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** surplus) * sharing(turn, parties, party.kind, count);
+  if (turn === SHARED_TURN && party.kind === 'device') return 0;
+  const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** surplus) * failingParties(turn, parties, party.kind, count);
   const since = now - (turns.get(turn) ?? Number.NEGATIVE_INFINITY);
-  // A turn that was taken in the future: the clock stepped back.
+  // A turn in the future: the clock was set back.
   return since < 0 ? 0 : Math.max(0, wait - since);
 };
 
-/** The throttle once a try was let through. */
+/** The throttle after an attempt was admitted. */
 export const counted = (throttle: LoginThrottle | null, party: Party, now: number): LoginThrottle => {
   const before = remembered(throttle, now);
   const text = textOf(party);
@@ -76,7 +79,7 @@ export const counted = (throttle: LoginThrottle | null, party: Party, now: numbe
   return { lastAt: now, parties, turns: new Map([...before.turns, ...taken.map((turn) => [turn, now] as const)]) };
 };
 
-/** The throttle as if a try that was let through had not been made. */
+/** The throttle without an attempt that was admitted. */
 export const withdrawn = (throttle: LoginThrottle, party: Party): LoginThrottle => {
   const text = textOf(party);
   const failed = throttle.parties.get(text);
@@ -89,14 +92,14 @@ export const withdrawn = (throttle: LoginThrottle, party: Party): LoginThrottle 
   return { ...throttle, parties, turns };
 };
 
-/** The throttle once a try was let through and found the right password: what its party failed before is forgotten. */
+/** The throttle after an admitted attempt had the right password: the earlier failures of its party are forgotten. */
 export const succeeded = (throttle: LoginThrottle, party: Party): LoginThrottle => {
   const { parties, ...rest } = withdrawn(throttle, party);
   const text = textOf(party);
   return { ...rest, parties: new Map([...parties].filter(([each]) => each !== text)) };
 };
 
-/** Whether a throttle says nothing any more. */
+/** Whether a throttle has no effect any more. */
 export const isForgotten = ({ parties, lastAt }: LoginThrottle, now: number): boolean =>
   parties.size === 0 || now - lastAt >= MEMORY;
 
@@ -107,7 +110,7 @@ const remembered = (throttle: LoginThrottle | null, now: number): Pick<LoginThro
   turns: new Map([...(throttle?.turns ?? [])].filter(([, takenAt]) => now - takenAt < MEMORY)),
 });
 
-/** The texts of a party's groups, the widest first, and its own at last: each is the beginning of the next. */
+/** The texts of a party's groups, the widest first, then its own: each is a prefix of the next. */
 const groupsOf = (text: string): string[] => {
   const groups: string[] = [];
   for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', end + 1)) groups.push(text.slice(0, end + 1));
@@ -122,18 +125,23 @@ const countByGroup = (parties: Parties): ReadonlyMap<string, number> => {
   return count;
 };
 
-/** The turn that a party waits for: that of the widest group of its that keeps failing, or else that of newcomers. */
+/** The turn that a party waits for: that of its widest failing group, or else the shared one. */
 const turnOf = (text: string, kind: Party['kind'], count: ReadonlyMap<string, number>): string => {
   const groups = groupsOf(text);
   const limits = LIMITS[kind].slice(-groups.length);
-  return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? PARTY_LIMIT)) ?? NEWCOMERS;
+  return groups.find((group, at) => (count.get(group) ?? 0) >= (limits[at] ?? PARTY_LIMIT)) ?? SHARED_TURN;
 };
 
-/** How many keep failing, and have a turn each. */
-const sharing = (turn: string, parties: Parties, kind: Party['kind'], count: ReadonlyMap<string, number>): number => {
-  if (turn === NEWCOMERS) return 1;
+/** How many failing parties and groups there are, each with its own turn. */
+const failingParties = (
+  turn: string,
+  parties: Parties,
+  kind: Party['kind'],
+  count: ReadonlyMap<string, number>,
+): number => {
+  if (turn === SHARED_TURN) return 1;
   const turns = new Set([...parties.keys()].map((text) => turnOf(text, kind, count)));
-  turns.delete(NEWCOMERS);
+  turns.delete(SHARED_TURN);
   return turns.size;
 };
 

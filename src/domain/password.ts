@@ -1,17 +1,18 @@
 import { canonicalEmail, canonicalUsername } from './account.ts';
 
-/** Limits of a password (ADR 0005). What is inside them is used as it was typed, unmodified. */
+/** Limits of a password (ADR 0005). A password within them is used unmodified. */
 
-/** Counted in code points, as a person counts. */
+/** In code points, so that a character outside the BMP counts as one. */
 export const PASSWORD_MIN_CODE_POINTS = 8;
-/** Counted in bytes of UTF-8: bcrypt reads no more than these. */
+/** In bytes of UTF-8: bcrypt ignores any further bytes. */
 export const PASSWORD_MAX_BYTES = 72;
 
 export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 
 /**
- * Why a text can't be a password, or `null` when it can.
- * NUL ends a string for many a bcrypt; a lone surrogate has no UTF-8 form, so that several would share one hash.
+ * Why a text is not accepted as a password; `null` when it is.
+ * NUL ends the string in some implementations of bcrypt. Lone surrogates have no UTF-8 form, so that several texts would share
+ * one hash.
  */
 export const passwordProblem = (password: string): PasswordProblem | null => {
   if (password.includes('\0') || !password.isWellFormed()) return 'invalid_characters';
@@ -20,20 +21,20 @@ export const passwordProblem = (password: string): PasswordProblem | null => {
   return null;
 };
 
-/** Whether bcrypt can tell this text from every other; login asks this before it compares. */
+/** Whether bcrypt distinguishes this text from every other. */
 export const isHashable = (password: string): boolean => {
   const problem = passwordProblem(password);
   return problem === null || problem === 'too_short';
 };
 
-/** Whether a password is a name of its owner's own, in any letter case: the username, the email or the part before its `@`. */
+/** Whether a password is the user's username, email address or the part of it before the `@`, in any letter case. */
 export const isOwnName = (password: string, { username, email }: { username: string; email: string }): boolean => {
   const address = canonicalEmail(email);
   const names = [canonicalUsername(username), address, address.slice(0, address.lastIndexOf('@'))];
   return names.includes(password.toLowerCase());
 };
 
-/** Bytes of UTF-8; `TextEncoder` belongs to the platform and the domain has none. */
+/** Length in bytes of UTF-8. The domain does not depend on a platform, so `TextEncoder` is not available. */
 const utf8Length = (text: string): number => {
   let bytes = 0;
   for (const character of text) {

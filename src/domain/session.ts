@@ -1,23 +1,23 @@
 import type { Device } from './device.ts';
 
 /**
- * A session is one family of refresh tokens: the one issued at log-in and all that it was rotated into (RFC 9700 §4.14.2).
+ * A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2).
  * Times are epoch milliseconds.
  */
 export type Session = {
   /** ULID; the `sid` of every refresh token of the family. */
   readonly id: string;
   readonly userId: string;
-  /** `jti` of the one token that may be used. */
+  /** `jti` of the only token that may be rotated. */
   readonly currentTokenId: string;
   /** `jti` of the token that was rotated into the current one; `null` until the first rotation. */
   readonly previousTokenId: string | null;
-  /** When the current token was issued, and the previous one rotated. */
+  /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /** What was rotated before the previous token, the newest first: as much as it takes to tell a race from a theft. */
+  /** Tokens rotated before the previous one, the newest first: those that are needed to distinguish a race from a theft. */
   readonly earlierTokens: readonly RotatedToken[];
   readonly createdAt: number;
-  /** When the current token, and with it the session, is over. */
+  /** When the current token expires, and the session with it. */
   readonly expiresAt: number;
 } & Device;
 
@@ -28,34 +28,37 @@ export type RotatedToken = {
   readonly rotatedAt: number;
 };
 
-/** So many earlier tokens a session remembers. Five tabs that wake at once rotate five times. */
+/** How many earlier tokens a session remembers at most. Five tabs that wake up at once rotate five times. */
 export const EARLIER_TOKENS_KEPT = 16;
 
-/** A session is found by both: whoever names another user's finds nothing. */
+/** Both are needed to find a session, so that no user can name another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
 
-/** So many live sessions a user may have; of more, those that were used least recently end. */
+/** How many live sessions a user may have. Beyond that, the least recently used are ended. */
 export const SESSIONS_PER_USER = 50;
 
-/** What the replay of a rotated token means, by the milliseconds since its own rotation. ADR 0003. */
+/** How the replay of a rotated token is handled, by the milliseconds since that token was rotated. ADR 0003. */
 export type ReplayPolicy = {
-  /** Up to this age a replay is a race, not a theft. */
+  /** Milliseconds. Up to this age, a replay counts as a race and not as a theft. */
   readonly raceWindow: number;
-  /** Below this age a replay yields the current token again, and a current token that replaced another yields itself; 0 is never. */
+  /**
+   * Milliseconds. Below this age, a replay returns the current token again, and so does a current token that replaced another;
+   * 0 disables this.
+   */
   readonly replayWindow: number;
 };
 
-/** What a refresh token that is genuine says about the session it was presented for. */
+/** What may be done with a genuine refresh token. */
 export type TokenStanding =
   /** May be rotated. */
   | 'current'
-  /** Yields the current token again, which is not rotated. */
+  /** The current token is issued again, without a rotation. */
   | 'replayable'
-  /** Refused, and the session lives: two tabs raced, or an answer was lost. */
+  /** Rejected, and the session stays open: two tabs raced, or a response was lost. */
   | 'raced'
-  /** Refused, and the session ends: somebody has a copy. */
+  /** Rejected, and the session ends: the token was copied. */
   | 'reused'
-  /** Refused: there is no such session any more. */
+  /** Rejected: the session has expired or was ended. */
   | 'over';
 
 export const newSession = (input: {
@@ -82,35 +85,35 @@ export const newSession = (input: {
 export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;
-  /** `jti` of the token that is used up. */
+  /** `jti` of the token that is rotated. */
   readonly from: string;
-  /** `jti` of the token that takes its place. */
+  /** `jti` of the token that replaces it. */
   readonly to: string;
   readonly at: number;
-  /** When the new token, and with it the session, is over. */
+  /** When the new token expires, and the session with it. */
   readonly expiresAt: number;
-  /** What was rotated before this time is no race any more, and may be forgotten. */
+  /** A replay of a token rotated before this time cannot be a race, so such tokens need not be remembered. */
   readonly racesSince: number;
 };
 
-/** What became of a rotation. */
+/** The result of a rotation. */
 export type RotationOutcome =
   | 'rotated'
-  /** Nothing was changed: another token is current, or there is no such live session. */
+  /** Nothing was changed: another token is current, or the session is not live. */
   | 'stale'
-  /** Nothing was changed, and nothing will be: the store came to it after its deadline (ADR 0022). */
+  /** Nothing was changed: the store handled the rotation after its deadline (ADR 0022). */
   | 'too-late';
 
-/** From when on the replay of a rotated token may be more than a theft. */
+/** The earliest time at which a token that is replayed now can have been rotated without counting as stolen. */
 export const racesSince = ({ raceWindow, replayWindow }: ReplayPolicy, now: number): number =>
   now - Math.max(raceWindow, replayWindow);
 
-/** The order in which a user's sessions are listed: the one that was used last comes first. */
+/** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
 
 export const isLive = (session: Session, now: number): boolean => now < session.expiresAt;
 
-/** The session after the step, or `null` when it may not take it: another token is current, or the session is over. */
+/** The session after a rotation; `null` when another token is current, or the session has expired. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
   session.currentTokenId === rotation.from && isLive(session, rotation.at)
     ? {
@@ -130,13 +133,13 @@ const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): 
   previousTokenId === null ? [] : [{ tokenId: previousTokenId, rotatedAt }, ...earlierTokens];
 
 /**
- * The session before the step, or `null` when that step is not its last one. What the step moved in time stays moved: no token
- * but `from` can be used for it. That `from` is its own predecessor now does no harm: the current token is judged first.
+ * The session with a rotation undone; `null` when that is not its last rotation. The new times are kept: only `from` can use
+ * them. `from` is then also the previous token, which has no effect, since a token is first compared with the current one.
  */
 export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
   session.currentTokenId === to ? { ...session, currentTokenId: from } : null;
 
-/** What a genuine token of the session's family may do. A replay is judged by the time since that very token was rotated. */
+/** The standing of a genuine token of the session's family. A replay is assessed by the time since that token was rotated. */
 export const tokenStanding = (
   session: Session | null,
   tokenId: string,
@@ -144,7 +147,7 @@ export const tokenStanding = (
   policy: ReplayPolicy,
 ): TokenStanding => {
   if (session === null || !isLive(session, now)) return 'over';
-  // Another instance, whose clock is ahead, may have rotated.
+  // Never negative: another instance, whose clock is ahead, may have rotated the token.
   const age = ({ rotatedAt }: { rotatedAt: number }) => Math.max(0, now - rotatedAt);
   if (tokenId === session.currentTokenId)
     return hasPredecessor(session) && age(session) < policy.replayWindow ? 'replayable' : 'current';
@@ -155,9 +158,9 @@ export const tokenStanding = (
   return age(rotation) <= policy.raceWindow ? 'raced' : 'reused';
 };
 
-/** Whether the current token took another's place: it is not the first, and no rotation was taken back to it. */
+/** Whether the current token replaced another: it is not the first, and was not restored by a revert. */
 const hasPredecessor = ({ previousTokenId, currentTokenId }: Session): boolean =>
   previousTokenId !== null && previousTokenId !== currentTokenId;
 
-/** A full list has dropped what was rotated before its last entry, perhaps just before: that counts as its last entry. */
+/** A full list has dropped older tokens, perhaps only just rotated: an unknown token is treated like its oldest entry. */
 const oldestOfFull = ({ earlierTokens }: Session): RotatedToken | undefined => earlierTokens[EARLIER_TOKENS_KEPT - 1];

@@ -15,14 +15,14 @@ type RegisteredClaims = {
 /** SPEC "Access token". The user's times are epoch milliseconds here and ISO 8601 in the token. */
 export type AccessClaims = RegisteredClaims & { readonly tokenType: 'access'; readonly user: PublicUser };
 
-/** SPEC "Refresh token". Nothing of the user but the id. */
+/** SPEC "Refresh token". Of the user it contains only the id. */
 export type RefreshClaims = RegisteredClaims & { readonly tokenType: 'refresh' };
 
 const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
 /**
- * Whether a token was issued after this time, for certain: `iat` has whole seconds, so one that was issued within the very second
- * may be older, and counts as such.
+ * Whether a token was certainly issued after this time. `iat` is in whole seconds, so a token of the same second may be older,
+ * and counts as older.
  * @param time epoch milliseconds.
  */
 export const isIssuedAfter = ({ iat }: { readonly iat: number }, time: number): boolean => iat * 1000 > time;
@@ -37,7 +37,7 @@ export const accessClaims = (input: { user: User; tokenId: string; now: number; 
   user: publicUser(input.user),
 });
 
-/** The claims of a session's current token; the session decides them all, so they can be told again. */
+/** The claims of a session's current token. They depend on the session alone, so the same token can be issued again. */
 export const refreshClaims = (
   session: Pick<Session, 'userId' | 'currentTokenId' | 'rotatedAt' | 'expiresAt'>,
 ): RefreshClaims => ({

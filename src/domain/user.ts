@@ -1,21 +1,21 @@
 import { canonicalEmail } from './account.ts';
 
-/** A registered person, as stored. Times are epoch milliseconds. SPEC "User". */
+/** A registered user, as stored. Times are epoch milliseconds. SPEC "User". */
 export type User = {
   /** ULID. */
   readonly id: string;
-  /** As its owner wrote it; unique without regard to letter case. */
+  /** As it was registered; unique regardless of letter case. */
   readonly username: string;
   /** In canonical form. */
   readonly email: string;
   readonly passwordHash: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** When the password was changed last; 0 when it is the first one. Another hash of the same password is no change. */
+  /** When the password was last changed; 0 for the first one. A new hash of the same password is not a change. */
   readonly passwordChangedAt: number;
 };
 
-/** What may leave the service of a user: everything but the hash and what is known of the password. */
+/** The fields of a user that may be sent to clients: all except those about the password. */
 export type PublicUser = Omit<User, 'passwordHash' | 'passwordChangedAt'>;
 
 export const newUser = (input: {
@@ -34,7 +34,7 @@ export const newUser = (input: {
   passwordChangedAt: 0,
 });
 
-/** Names what leaves rather than what stays, so that a new secret field stays by default. */
+/** Lists the public fields, so that a new field is private by default. */
 export const publicUser = ({ id, username, email, createdAt, updatedAt }: User): PublicUser => ({
   id,
   username,

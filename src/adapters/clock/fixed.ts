@@ -1,13 +1,13 @@
 import type { Clock } from '../../application/ports/clock.ts';
 
 export type FixedClock = Clock & {
-  /** @param to epoch milliseconds; may lie in the past. */
+  /** @param to epoch milliseconds; may be in the past. */
   set(to: number): void;
   /** @param by milliseconds. */
   advance(by: number): void;
 };
 
-/** A clock that stands still until it is moved. */
+/** A clock that is set by hand, for tests. */
 export const fixedClock = (start: number): FixedClock => {
   let time = start;
   return {

@@ -1,7 +1,7 @@
 import { incrementBase32 } from 'ulid';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 
-/** ULIDs that count up from one fixed moment: the same ones in every run. */
+/** ULIDs that count up from a fixed value, the same in every run. For tests. */
 export const sequentialIds = (): IdGenerator => {
   let last = '01J00000000000000000000000';
   return {

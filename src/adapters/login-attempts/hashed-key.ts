@@ -1,4 +1,4 @@
 import { createHash } from 'node:crypto';
 
-/** Of one length whatever it is made of; people type passwords into the field for the account, too. */
+/** A key of constant length. It is hashed because users sometimes type their password into the account field. */
 export const hashedKey = (key: string): string => createHash('sha256').update(key).digest('base64url');

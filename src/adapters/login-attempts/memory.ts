@@ -11,21 +11,21 @@ import {
 import { hashedKey } from './hashed-key.ts';
 
 type MemoryOptions = {
-  /** Milliseconds of a clock that never steps. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
-  /** Keys remembered at once; beyond, those go whose last try was longest ago. */
+  /** How many keys are remembered; beyond that, those with the oldest last attempt are dropped. */
   readonly capacity?: number;
 };
 
-/** Counts in this process. */
+/** Counts in this process. Also in use while the shared store is unavailable. */
 export const memoryLoginAttempts = ({
   now = () => performance.now(),
   capacity = 50_000,
 }: MemoryOptions = {}): LoginAttempts & { readonly size: () => number } => {
-  /** In the order of their last tries. */
+  /** By hashed key, in the order of their last attempts. */
   const throttles = new Map<string, LoginThrottle>();
 
-  const makeRoom = (at: number): void => {
+  const evict = (at: number): void => {
     for (const [key, throttle] of throttles) {
       if (throttles.size < capacity && !isForgotten(throttle, at)) return;
       throttles.delete(key);
@@ -34,7 +34,7 @@ export const memoryLoginAttempts = ({
   const count = (key: string, party: Party, at: number): void => {
     const next = counted(throttles.get(key) ?? null, party, at);
     throttles.delete(key);
-    makeRoom(at);
+    evict(at);
     throttles.set(key, next);
   };
   const settle = ({ key, party }: Attempt, settled: typeof withdrawn): void => {

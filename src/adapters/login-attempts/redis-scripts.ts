@@ -12,9 +12,9 @@ import {
 const table = (numbers: readonly number[]): string => `{${numbers.join(', ')}}`;
 
 /**
- * The rule of domain/login-throttle.ts within Redis, atomically and on one key: a hash with a field for each party
- * ("failures lastAt") and for each turn ("takenAt"). It goes by itself.
- * ARGV: the kind of the party, its text, and the time in epoch milliseconds, where it is not that of Redis.
+ * The rule of domain/login-throttle.ts as a script, which Redis runs atomically on one key: a hash with a field for each party
+ * ("failures lastAt") and for each turn ("takenAt"). The key expires.
+ * ARGV: the kind of the party, its text, and the time in epoch milliseconds; without it, the time of Redis.
  */
 const COMMON = `
   local key, kind, party = KEYS[1], ARGV[1], ARGV[2]
@@ -58,7 +58,7 @@ const COMMON = `
     end
     return ''
   end
-  local function sharing(turn, count)
+  local function failing_parties(turn, count)
     if turn == '' then return 1 end
     local seen, shares = {[''] = true}, 0
     for text in pairs(failures) do
@@ -73,13 +73,13 @@ const COMMON = `
   local function take(turn) redis.call('hset', key, 'turn ' .. turn, string.format('%.0f', now)) end`;
 
 const SCRIPTS = {
-  /** Answers how long to wait. */
+  /** Returns the wait in milliseconds; 0 when the attempt is admitted. */
   beginLogin: `${COMMON}
     local total, count = 0, count_by_group()
     for _, failed in pairs(failures) do total = total + failed end
     local turn = turn_of(party, count)
     if total >= ${FREE_FAILURES} and not (kind == 'device' and turn == '') and turns[turn] then
-      local wait = math.min(${LONGEST_WAIT}, ${FIRST_WAIT} * 2 ^ (total - ${FREE_FAILURES})) * sharing(turn, count)
+      local wait = math.min(${LONGEST_WAIT}, ${FIRST_WAIT} * 2 ^ (total - ${FREE_FAILURES})) * failing_parties(turn, count)
       local since = now - turns[turn]
       if since >= 0 and since < wait then return wait - since end
     end
@@ -89,7 +89,7 @@ const SCRIPTS = {
     take(turn_of(party, count_by_group()))
     redis.call('pexpire', key, ${MEMORY})
     return 0`,
-  /** ARGV[4]: 1 when the password was right. */
+  /** ARGV[4]: 1 when the password was right, 0 when the attempt is withdrawn. */
   settleLogin: `${COMMON}
     if not failures[party] then return 0 end
     failures[party] = failures[party] - 1
@@ -116,7 +116,7 @@ declare module 'ioredis' {
   }
 }
 
-/** Makes them commands of this client; it sends a script's text where Redis does not have it yet. */
+/** Defines the scripts as commands of this client, which loads them into Redis when they are missing there. */
 export const defineLoginCommands = (redis: Redis | Cluster): void => {
   for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua, numberOfKeys: 1 });
 };

@@ -5,20 +5,20 @@ import { hashedKey } from './hashed-key.ts';
 import { defineLoginCommands } from './redis-scripts.ts';
 
 /**
- * Counts for all instances. Rejects when Redis is away: `shared.ts` knows what then.
- * @param now epoch milliseconds; by default the clock of Redis, which all instances share.
+ * Counts in Redis, for all instances. Rejects when Redis is unavailable; `shared.ts` handles that.
+ * @param now epoch milliseconds; empty, which is the default, for the clock of Redis.
  */
 export const redisLoginAttempts = (redis: Redis | Cluster, now: () => number | '' = () => ''): LoginAttempts => {
   defineLoginCommands(redis);
-  const given = ({ key, party }: Attempt) =>
+  const argumentsOf = ({ key, party }: Attempt) =>
     [`tandem:login:{${hashedKey(key)}}`, party.kind, textOf(party), now()] as const;
   return {
-    begin: (attempt) => redis.beginLogin(...given(attempt)),
+    begin: (attempt) => redis.beginLogin(...argumentsOf(attempt)),
     async succeed(attempt) {
-      await redis.settleLogin(...given(attempt), 1);
+      await redis.settleLogin(...argumentsOf(attempt), 1);
     },
     async withdraw(attempt) {
-      await redis.settleLogin(...given(attempt), 0);
+      await redis.settleLogin(...argumentsOf(attempt), 0);
     },
   };
 };

@@ -3,13 +3,13 @@ import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import { withFallback } from '../resilience/with-fallback.ts';
 
 type Counts = {
-  /** For all instances; may reject. */
+  /** Counts for all instances; may reject. */
   readonly shared: LoginAttempts;
-  /** For this one alone. */
+  /** Counts for this instance alone; does not reject. */
   readonly own: LoginAttempts;
 };
 
-/** Counts for all instances, or in the process while that can't be had. */
+/** Counts for all instances, and in this process while the shared store is unavailable. Never rejects. */
 export const sharedLoginAttempts = ({ shared, own }: Counts, logger: Logger): LoginAttempts => {
   const redis = withFallback(logger, {
     away: 'Redis is away: failed log-ins are counted in the process',

@@ -2,8 +2,8 @@ import type { PasswordBlocklist } from '../../application/ports/password-blockli
 import { PASSWORD_MIN_CODE_POINTS } from '../../domain/password.ts';
 
 /**
- * The 49 000 most common passwords, by zxcvbn. Those that are too short anyway are left out, and the package is loaded here
- * alone: it takes some 50 ms and 10 MB, which nobody pays who has no list.
+ * The 49 000 most common passwords of zxcvbn, without those that are too short anyway. The package is imported on demand: it
+ * takes about 50 ms and 10 MB, which are saved when the list is disabled.
  */
 export const zxcvbnPasswordBlocklist = async (): Promise<PasswordBlocklist> => {
   const { dictionary } = await import('@zxcvbn-ts/language-common');

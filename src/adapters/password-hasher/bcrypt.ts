@@ -5,46 +5,46 @@ import { isHashable } from '../../domain/password.ts';
 import { boundedQueue, type QueueLoad } from './bounded-queue.ts';
 
 export type BcryptOptions = {
-  /** The logarithm of the rounds. SPEC "Password handling": 10. */
+  /** The binary logarithm of the number of rounds. SPEC "Password handling": 10. */
   readonly cost?: number;
   /**
-   * How many hashes are computed at once. By default one more than there are cores, so that none of these is idle between two,
-   * and one less than there are threads, so that a token never waits for a password.
+   * How many hashes are computed at once. By default one more than there are cores, so that no core is idle between two hashes,
+   * but less than there are threads, so that signing and verifying tokens never waits for a hash.
    */
   readonly width?: number;
-  /** Milliseconds a hash may wait for its turn. */
+  /** Milliseconds that a hash may wait in the queue. */
   readonly maxWait?: number;
 };
 
-/** Of libuv's thread pool, which the hashes share with all that signs and verifies. */
+/** The default size of libuv's thread pool. */
 const THREADS = 4;
-const USUAL_COST = 10;
-/** Milliseconds that a hash of the usual cost may take; each step of the cost doubles it. */
-const FIRST_GUESS = 50;
+const DEFAULT_COST = 10;
+/** Milliseconds that a hash of the default cost is expected to take; each further step of cost doubles it. */
+const EXPECTED_DURATION = 50;
 
-/** The well-formed hash of no known password: 22 characters of salt and 31 of digest, all zero. */
-const hashOfNobody = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
+/** A well-formed hash without a known password, for accounts that do not exist: 22 characters of salt and 31 of digest, all zero. */
+const dummyHash = (cost: number): string => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(53)}`;
 
 /**
- * bcrypt. It shares libuv's thread pool with all that signs and verifies tokens, so hashes take turns before they enter it:
- * a crowd of log-ins then delays log-ins alone.
+ * bcrypt. It shares libuv's thread pool with the signing and verification of tokens, so hashes wait in a queue of their own:
+ * many concurrent log-ins delay log-ins only.
  */
 export const bcryptPasswordHasher = ({
-  cost = USUAL_COST,
+  cost = DEFAULT_COST,
   width = Math.min(availableParallelism() + 1, THREADS - 1),
   maxWait = 10_000,
 }: BcryptOptions = {}): PasswordHasher & { readonly load: () => QueueLoad } => {
-  const inTurn = boundedQueue({ width, maxWait, firstGuess: FIRST_GUESS * 2 ** (cost - USUAL_COST) });
+  const enqueue = boundedQueue({ width, maxWait, expectedDuration: EXPECTED_DURATION * 2 ** (cost - DEFAULT_COST) });
   return {
     hash: async (password) => {
       if (!isHashable(password)) throw new RangeError('This password cannot be hashed.');
-      return inTurn(() => bcrypt.hash(password, cost));
+      return enqueue(() => bcrypt.hash(password, cost));
     },
     verify: async (password, hash) => {
-      const matches = await inTurn(() => bcrypt.compare(password, hash ?? hashOfNobody(cost)));
+      const matches = await enqueue(() => bcrypt.compare(password, hash ?? dummyHash(cost)));
       return matches && hash !== null && isHashable(password);
     },
     needsRehash: (hash) => bcrypt.getRounds(hash) < cost,
-    load: inTurn.load,
+    load: enqueue.load,
   };
 };

@@ -1,55 +1,56 @@
 import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
 
-/** Runs a task when its turn comes. */
+/** Runs a task when it is its turn. */
 export type BoundedQueue = {
   <T>(task: () => Promise<T>): Promise<T>;
   readonly load: () => QueueLoad;
 };
 
-/** How many tasks there are at the moment. */
+/** How many tasks are running and waiting now. */
 export type QueueLoad = { readonly running: number; readonly waiting: number };
 
 type BoundedQueueOptions = {
   /** How many tasks run at once. */
   readonly width: number;
-  /** Milliseconds a task may have to wait for its turn, as far as can be told from how long the last ones took. */
+  /** Milliseconds that a task may wait, estimated from the duration of recent tasks. */
   readonly maxWait: number;
-  /** Milliseconds that the first task is expected to take. */
-  readonly firstGuess?: number;
+  /** Milliseconds that a task is expected to take until the first one has been measured. */
+  readonly expectedDuration?: number;
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number;
 };
 
-/** How much each task changes the expectation. */
+/** The weight of each task in the moving average of durations. */
 const WEIGHT = 1 / 8;
 
 /**
- * Runs at most `width` tasks at once, in the order they came. Whoever would have to wait longer than `maxWait` is turned away
- * at once: AppError SYS_HTTP_UNEXPECTED_ERROR with status 503 and `retryAfter`.
+ * Runs at most `width` tasks at once, in the order of their arrival. A task that would have to wait longer than `maxWait` is
+ * rejected at once with AppError SYS_HTTP_UNEXPECTED_ERROR, status 503 and `retryAfter`.
  */
 export const boundedQueue = ({
   width,
   maxWait,
-  firstGuess = 50,
+  expectedDuration = 50,
   now = () => performance.now(),
 }: BoundedQueueOptions): BoundedQueue => {
   const limit = pLimit(width);
-  let usual = firstGuess;
+  let average = expectedDuration;
   const timed = async <T>(task: () => Promise<T>): Promise<T> => {
     const startedAt = now();
     try {
       return await task();
     } finally {
-      usual += (now() - startedAt - usual) * WEIGHT;
+      average += (now() - startedAt - average) * WEIGHT;
     }
   };
-  const inTurn = async <T>(task: () => Promise<T>): Promise<T> => {
+  const enqueue = async <T>(task: () => Promise<T>): Promise<T> => {
     const ahead = limit.activeCount + limit.pendingCount;
-    const wait = (Math.max(0, ahead - width + 1) * usual) / width;
+    const wait = (Math.max(0, ahead - width + 1) * average) / width;
     if (wait > maxWait) throw busy(wait);
     return limit(() => timed(task));
   };
-  return Object.assign(inTurn, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
+  return Object.assign(enqueue, { load: () => ({ running: limit.activeCount, waiting: limit.pendingCount }) });
 };
 
 const busy = (wait: number): AppError =>

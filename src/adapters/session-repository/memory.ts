@@ -10,10 +10,10 @@ import {
   type SessionKey,
 } from '../../domain/session.ts';
 
-/** Nothing that is done to what goes in or comes out reaches what is stored. */
+/** Separates what is stored from the objects of callers. */
 const copied = (session: Session): Session => structuredClone(session);
 
-/** Forgets everything with the process. For tests and development. */
+/** Keeps sessions in memory until the process ends. For tests and development. */
 export const memorySessionRepository = (): SessionRepository => {
   const sessions = new Map<string, Session>();
 
@@ -56,9 +56,9 @@ export const memorySessionRepository = (): SessionRepository => {
       for (const { id } of ofUser(userId)) if (id !== exceptId) sessions.delete(id);
     },
     async purge(now, limit) {
-      const over = [...sessions.values()].filter((session) => !isLive(session, now)).slice(0, limit);
-      for (const session of over) sessions.delete(session.id);
-      return over.length;
+      const expired = [...sessions.values()].filter((session) => !isLive(session, now)).slice(0, limit);
+      for (const session of expired) sessions.delete(session.id);
+      return expired.length;
     },
   };
 };

@@ -19,8 +19,8 @@ import {
 } from './sql-statements.ts';
 
 /**
- * Sessions in table `sessions`, by plain queries without MikroORM's unit of work.
- * @param budget milliseconds after which a rotation that has not happened never will. ADR 0022.
+ * Stores sessions in the table `sessions`, by single queries outside MikroORM's unit of work.
+ * @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022.
  */
 export const mikroOrmSessionRepository = (
   em: SqlEntityManager,

@@ -3,8 +3,8 @@ import { reasonOf } from '../redaction/redact-error.ts';
 import { inPlaceOf } from '../redaction/stack-frames.ts';
 
 /**
- * What Redis answers.
- * @throws AppError DB_QUERY_FAILED. It has no `cause`: ioredis puts the command and its arguments into that.
+ * The reply of Redis.
+ * @throws AppError DB_QUERY_FAILED, without a `cause`: an error of ioredis contains the command and its arguments.
  */
 export const answered = async <Reply>(reply: Promise<Reply>): Promise<Reply> => {
   try {

@@ -2,12 +2,12 @@ import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import { EARLIER_TOKENS_KEPT, type RotationOutcome, SESSIONS_PER_USER } from '../../domain/session.ts';
 
 /**
- * What runs within Redis, each of them atomically and on one key: the sessions of a user, a hash of one field for each. A field
- * is named by the session's id and holds the rest as JSON, all of it texts: Lua writes large numbers with an exponent. What is
- * `null` is not there. Times are epoch milliseconds.
+ * Scripts that Redis runs atomically on one key: a hash of the sessions of one user. The name of a field is the session's id, its
+ * value the rest as JSON. Numbers are stored as strings, since Lua would write large ones with an exponent, and members that are
+ * `null` are left out. Times are epoch milliseconds.
  */
 const SCRIPTS = {
-  /** ARGV: id, session, when it was created. Sessions that are over by then go, and so do the least recently used of too many. */
+  /** ARGV: id, session, its time of creation. Removes expired sessions, and the least recently used ones beyond the limit. */
   addSession: `
     if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then return 0 end
     redis.call('hset', KEYS[1], ARGV[1], ARGV[2])
@@ -30,7 +30,7 @@ const SCRIPTS = {
     for at = ${SESSIONS_PER_USER} + 1, #live do redis.call('hdel', KEYS[1], live[at].id) end
     redis.call('pexpireat', KEYS[1], string.format('%.0f', last))
     return 1`,
-  /** ARGV: id, from, to, at, expiresAt, racesSince, and the deadline by the clock of this Redis. */
+  /** ARGV: id, from, to, at, expiresAt, racesSince, and the deadline on the clock of this Redis. */
   rotateSession: `
     local time = redis.call('time')
     local now = time[1] * 1000 + time[2] / 1000
@@ -60,7 +60,7 @@ const SCRIPTS = {
     session.currentTokenId = ARGV[2]
     redis.call('hset', KEYS[1], ARGV[1], cjson.encode(session))
     return 1`,
-  /** ARGV: the id of the one session that stays. */
+  /** ARGV: the id of the only session to keep. */
   keepSession: `
     local kept = redis.call('hget', KEYS[1], ARGV[1])
     redis.call('del', KEYS[1])
@@ -68,7 +68,7 @@ const SCRIPTS = {
     redis.call('hset', KEYS[1], ARGV[1], kept)
     redis.call('pexpireat', KEYS[1], cjson.decode(kept).expiresAt)
     return 1`,
-  /** The time of the Redis that holds the key: seconds, and microseconds of the next one. */
+  /** The time of the node that stores the key: seconds, and microseconds within the second. */
   timeAtSessions: `return redis.call('time')`,
 };
 
@@ -82,7 +82,7 @@ declare module 'ioredis' {
   }
 }
 
-/** Makes them commands of this client; it sends a script's text where Redis does not have it yet. */
+/** Defines the scripts as commands of this client, which loads them into Redis when they are missing there. */
 export const defineSessionCommands = (redis: Redis | Cluster): void => {
   for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua, numberOfKeys: 1 });
 };

@@ -7,16 +7,16 @@ import { defineSessionCommands } from './redis-scripts.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
 
-/** One key for all sessions of a user, so that whatever touches several of them happens on one node of a cluster, at once. */
+/** One key for all sessions of a user, so that a script can change several of them atomically, also in a cluster. */
 const keyOf = (userId: string): string => `tandem:sessions:${userId}`;
 
-/** Members as texts, without those that are `null`. */
+/** Members as strings, without those that are `null`. */
 const texts = (members: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(members).flatMap(([name, value]) => (value === null ? [] : [[name, String(value)]])),
   );
 
-/** An empty list is left out: Lua does not tell it from an empty object. */
+/** An empty list is left out, since Lua does not distinguish it from an empty object. */
 const toStored = ({ id: _id, userId: _userId, earlierTokens, ...rest }: Session): string =>
   JSON.stringify({ ...texts(rest), ...(earlierTokens.length > 0 && { earlierTokens: earlierTokens.map(texts) }) });
 
@@ -42,8 +42,8 @@ const toRotatedToken = ({ tokenId, rotatedAt }: Record<keyof RotatedToken, strin
 });
 
 /**
- * A hash for each user, which goes by itself when the last of its sessions is over by Redis' clock.
- * @param budget milliseconds from its call on within which a rotation happens or never will. ADR 0022.
+ * Stores sessions in Redis, one hash for each user, which expires with the last of its sessions.
+ * @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022.
  */
 export const redisSessionRepository = (
   redis: Redis | Cluster,
@@ -56,7 +56,7 @@ export const redisSessionRepository = (
       return Number(seconds) * 1_000 + Number(microseconds) / 1_000;
     });
   const shared = clockAt(keyOf(''));
-  /** Each node of a cluster has a clock of its own: there it is asked before each rotation. */
+  /** Each node of a cluster has its own clock, which is read before each rotation. */
   const clockFor = (key: string) => (redis.isCluster ? clockAt(key) : shared);
 
   return {

@@ -3,7 +3,7 @@ import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
 
-/** Forgets everything with the process. For tests and development. */
+/** Keeps users in memory until the process ends. For tests and development. */
 export const memoryUserRepository = (): UserRepository => {
   const byId = new Map<string, User>();
   const byUsername = new Map<string, User>();

@@ -1,25 +1,25 @@
-/** How loudly an error is logged. SPEC "Exception mapping". */
+/** The log level of an error. SPEC "Exception mapping". */
 export type ErrorLevel = 'info' | 'warn' | 'error' | 'fatal';
 
-/** One row of the catalog. */
+/** One entry of the catalog. */
 export type CatalogEntry = {
   /** HTTP status. */
   readonly status: number;
   /** Whether the cause is temporary, so that a client may try again after waiting. */
   readonly retryable: boolean;
   readonly level: ErrorLevel;
-  /** What the client reads in the error envelope. */
+  /** `message` of the error envelope. */
   readonly message: string;
-  /** What the reader of the catalog learns. */
+  /** Published by the catalog's endpoints, with advice for the client. */
   readonly description: string;
-  /** Whether the catalog's endpoints show it. */
+  /** Whether the catalog's endpoints list it. */
   readonly published: boolean;
 };
 
 type Draft = Omit<CatalogEntry, 'published'> & { readonly published?: false };
 
 type Upper = Uppercase<string>;
-/** `{DOMAIN}_{NOUN}_{CONDITION}`; AUTH_FAILED, which the specification leaves out of the catalog, has no noun. */
+/** `{DOMAIN}_{NOUN}_{CONDITION}`; only AUTH_FAILED has no noun, as the specification names it. */
 type Form<Code> = Code extends `${Upper}_${Upper}_${Upper}` | 'AUTH_FAILED' ? Code : never;
 
 const defineCatalog = <const Table extends Record<string, Draft>>(
@@ -29,35 +29,35 @@ const defineCatalog = <const Table extends Record<string, Draft>>(
   return Object.freeze(Object.fromEntries(entries));
 };
 
-/** THE table of errors. SPEC "Catalog". */
+/** All errors of the service. SPEC "Catalog". */
 export const CATALOG = defineCatalog({
   CLIENT_PARAMS_VALIDATION_FAILED: {
     status: 400,
     retryable: false,
     level: 'info',
-    message: 'The request does not have the form this route asks for.',
-    description: 'Request parameters violate the schema of the route; `details` lists every field that does.',
+    message: 'The request parameters are not valid.',
+    description: 'The request does not match the schema of the route. `details` lists every field that is not valid.',
   },
   AUTH_CREDENTIALS_INVALID: {
     status: 401,
     retryable: false,
     level: 'info',
-    message: 'Account or password is wrong.',
-    description: 'Account and password match no known account. Which of the two is wrong is not told.',
+    message: 'The account or the password is wrong.',
+    description: 'No account matches this name and password. The response does not say which of the two is wrong.',
   },
   AUTH_TOKEN_INVALID: {
     status: 401,
     retryable: false,
     level: 'info',
     message: 'The access token is not valid.',
-    description: 'The access token is malformed, badly signed or expired. Refresh it, or log in again.',
+    description: 'The access token is malformed, has an invalid signature or has expired. Refresh it, or log in again.',
   },
   AUTH_TOKEN_MISSING: {
     status: 401,
     retryable: false,
     level: 'info',
-    message: 'An access token is needed.',
-    description: 'The request carries no Bearer token in its Authorization header, and the route requires one.',
+    message: 'An access token is required.',
+    description: 'The route requires a Bearer token in the Authorization header, and the request has none.',
   },
   AUTH_FAILED: {
     status: 401,
@@ -65,36 +65,36 @@ export const CATALOG = defineCatalog({
     level: 'info',
     message: 'Authentication failed.',
     description:
-      'The refresh token is missing, invalid or already rotated, or its user does not exist. Another tab may have refreshed just now: try again after a short random wait, and log in again only if that fails too.',
+      'The refresh token is missing, invalid or already rotated, or its user does not exist. Another tab may have refreshed at the same time: try again after a short random wait, and log in again only if that fails too.',
     published: false,
   },
   DB_RECORD_NOT_FOUND: {
     status: 404,
     retryable: false,
     level: 'info',
-    message: 'There is no such record.',
-    description: 'The target record does not exist or was deleted.',
+    message: 'The record does not exist.',
+    description: 'The requested record does not exist or was deleted.',
   },
   EXCEPTION_CATALOG_CODE_NOT_FOUND: {
     status: 404,
     retryable: false,
     level: 'info',
-    message: 'There is no such error code.',
-    description: 'The requested error code is not in the catalog.',
+    message: 'The error code does not exist.',
+    description: 'The catalog does not contain the requested error code.',
   },
   AUTH_USER_DUPLICATE: {
     status: 409,
     retryable: false,
     level: 'info',
     message: 'This username or email is already registered.',
-    description: 'The username or the email belongs to a registered user. Which of the two is not told.',
+    description: 'The username or the email belongs to a registered user. The response does not say which.',
   },
   DB_UNIQUE_VIOLATION: {
     status: 409,
     retryable: false,
     level: 'warn',
-    message: 'Such a record exists already.',
-    description: 'A uniqueness constraint was violated on write or update.',
+    message: 'The record already exists.',
+    description: 'A write violated a uniqueness constraint.',
   },
   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED: {
     status: 429,
@@ -102,35 +102,35 @@ export const CATALOG = defineCatalog({
     level: 'warn',
     message: 'Too many requests.',
     description:
-      'Too many requests to the route, or failed log-ins at the account. Wait as many seconds as the header Retry-After says.',
+      'Too many requests to the route, or too many failed log-ins to the account. Wait for the number of seconds in the Retry-After header.',
   },
   DB_QUERY_FAILED: {
     status: 500,
     retryable: true,
     level: 'error',
-    message: 'The database did not answer as it should.',
-    description: 'A database query failed: connection time-out, syntax error or transaction conflict.',
+    message: 'A database query failed.',
+    description: 'A query failed because of a connection time-out, a syntax error or a transaction conflict.',
   },
   SYS_HTTP_UNEXPECTED_ERROR: {
     status: 500,
     retryable: false,
     level: 'error',
-    message: 'The request could not be served.',
-    description: 'Wraps an HTTP exception of the framework; the status is the original one.',
+    message: 'The request could not be handled.',
+    description: 'An HTTP error of the framework. The status of the response is that of the error.',
   },
   SYS_SERIALIZATION_ERROR: {
     status: 500,
     retryable: false,
     level: 'error',
-    message: 'The answer could not be written.',
-    description: 'The response schema and the returned value disagree. This is a fault of the service.',
+    message: 'The response could not be serialized.',
+    description: 'The returned value does not match the response schema. This is a fault of the service.',
   },
   SYS_UNEXPECTED_ERROR: {
     status: 500,
     retryable: false,
     level: 'fatal',
-    message: 'Something went wrong.',
-    description: 'An unexpected exception that the client did not cause.',
+    message: 'An unexpected error occurred.',
+    description: 'An unexpected server error that the client did not cause.',
   },
 });
 

@@ -79,7 +79,7 @@ describe('recoveringSessionRepository', () => {
     line.set('silent');
     const failure = expect(recovering.rotate(aRotation(session))).rejects.toMatchObject({
       code: 'DB_QUERY_FAILED',
-      reason: 'the session store does not answer',
+      reason: 'the session store does not respond',
     });
     // Every 50 ms a turn of the event loop is waited for, which takes a millisecond of the fake time.
     await vi.advanceTimersByTimeAsync(BUDGET + BUDGET / 50);

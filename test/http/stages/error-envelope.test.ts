@@ -16,7 +16,7 @@ describe('the error envelope', () => {
     expect(answer.body).toEqual({
       success: false,
       code: 'DB_RECORD_NOT_FOUND',
-      message: 'There is no such record.',
+      message: 'The record does not exist.',
       type: 'https://auth.example.org/errors/DB_RECORD_NOT_FOUND',
       timestamp: '2026-01-01T12:30:15.007Z',
       context: { requestId: 'mine', version: '1.2.3' },
@@ -114,7 +114,7 @@ describe('the error envelope', () => {
     const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
     await http.get('/probe').set('svc-request-id', 'mine').expect(500);
     expect(logs.filter(({ requestId }) => requestId === 'mine').map(({ msg }) => msg)).toEqual([
-      'The database did not answer as it should.',
+      'A database query failed.',
       'request answered',
     ]);
   });

@@ -1,19 +1,19 @@
-/** How long a rotation may take, and is waited for, in milliseconds. ADR 0022. */
+/** How long a rotation may take, and how long its result is awaited, in milliseconds. ADR 0022. */
 export type RotationBudgets = {
-  /** From the call on; by then the store has rotated, or never will. */
+  /** After the call; by then the rotation has happened, or never will. */
   readonly rotation: number;
-  /** From the call on; by then the caller has an answer. */
+  /** After the call; by then the caller has a result or an error. */
   readonly answer: number;
 };
 
 type Store = 'database' | 'redis';
 
-/** What a store of each kind needs when it is slow. */
+/** Enough for a store that is slow. Milliseconds. */
 export const ROTATION_BUDGET: Readonly<Record<Store, number>> = { database: 5_000, redis: 2_000 };
-/** For the answer to come back. */
+/** For the result to arrive. Milliseconds. */
 const MARGIN = 500;
 
-/** Both are well within the time that a request has. */
+/** Both are well below the time limit of a request. @param requestTimeout milliseconds. */
 export const rotationBudgets = (store: Store, requestTimeout: number): RotationBudgets => {
   const rotation = Math.min(ROTATION_BUDGET[store], requestTimeout / 2);
   return { rotation, answer: rotation + MARGIN };

@@ -5,20 +5,20 @@ import { withResponseTimeout } from '../../resilience/response-timeout.ts';
 import { unconfirmedRotations } from './unconfirmed-rotations.ts';
 
 type RecoveryOptions = {
-  /** Milliseconds after which a call is given up; a rotation that has not happened by then never will. */
+  /** Milliseconds after which a call fails; a rotation that has not happened by then never will. */
   readonly answerBudget: number;
   /** Milliseconds between two attempts to revert. */
   readonly retryInterval?: number;
-  /** How many rotations may be unconfirmed at once. Beyond that the oldest stay as they are. */
+  /** How many unconfirmed rotations are remembered. Beyond that, the oldest are not reverted. */
   readonly capacity?: number;
 };
 
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
 /**
- * Reverts every rotation that failed without saying whether it happened, and tries again until the store has answered: a
- * refresh that was answered with an error has not used its token up (ADR 0022). Until then `rotate` and `find` of that session
- * fail at once with DB_QUERY_FAILED in this process. Unconfirmed rotations are forgotten with the process.
+ * Reverts every rotation that failed with an unknown outcome, and retries until the store confirms: after a refresh that failed,
+ * the refresh token is still current (ADR 0022). Until then `rotate` and `find` of that session fail at once with
+ * DB_QUERY_FAILED in this process. Unconfirmed rotations are lost when the process ends.
  */
 export const recoveringSessionRepository = (
   store: SessionRepository,
@@ -29,7 +29,7 @@ export const recoveringSessionRepository = (
   let closed = false;
 
   const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
-    withResponseTimeout(answerBudget, work, () => failed('the session store does not answer'));
+    withResponseTimeout(answerBudget, work, () => failed('the session store does not respond'));
   const schedule = (): void => {
     if (closed || timer !== null || unconfirmed.isEmpty()) return;
     timer = setTimeout(() => void revertDecided(), retryInterval).unref();

@@ -1,4 +1,4 @@
-/** Milliseconds after which the server's clock is read again, since it and the one of this process drift apart. */
+/** Milliseconds after which the server's clock is read again, since it and the clock of this process drift apart. */
 const MAX_AGE = 10_000;
 
 /** The clock of a server, extrapolated between readings. Steps of this machine's clock do not affect it. */
@@ -8,7 +8,7 @@ export type ServerClock = {
    * @returns epoch milliseconds, an integer.
    */
   deadlineIn(budget: number): Promise<number>;
-  /** Makes the next call read the clock: another server may answer now, or the clock was set. */
+  /** Makes the next call read the clock, in case another server responds now or the clock was set. */
   forget(): void;
 };
 

@@ -1,9 +1,9 @@
 import type { Rotation } from '../../../domain/session.ts';
 
-/** A rotation that failed without saying whether it happened. */
+/** A rotation that failed with an unknown outcome. */
 export type UnconfirmedRotation = {
   readonly rotation: Rotation;
-  /** From when on it cannot happen any more, by `performance.now()`. */
+  /** From this time on it can no longer happen. Milliseconds of `performance.now()`. */
   readonly decidedAt: number;
 };
 
@@ -28,7 +28,7 @@ export const unconfirmedRotations = (capacity: number) => {
       queue.add(unconfirmed);
       count(unconfirmed.rotation.sessionId, 1);
     },
-    /** Moves one to the end of the queue, if it is in it. */
+    /** Moves an element to the end of the queue, if it is still in it. */
     postpone(unconfirmed: UnconfirmedRotation): void {
       if (queue.delete(unconfirmed)) queue.add(unconfirmed);
     },

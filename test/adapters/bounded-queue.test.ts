@@ -5,13 +5,13 @@ const settled = async () => {
   for (let turns = 0; turns < 10; turns += 1) await Promise.resolve();
 };
 
-/** A task that ends when it is told to, at a time that passes when it is told to. */
+/** A queue whose tasks and clock are controlled by the test. */
 const workshop = (options: { width: number; maxWait: number }) => {
   let time = 0;
   const running: (() => void)[] = [];
   const inTurn = boundedQueue({ ...options, now: () => time });
   const come = () => inTurn(() => new Promise<void>((resolve) => running.push(resolve)));
-  /** Lets the task that began first end, so many milliseconds later. */
+  /** Ends the oldest running task, some milliseconds later. */
   const endFirst = async (later: number) => {
     await settled();
     time += later;
@@ -24,7 +24,7 @@ const workshop = (options: { width: number; maxWait: number }) => {
 const turnedAway = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status: 503 };
 
 describe('the bounded queue', () => {
-  it('runs so many at once and no more', async () => {
+  it('runs no more than its width at once', async () => {
     const { come, endFirst, load } = workshop({ width: 2, maxWait: 1_000 });
     const all = [come(), come(), come()];
     await settled();
@@ -38,7 +38,7 @@ describe('the bounded queue', () => {
   });
 
   it('lets wait who will have a turn in time, and turns the next one away at once', async () => {
-    // Of tasks of 50 ms, side by side in twos, four make a wait of 100 ms.
+    // Four tasks of 50 ms, two at a time: the next one would wait 100 ms.
     const { come, load } = workshop({ width: 2, maxWait: 100 });
     const admitted = Array.from({ length: 6 }, come);
     await expect(come()).rejects.toMatchObject({ ...turnedAway, retryAfter: 1 });
@@ -47,7 +47,7 @@ describe('the bounded queue', () => {
     expect(admitted).toHaveLength(6);
   });
 
-  it('learns how long tasks take, and tells how long to stay away', async () => {
+  it('estimates the duration of tasks, and returns the wait as Retry-After', async () => {
     const { come, endFirst } = workshop({ width: 1, maxWait: 2_500 });
     for (let past = 0; past < 40; past += 1) {
       const done = come();
@@ -61,13 +61,13 @@ describe('the bounded queue', () => {
     await expect(come()).rejects.toMatchObject({ ...turnedAway, retryAfter: 4 });
   });
 
-  it('goes on after a task that failed', async () => {
+  it('continues after a task that failed', async () => {
     const inTurn = boundedQueue({ width: 1, maxWait: 0 });
     await expect(inTurn(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(await inTurn(async () => 'yes')).toBe('yes');
   });
 
-  it('keeps nobody waiting where nobody may wait', async () => {
+  it('rejects every task that would have to wait when the maximum wait is 0', async () => {
     const { come } = workshop({ width: 1, maxWait: 0 });
     void come();
     await settled();

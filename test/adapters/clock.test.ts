@@ -9,7 +9,7 @@ describeClock('systemClock', () => systemClock);
 describeClock('fixedClock', () => fixedClock(START));
 
 describe('fixedClock', () => {
-  it('stands still until it is moved', () => {
+  it('changes only when it is set or advanced', () => {
     const clock = fixedClock(START);
     expect([clock.now(), clock.now()]).toEqual([START, START]);
     clock.advance(5);

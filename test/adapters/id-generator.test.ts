@@ -17,7 +17,7 @@ describe('ulidGenerator', () => {
     expect(decodeTime(ids.next())).toBe(clock.now());
   });
 
-  it('makes other ids than another generator at the same time', () => {
+  it('makes different ids than another generator at the same time', () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const made = Array.from({ length: 200 }, () => ulidGenerator(clock).next());
     expect(new Set(made).size).toBe(200);

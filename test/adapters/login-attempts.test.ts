@@ -27,7 +27,7 @@ const inMemory = (capacity = 1_000) => {
 describeLoginAttempts('memoryLoginAttempts', async () => inMemory());
 
 describe('memoryLoginAttempts', () => {
-  it('is never more than its capacity, however many accounts are tried, and forgets the longest untried', async () => {
+  it('never exceeds its capacity, and drops the accounts with the oldest last attempt', async () => {
     const { attempts } = inMemory(10);
     for (let account = 0; account < FREE; account += 1) {
       await attempts.begin({ ...ADA, key: `account ${account}` });
@@ -37,7 +37,7 @@ describe('memoryLoginAttempts', () => {
     expect(await attempts.begin(ADA)).toBeGreaterThan(0);
   });
 
-  it('forgets whom nobody has tried for an hour', async () => {
+  it('forgets accounts without an attempt for an hour', async () => {
     const { attempts, clock } = inMemory();
     for (let account = 0; account < 10; account += 1) await attempts.begin({ ...ADA, key: `account ${account}` });
     clock.advance(HOUR);
@@ -45,7 +45,7 @@ describe('memoryLoginAttempts', () => {
     expect(attempts.size()).toBe(1);
   });
 
-  it('keeps nobody out for longer because a clock stepped back', async () => {
+  it('does not wait longer when the clock steps back', async () => {
     const { attempts, clock } = inMemory();
     for (let count = 0; count < FREE; count += 1) await attempts.begin(ADA);
     expect(await attempts.begin(ADA)).toBe(1_000);
@@ -54,7 +54,7 @@ describe('memoryLoginAttempts', () => {
   });
 });
 
-/** Has keys go that would be gone by then, and the others so much sooner. */
+/** Makes keys expire as if the milliseconds had passed. */
 const age = async (redis: Redis, milliseconds: number): Promise<void> => {
   for (const key of await redis.keys('*')) await redis.pexpire(key, (await redis.pttl(key)) - milliseconds);
 };
@@ -87,7 +87,7 @@ describe.runIf(server !== undefined)('on Redis', () => {
     return { ...rest, attempts: sharedLoginAttempts({ shared, own: memoryLoginAttempts() }, stageDeps().logger) };
   });
 
-  it('what is counted is what is counted in the process, whatever happens', async () => {
+  it('the counts equal those in the process, for random attempts', async () => {
     const parties = [
       ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),
       ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): Party => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
@@ -124,7 +124,7 @@ describe.runIf(server !== undefined)('on Redis', () => {
     );
   });
 
-  it('instances count together', async () => {
+  it('instances share their counts', async () => {
     const { redis, url, close } = await open();
     onTestFinished(close);
     const other = new Redis(url);
@@ -137,7 +137,7 @@ describe.runIf(server !== undefined)('on Redis', () => {
     expect(waits.filter((wait) => wait === 0)).toHaveLength(FREE);
   });
 
-  it('what is stored names nobody, is bounded, and goes by itself', async () => {
+  it('the stored keys contain no account, are bounded in length, and expire', async () => {
     const { redis, attempts, pass, close } = await inRedis();
     onTestFinished(close);
     for (let hour = 0; hour < 3; hour += 1) {
@@ -154,7 +154,7 @@ describe.runIf(server !== undefined)('on Redis', () => {
     expect(await redis.pttl(key)).toBeLessThanOrEqual(HOUR);
   });
 
-  it('time is that of Redis, whatever a clock here says', async () => {
+  it('the time is that of Redis, not of this machine', async () => {
     const { redis, close } = await open();
     onTestFinished(close);
     vi.useFakeTimers({ toFake: ['Date'], now: 0 });
@@ -164,11 +164,11 @@ describe.runIf(server !== undefined)('on Redis', () => {
     await redisLoginAttempts(redis).begin(ADA);
     const [key = ''] = await redis.keys('*');
     const lastAt = Number((await redis.hget(key, `party ${textOf(ADA.party)}`))?.split(' ')[1]);
-    const [seconds] = (await redis.time()) as unknown as [string, string];
+    const [seconds] = await redis.time();
     expect(Math.abs(lastAt - Number(seconds) * 1_000)).toBeLessThan(60_000);
   });
 
-  it('goes on when Redis has forgotten the scripts', async () => {
+  it('continues when Redis has lost the scripts', async () => {
     const { redis, attempts, close } = await inRedis();
     onTestFinished(close);
     await attempts.begin(ADA);
@@ -205,7 +205,7 @@ describe('sharedLoginAttempts', () => {
     return { attempts, own, logs, asked, goAway: () => set(true), comeBack: () => set(false) };
   };
 
-  it('counts in the process while Redis is away, and fails no log-in for it', async () => {
+  it('counts in the process while Redis is unavailable, without an error', async () => {
     const { attempts, goAway } = setUp();
     goAway();
     await attempts.succeed(ADA);
@@ -216,7 +216,7 @@ describe('sharedLoginAttempts', () => {
     expect(await attempts.begin(ADA)).toBe(0);
   });
 
-  it('asks a Redis that failed again only after a pause', async () => {
+  it('retries Redis only after a pause', async () => {
     const { attempts, asked, goAway } = setUp();
     goAway();
     for (let count = 0; count < 10; count += 1) await attempts.begin(ADA);
@@ -226,7 +226,7 @@ describe('sharedLoginAttempts', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('goes on with the shared count when Redis is back, and logs each change once', async () => {
+  it('returns to the shared count when Redis is available again, and logs each change once', async () => {
     const { attempts, logs, goAway, comeBack } = setUp();
     for (let count = 0; count < FREE; count += 1) await attempts.begin(ADA);
     goAway();

@@ -4,7 +4,7 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { describePasswordHasher } from '../contracts/password-hasher.contract.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
 
-/** The least that bcrypt can do. */
+/** The lowest cost of bcrypt. */
 const COST = 4;
 
 afterEach(() => {
@@ -48,6 +48,7 @@ describe('bcryptPasswordHasher', () => {
         });
       };
     const { hash, compare } = bcrypt;
+    // The casts bring back overloads with a callback, which the adapter does not use.
     vi.spyOn(bcrypt, 'hash').mockImplementation(watched(hash) as typeof bcrypt.hash);
     vi.spyOn(bcrypt, 'compare').mockImplementation(watched(compare) as typeof bcrypt.compare);
 

@@ -39,13 +39,13 @@ const opened = (token: string) => {
 const signed = (claims: AccessClaims) => ({ claims, sessionId: SID });
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** RFC 7638 §3, by hand: the required members in the order of their names. */
+/** RFC 7638 §3: the required members in the order of their names. */
 const thumbprint = (keys: readonly KeyObject[]) => {
   const { crv, kty, x, y } = keys[0]?.export({ format: 'jwk' }) ?? {};
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 };
 
-/** A token that is genuinely signed, whatever it says. */
+/** A token with a valid signature and any content. */
 const forged = (key: KeyObject, header: object, payload: unknown) => {
   const text = `${base64url(header)}.${base64url(payload)}`;
   const signature = sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' });
@@ -135,7 +135,7 @@ describe('joseTokenSigner', () => {
     expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
   });
 
-  it('accepts what another implementation signs in the same form', async () => {
+  it('accepts a token of the same form by another implementation', async () => {
     const { keys, signer, header, payload } = await setUp();
     const token = forged(keys.access.privateKey, header, payload);
     expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
@@ -212,7 +212,7 @@ describe('joseTokenSigner', () => {
     for (const sid of [{}, { sid: 7 }, { sid: null }]) expect((await verify(sid, REFRESH)).ok).toBe(false);
   });
 
-  it('refuses an access token of no session', async () => {
+  it('rejects an access token without a session', async () => {
     const { keys, signer, header, payload } = await setUp();
     const { sid: _, ...sessionless } = header;
     for (const sid of [{}, { sid: 7 }, { sid: null }, { sid: 'session' }]) {
@@ -221,12 +221,12 @@ describe('joseTokenSigner', () => {
     }
   });
 
-  it('has no opinion on a token from the future', async () => {
+  it('accepts a token whose iat is in the future', async () => {
     const { signer } = await setUp();
     expect((await signer.verifyAccess(await signer.signAccess(signed(ACCESS)), NOW - 3_600_000)).ok).toBe(true);
   });
 
-  it('refuses a genuine token of more than 8 KiB', async () => {
+  it('rejects a genuine token of more than 8 KiB', async () => {
     const { signer } = await setUp();
     const withEmail = (length: number) => ({ ...ACCESS, user: { ...USER, email: 'x'.repeat(length) } });
     expect((await signer.verifyAccess(await signer.signAccess(signed(withEmail(5_000))), NOW)).ok).toBe(true);
@@ -236,7 +236,7 @@ describe('joseTokenSigner', () => {
     });
   });
 
-  it('gives one of the known reasons, and nothing of the token', async () => {
+  it('returns one of the known reasons, without content of the token', async () => {
     const { keys, signer, header, payload } = await setUp();
     const forgedWith = (otherHeader: object, otherPayload: unknown = payload) =>
       forged(keys.access.privateKey, { ...header, ...otherHeader }, otherPayload);

@@ -11,7 +11,7 @@ const GUESSED_FIRST = [
 ] as const;
 
 describe('a password that is guessed first', () => {
-  it.each(GUESSED_FIRST)('is refused, hashed by nobody and kept by nobody: %s', async (_what, password) => {
+  it.each(GUESSED_FIRST)('is rejected, and neither hashed nor stored: %s', async (_what, password) => {
     const app = application({ blocklist });
     app.hasher.hash = () => Promise.reject(new Error('hashed'));
     await expect(app.register({ ...ADA, password })).rejects.toMatchObject({
@@ -22,7 +22,7 @@ describe('a password that is guessed first', () => {
     expect(await app.users.findByUsername(ADA.username)).toBeNull();
   });
 
-  it.each(GUESSED_FIRST)('is taken where there is no list: %s', async (_what, password) => {
+  it.each(GUESSED_FIRST)('is accepted without a list: %s', async (_what, password) => {
     expect(await application({ blocklist: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });
 

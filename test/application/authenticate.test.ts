@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ADA, application, MINUTE } from '../support/application.ts';
 
 describe('authenticate', () => {
-  it('gives the claims of a valid access token, and its session', async () => {
+  it('returns the claims and the session of a valid access token', async () => {
     const app = application();
     const { accessToken, refreshToken, user } = await app.register(ADA);
     const refresh = await app.tokens.verifyRefresh(refreshToken, app.clock.now());
@@ -13,7 +13,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('refuses an access token after 15 minutes', async () => {
+  it('rejects an access token after 15 minutes', async () => {
     const app = application();
     const { accessToken } = await app.register(ADA);
     app.clock.advance(15 * MINUTE - 1);
@@ -22,7 +22,7 @@ describe('authenticate', () => {
     expect((await app.authenticate(accessToken)).ok).toBe(false);
   });
 
-  it('refuses a refresh token and nonsense, without throwing', async () => {
+  it('rejects a refresh token and arbitrary text, without throwing', async () => {
     const app = application();
     const { refreshToken } = await app.register(ADA);
     for (const text of [refreshToken, 'nonsense', '']) expect((await app.authenticate(text)).ok).toBe(false);

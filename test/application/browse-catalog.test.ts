@@ -18,24 +18,27 @@ describe('listErrors', () => {
     expect(entry).toEqual({ code: 'DB_QUERY_FAILED', status, retryable, message, description });
   });
 
-  it('gives a list that may be changed without a trace', () => {
+  it('returns a new list each time', () => {
     listErrors().length = 0;
     expect(codes()).toHaveLength(13);
   });
 });
 
 describe('describeError', () => {
-  it('gives the same entry as the list, for every code', () => {
+  it('returns the same entry as the list, for every code', () => {
     for (const entry of listErrors()) expect(describeError(entry.code)).toEqual(entry);
   });
 
-  it.each(['AUTH_FAILED', 'NO_SUCH_CODE', 'auth_token_invalid', '', 'toString', '__proto__'])('knows no %j', (code) => {
-    let thrown: unknown;
-    try {
-      describeError(code);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(thrown).toMatchObject(NOT_FOUND);
-  });
+  it.each(['AUTH_FAILED', 'NO_SUCH_CODE', 'auth_token_invalid', '', 'toString', '__proto__'])(
+    'rejects the code %j',
+    (code) => {
+      let thrown: unknown;
+      try {
+        describeError(code);
+      } catch (error) {
+        thrown = error;
+      }
+      expect(thrown).toMatchObject(NOT_FOUND);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { ADA, application, MINUTE, rejections, unreliable } from '../support/app
 const NEXT = 'staple battery';
 const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };
 
-/** Ada, logged in twice; `change` is asked for in the first of her sessions. */
+/** Ada, logged in twice; `change` is requested in her first session. */
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
   const users = memoryUserRepository();
   const app = application({ users, ...given });
@@ -27,7 +27,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
 };
 
 describe('changePassword', () => {
-  it('has the new password open sessions, and the old one no more', async () => {
+  it('makes the new password valid, and the old one invalid', async () => {
     const { app, users, user, change, logIn } = await setUp();
     app.clock.advance(MINUTE);
     await change();
@@ -36,14 +36,14 @@ describe('changePassword', () => {
     expect(await users.findById(user.id)).toMatchObject({ updatedAt: app.clock.now() });
   });
 
-  it('ends all other sessions, and keeps the one it was asked for in', async () => {
+  it('ends all other sessions, and keeps the one of the request', async () => {
     const { app, here, elsewhere, change } = await setUp();
     await change();
     await expect(app.refresh([elsewhere.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
     expect(await app.refresh([here.refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('changes nothing for whoever does not know the current password', async () => {
+  it('changes nothing when the current password is wrong', async () => {
     const { app, elsewhere, change, logIn } = await setUp();
     for (const currentPassword of ['wrong horse', '', NEXT]) {
       await expect(change({ currentPassword })).rejects.toMatchObject(WRONG);
@@ -52,7 +52,7 @@ describe('changePassword', () => {
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('says when the password was changed, to the store alone', async () => {
+  it('stores the time of the change, and does not return it', async () => {
     const { app, users, user, change, logIn } = await setUp();
     app.clock.advance(MINUTE);
     await change();
@@ -72,7 +72,7 @@ describe('changePassword', () => {
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
   });
 
-  it('refuses a new password that is guessed first, and names the field', async () => {
+  it('rejects a new password that is easy to guess, and names the field', async () => {
     const { change, logIn } = await setUp({ blocklist: { isCommon: (password) => password === 'password1' } });
     for (const newPassword of ['password1', 'Ada@Example.org']) {
       await expect(change({ newPassword })).rejects.toMatchObject({
@@ -83,7 +83,7 @@ describe('changePassword', () => {
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
   });
 
-  it('finds no user who is gone', async () => {
+  it('rejects with DB_RECORD_NOT_FOUND when the user does not exist', async () => {
     const { app, here } = await setUp();
     const change = { userId: app.ids.next(), sessionId: here.sessionId, tokenIssuedAt: 0 };
     await expect(
@@ -91,7 +91,7 @@ describe('changePassword', () => {
     ).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
   });
 
-  it('changes nothing for a caller who has gone', async () => {
+  it('changes nothing when the request was aborted', async () => {
     const { app, user, here, elsewhere, logIn } = await setUp();
     const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
     const passwords = { currentPassword: ADA.password, newPassword: NEXT };
@@ -109,7 +109,7 @@ describe('changePassword', () => {
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('lets one of many changes at once win, whose session is the one that stays', async () => {
+  it('lets one of two concurrent changes succeed, whose session is kept', async () => {
     const { app, user, here, elsewhere, change, logIn } = await setUp();
     const changes = [here, elsewhere].map(({ sessionId }, at) =>
       change({ sessionId, newPassword: `new password ${at}` }),
@@ -122,7 +122,7 @@ describe('changePassword', () => {
     expect(await logIn(`new password ${winner}`)).toHaveProperty('accessToken');
   });
 
-  it('succeeds though a log-in has the same password hashed anew meanwhile', async () => {
+  it('succeeds even if a log-in rehashes the same password at the same time', async () => {
     const { app, users, user, change, logIn } = await setUp();
     const { hash } = app.hasher;
     app.hasher.hash = async (password) => {

@@ -10,7 +10,7 @@ const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple batte
 const NEXT = 'staple battery horse';
 const FREE = 50;
 
-/** An address within its networks. */
+/** The networks of an address. */
 const networksOf = (address: string): string[] => {
   const [one, two, three] = address.split('.');
   return [`${one}.${two}/16`, `${one}.${two}.${three}/24`, address];
@@ -20,7 +20,7 @@ const setUp = async () => {
   const clock = fixedClock(0);
   const app = application({ attempts: memoryLoginAttempts({ now: clock.now }) });
   const ada = await app.register(ADA);
-  /** @returns how a log-in ended: `in`, the code of its refusal, or the seconds it was told to wait. */
+  /** @returns the result of a log-in: `in`, the error code, or the seconds to wait. */
   const logIn = async (
     password: string,
     { account = 'Ada', network = HOME, refreshTokens = [] as readonly string[] } = {},
@@ -38,7 +38,7 @@ const setUp = async () => {
     for (let count = 0; count < times; count += 1) outcomes.add(await logIn('a guess', from));
     return outcomes;
   };
-  /** A stranger tries at an account until it waits a minute between two tries, and goes on. */
+  /** Attempts on an account from a foreign network until the wait is a minute, and continues. */
   const besiege = async (account = 'Ada', networks: readonly string[] = [STRANGER]): Promise<void> => {
     for (let second = 0; second < 600; second += 1) {
       for (const network of networks) await guess(second < FREE ? 1 : 3, { account, network });
@@ -67,7 +67,7 @@ describe.each([
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('pays for no comparison while it waits', async () => {
+  it('compares no password while it waits', async () => {
     const { app, guess } = await setUp();
     await guess(FREE, { account });
     const before = app.hasher.comparisons();
@@ -75,7 +75,7 @@ describe.each([
     expect(app.hasher.comparisons()).toBe(before);
   });
 
-  it('is one account in whatever letter case it is written', async () => {
+  it('counts as one account in every letter case', async () => {
     const { guess } = await setUp();
     const spellings = [account.toUpperCase(), account.toLowerCase()];
     for (let round = 0; round < FREE / 2; round += 1) {
@@ -97,7 +97,7 @@ describe('a change of the password', () => {
       })
       .catch(({ code }: AppError) => code);
 
-  it('is counted with the log-ins on all devices', async () => {
+  it('is counted with the log-ins of all devices', async () => {
     const { app, ada, guess } = await setUp();
     const before = app.hasher.comparisons();
     for (let count = 0; count < 2 * FREE; count += 1) await change(app, ada.user.id, ada.sessionId, app.clock.now());
@@ -106,7 +106,7 @@ describe('a change of the password', () => {
     expect(app.hasher.comparisons() - before).toBe(2 * FREE);
   });
 
-  it('is counted as one device for all access tokens that are older than the password', async () => {
+  it('counts all access tokens that are older than the password as one device', async () => {
     const { app, ada } = await setUp();
     const issuedAt = app.clock.now();
     app.clock.advance(MINUTE);
@@ -122,7 +122,7 @@ describe('a change of the password', () => {
 });
 
 describe('a log-in that has to wait', () => {
-  it('is refused as any request too many is, and does not tell the password right or wrong', async () => {
+  it('is rejected like any rate-limited request, and does not show whether the password is right', async () => {
     const { app, guess } = await setUp();
     await guess(FREE);
     const refusals = await Promise.all(
@@ -143,21 +143,21 @@ describe('a log-in that has to wait', () => {
     }
   });
 
-  it('leaves other accounts alone', async () => {
+  it('does not affect other accounts', async () => {
     const { app, guess, logIn } = await setUp();
     await app.register(BOB);
     await guess(FREE);
     expect(await logIn(BOB.password, { account: 'Bob' })).toBe('in');
   });
 
-  it('leaves open sessions alone', async () => {
+  it('does not affect open sessions', async () => {
     const { app, ada, besiege } = await setUp();
     await besiege();
     const { refreshToken } = await app.refresh([ada.refreshToken]);
     expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('is let through an hour after the last that was', async () => {
+  it('is admitted an hour after the last admitted one', async () => {
     const { clock, guess } = await setUp();
     await guess(FREE);
     clock.advance(60 * MINUTE);
@@ -175,7 +175,7 @@ describe('failed log-ins', () => {
     }
   });
 
-  it('of others are not forgotten when the owner logs in without a cookie again and again', async () => {
+  it('of others are not forgotten when the owner logs in repeatedly without a cookie', async () => {
     const { app, clock, guess, logIn } = await setUp();
     const before = app.hasher.comparisons();
     for (let minute = 0; minute < 60; minute += 1) {
@@ -186,7 +186,7 @@ describe('failed log-ins', () => {
     expect(app.hasher.comparisons() - before - 60).toBeLessThanOrEqual(FREE + 60);
   });
 
-  it('at the username and at the email of one account are a hundred, for who knows both', async () => {
+  it('on the username and on the email of one account are counted separately', async () => {
     const { app, guess } = await setUp();
     const before = app.hasher.comparisons();
     for (const account of ['Ada', ADA.email]) await guess(2 * FREE, { account, network: STRANGER });
@@ -202,7 +202,7 @@ describe('failed log-ins', () => {
     expect(outcomes.filter((outcome) => outcome === 1)).toHaveLength(300 - FREE);
   });
 
-  it('are none where no password was compared', async () => {
+  it('are not counted when no password was compared', async () => {
     const { app, logIn } = await setUp();
     const { verify } = app.hasher;
     app.hasher.verify = () => Promise.reject(new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503 }));
@@ -223,7 +223,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
     expect(await logIn(ADA.password, device)).toBe('in');
   });
 
-  it('such a device when its session was rotated or has ended, until the token expires', async () => {
+  it('such a device after its session was rotated or ended, until the token expires', async () => {
     const { app, ada, besiege, logIn } = await setUp();
     const { refreshToken } = await app.refresh([ada.refreshToken]);
     await app.logout([refreshToken]);
@@ -235,7 +235,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
     expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: [refreshToken] })).toBeTypeOf('number');
   });
 
-  it('such a device that somebody else has used since', async () => {
+  it('such a device that another user has used since', async () => {
     const { app, ada, besiege, logIn } = await setUp();
     const bob = await app.register(BOB);
     await besiege();
@@ -273,7 +273,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
 });
 
 describe('a device that has logged in before', () => {
-  it('has no more guesses than a stranger besides: 50 of its own, and then those of strangers', async () => {
+  it('has 50 guesses of its own, and then those of any network', async () => {
     const { app, ada, guess } = await setUp();
     const before = app.hasher.comparisons();
     const device = { refreshTokens: [ada.refreshToken] };
@@ -283,7 +283,7 @@ describe('a device that has logged in before', () => {
     expect(app.hasher.comparisons() - before).toBe(2 * FREE);
   });
 
-  it('is never worse off than without its cookie, whatever was guessed with a copy of that', async () => {
+  it('is admitted at least as often as without its cookie, whatever was guessed with a copy of it', async () => {
     const { ada, clock, guess, logIn } = await setUp();
     const device = { refreshTokens: [ada.refreshToken] };
     for (let minute = 0; minute < 100; minute += 1) {
@@ -294,7 +294,7 @@ describe('a device that has logged in before', () => {
     expect(await logIn(ADA.password, device)).toBe('in');
   });
 
-  it('neither waits for another one, nor clears the count of strangers', async () => {
+  it('neither waits for another one, nor clears the count of networks', async () => {
     const { app, ada, guess, logIn } = await setUp();
     const { refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
     await guess(FREE, { network: STRANGER });
@@ -322,7 +322,7 @@ describe('a device that has logged in before', () => {
   it.each([
     [5, 2 * FREE + 4 * 3],
     [50, 2 * FREE + 49 * 3],
-  ])('has its guesses counted with those of all other ones: %i of them', async (count, most) => {
+  ])('has its guesses counted together with those of all other devices: %i', async (count, most) => {
     const { app, guess } = await setUp();
     const tokens: string[] = [];
     for (let device = 0; device < count; device += 1) {
@@ -356,7 +356,7 @@ describe('a device that has logged in before', () => {
     expect(await logIn(NEXT, { network: STRANGER, refreshTokens: [refreshToken] })).toBe('in');
   });
 
-  it('stays known when the hash of its password was renewed', async () => {
+  it('stays known after a rehash of the password', async () => {
     const { app, ada, besiege, logIn } = await setUp();
     app.clock.advance(MINUTE);
     const passwordHash = await app.hasher.hash(ADA.password);
@@ -365,7 +365,7 @@ describe('a device that has logged in before', () => {
     expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: [ada.refreshToken] })).toBe('in');
   });
 
-  it('is a stranger to every other account, and to names of nobody', async () => {
+  it('is unknown to every other account, and to accounts that do not exist', async () => {
     const { app, guess } = await setUp();
     const bob = await app.register(BOB);
     const refreshTokens = [bob.refreshToken];
@@ -378,7 +378,7 @@ describe('a device that has logged in before', () => {
   it.each([
     ['no token', () => 'x'],
     ['an access token', ({ accessToken }: { accessToken: string }) => accessToken],
-  ])('is none for showing %s', async (_what, shown) => {
+  ])('is not known by presenting %s', async (_what, shown) => {
     const { ada, guess } = await setUp();
     await guess(FREE);
     expect([...(await guess(1, { refreshTokens: [shown(ada)] }))]).toEqual([1]);

@@ -10,7 +10,7 @@ const setUp = async () => {
 
 describe('login', () => {
   it.each(['Ada', 'ada', 'ADA', 'Ada@Example.org', 'ada@example.org', ' ADA@example.ORG '])(
-    'knows the account %j',
+    'finds the account %j',
     async (account) => {
       const { app, ada } = await setUp();
       const { user, accessToken } = await app.login({ account, password: ADA.password });
@@ -22,7 +22,7 @@ describe('login', () => {
     },
   );
 
-  it('opens a session beside those that are there', async () => {
+  it('opens a session in addition to existing ones', async () => {
     const { app, ada } = await setUp();
     const { refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
     await app.logout([refreshToken]);
@@ -47,7 +47,7 @@ describe('login', () => {
     expect(app.hasher.comparisons() - before).toBe(1);
   });
 
-  it('opens no session for a caller who has gone, or who does not know the password', async () => {
+  it('opens no session when the request was aborted or the password is wrong', async () => {
     const sessions = memorySessionRepository();
     let opened = 0;
     const add = async (session: Session) => {

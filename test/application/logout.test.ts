@@ -7,13 +7,13 @@ const setUp = async () => {
 };
 
 describe('logout', () => {
-  it('makes the refresh token worthless', async () => {
+  it('makes the refresh token invalid', async () => {
     const { app, token } = await setUp();
     await app.logout([token]);
     await expect(app.refresh([token])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
   });
 
-  it('ends the session of a token that was rotated, too', async () => {
+  it('ends the session of a rotated token too', async () => {
     const { app, token } = await setUp();
     const { refreshToken } = await app.refresh([token]);
     await app.logout([token]);
@@ -31,7 +31,7 @@ describe('logout', () => {
     expect(await app.refresh([third])).toHaveProperty('accessToken');
   });
 
-  it('does not mind a session that has ended, an expired token, nonsense or nothing', async () => {
+  it('ignores a session that has ended, an expired token, arbitrary text and no token', async () => {
     const { app, token } = await setUp();
     await app.logout([token]);
     await app.logout([token]);
@@ -41,7 +41,7 @@ describe('logout', () => {
     await expect(app.logout([token])).resolves.toBeUndefined();
   });
 
-  it('ends nothing for an access token', async () => {
+  it('ignores an access token', async () => {
     const { app } = await setUp();
     const { accessToken, refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
     await app.logout([accessToken]);

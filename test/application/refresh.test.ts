@@ -10,7 +10,7 @@ const THEFT = { code: 'AUTH_FAILED', status: 401, level: 'warn' };
 
 const keyOf = ({ sessionId, claims }: RefreshToken) => ({ id: sessionId, userId: claims.sub });
 
-/** Somebody who has just registered. `open` reads a refresh token of theirs. */
+/** A user who has just registered. `open` reads a refresh token of the user. */
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
   const app = application(given);
   const { user, refreshToken } = await app.register(ADA);
@@ -22,7 +22,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
 };
 
 describe('refresh', () => {
-  it('gives a new pair of 15 minutes and 7 days in the same session', async () => {
+  it('returns a new pair of 15 minutes and 7 days in the same session', async () => {
     const { app, user, first, open } = await setUp();
     app.clock.advance(MINUTE);
     const now = app.clock.now();
@@ -67,7 +67,7 @@ describe('refresh', () => {
       await expect(app.refresh([])).rejects.toMatchObject({ ...REFUSED, reason: 'no refresh token' });
     });
 
-    it('what is no refresh token, and tells nothing of it', async () => {
+    it('a text that is not a refresh token, without details', async () => {
       const { app } = await setUp();
       const { accessToken } = await app.login({ account: 'Ada', password: ADA.password });
       for (const text of ['', 'nonsense', accessToken]) {
@@ -75,7 +75,7 @@ describe('refresh', () => {
       }
     });
 
-    it('a token from the moment on at which it expires', async () => {
+    it('a token from the moment of its expiry on', async () => {
       const { app, first } = await setUp();
       app.clock.advance(7 * DAY);
       await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
@@ -83,12 +83,12 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('a token whose user is gone', async () => {
+    it('a token whose user does not exist', async () => {
       const { app, first } = await setUp({ users: { ...memoryUserRepository(), findById: async () => null } });
       await expect(app.refresh([first])).rejects.toMatchObject({ ...REFUSED, reason: 'the user does not exist' });
     });
 
-    it('a token whose session is gone', async () => {
+    it('a token whose session was ended', async () => {
       const { app, first, open } = await setUp();
       await app.sessions.end(keyOf(await open(first)));
       await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
@@ -96,7 +96,7 @@ describe('refresh', () => {
   });
 
   describe('of several tokens in one request', () => {
-    it('takes the first that is current', async () => {
+    it('rotates the first that is current', async () => {
       const { app, first, open } = await setUp();
       const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
       const { refreshToken } = await app.refresh(['nonsense', other, first]);
@@ -104,7 +104,7 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('takes the one that is current, wherever it stands, and judges no other', async () => {
+    it('rotates the one that is current, wherever it is, and ignores the others', async () => {
       const { app, first } = await setUp();
       const ended = await app.login({ account: 'Ada', password: ADA.password });
       await app.logout([ended.refreshToken]);
@@ -116,7 +116,7 @@ describe('refresh', () => {
       }
     });
 
-    it('takes a race for more than a theft where none is current', async () => {
+    it('prefers a race to a theft when none is current', async () => {
       const { app, first } = await setUp();
       const second = (await app.refresh([first])).refreshToken;
       app.clock.advance(MINUTE);
@@ -125,7 +125,7 @@ describe('refresh', () => {
       expect(await app.refresh([third])).toHaveProperty('accessToken');
     });
 
-    it('ends the session of each that is reused where all are', async () => {
+    it('ends the session of each when all are reused', async () => {
       const { app, first } = await setUp();
       const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
       const newest = [];
@@ -137,7 +137,7 @@ describe('refresh', () => {
   });
 
   describe('of a token that was rotated', () => {
-    it.each([0, 1, 10 * SECOND])('forgives the session %i ms after the rotation', async (age) => {
+    it.each([0, 1, 10 * SECOND])('keeps the session %i ms after the rotation', async (age) => {
       const { app, first } = await setUp();
       const { refreshToken } = await app.refresh([first]);
       app.clock.advance(age);
@@ -146,7 +146,7 @@ describe('refresh', () => {
       expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
     });
 
-    it.each([10 * SECOND + 1, DAY])('ends the session %i ms after the rotation, loudly', async (age) => {
+    it.each([10 * SECOND + 1, DAY])('ends the session %i ms after the rotation, and logs a warning', async (age) => {
       const { app, first, open } = await setUp();
       const { refreshToken } = await app.refresh([first]);
       const token = await open(refreshToken);
@@ -159,7 +159,7 @@ describe('refresh', () => {
       await expect(app.refresh([refreshToken])).rejects.toMatchObject(REFUSED);
     });
 
-    it.each([1, 2, 4, 16, 40])('forgives the session when it was rotated just now, %i rotations ago', async (count) => {
+    it.each([1, 2, 4, 16, 40])('keeps the session when it was rotated just now, %i rotations ago', async (count) => {
       const { app, first } = await setUp();
       let token = first;
       for (let times = 0; times < count; times += 1) token = (await app.refresh([token])).refreshToken;
@@ -168,7 +168,7 @@ describe('refresh', () => {
       expect(await app.refresh([token])).toHaveProperty('accessToken');
     });
 
-    it('ends the session when it was itself rotated too long ago, whatever was rotated since', async () => {
+    it('ends the session when it was rotated too long ago, whatever was rotated since', async () => {
       const { app, first } = await setUp();
       const second = (await app.refresh([first])).refreshToken;
       app.clock.advance(10 * SECOND);
@@ -192,7 +192,7 @@ describe('refresh', () => {
   describe('with a replay window', () => {
     const replayPolicy = { raceWindow: 10 * SECOND, replayWindow: 5 * SECOND };
 
-    it('yields the current token again to the one that was rotated into it', async () => {
+    it('returns the current token again for its predecessor', async () => {
       const { app, user, first, open } = await setUp({ replayPolicy });
       const { refreshToken } = await app.refresh([first]);
       app.clock.advance(5 * SECOND - 1);
@@ -205,7 +205,7 @@ describe('refresh', () => {
       expect(await app.refresh([again.refreshToken])).toHaveProperty('accessToken');
     });
 
-    it('refuses and forgives between the two windows', async () => {
+    it('rejects the token and keeps the session between the two windows', async () => {
       const { app, first } = await setUp({ replayPolicy });
       const { refreshToken } = await app.refresh([first]);
       app.clock.advance(5 * SECOND);
@@ -213,11 +213,11 @@ describe('refresh', () => {
       expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
     });
 
-    it('yields the current token to what is further back, and rotates nothing for it', async () => {
+    it('returns the current token for earlier tokens, without a rotation', async () => {
       const { app, first, open } = await setUp({ replayPolicy });
       const second = (await app.refresh([first])).refreshToken;
       app.clock.advance(SECOND);
-      // An instance that was not told of the replay window rotates on.
+      // An instance without a replay window rotates further.
       const strict = application({ ...app, replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 } });
       strict.clock.set(app.clock.now());
       const third = (await strict.refresh([second])).refreshToken;
@@ -226,7 +226,7 @@ describe('refresh', () => {
       }
     });
 
-    it('yields the current token again while it is new, so that any number of tabs cost one rotation', async () => {
+    it('returns the current token again while it is new, so that any number of tabs need one rotation', async () => {
       const outcomes: string[] = [];
       const onRefresh = (outcome: string) => void outcomes.push(outcome);
       const { app, first, open } = await setUp({ replayPolicy, onRefresh });
@@ -250,7 +250,7 @@ describe('refresh', () => {
       expect((await open(refreshToken)).claims.jti).not.toBe((await open(first)).claims.jti);
     });
 
-    it('ends the session for what was rotated before both windows', async () => {
+    it('ends the session for a token that was rotated before both windows', async () => {
       const { app, first } = await setUp({ replayPolicy });
       const second = (await app.refresh([first])).refreshToken;
       app.clock.advance(10 * SECOND + 1);
@@ -258,7 +258,7 @@ describe('refresh', () => {
       await expect(app.refresh([first])).rejects.toMatchObject(THEFT);
     });
 
-    it('gives 50 concurrent uses of one token the same successor', async () => {
+    it('returns the same successor for 50 concurrent uses of one token', async () => {
       const { app, first, open } = await setUp({ replayPolicy });
       const pairs = await Promise.all(Array.from({ length: 50 }, () => app.refresh([first])));
       const opened = await Promise.all(pairs.map(({ refreshToken }) => open(refreshToken)));
@@ -266,7 +266,7 @@ describe('refresh', () => {
     });
   });
 
-  it('lets one of 50 concurrent uses of one token win, and forgives the others', async () => {
+  it('accepts one of 50 concurrent uses of one token, and keeps the session', async () => {
     const { app, first } = await setUp();
     const attempts = Array.from({ length: 50 }, () => app.refresh([first]));
     const failures = await rejections(attempts);
@@ -286,7 +286,7 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('when the user cannot be looked up', async () => {
+    it('when the user cannot be read', async () => {
       const users = memoryUserRepository();
       const findById = unreliable(users.findById);
       const { app, first } = await setUp({ users: { ...users, findById } });
@@ -304,7 +304,7 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('when the caller has gone during the rotation', async () => {
+    it('when the request was aborted during the rotation', async () => {
       const sessions = memorySessionRepository();
       const caller = new AbortController();
       const rotate: typeof sessions.rotate = async (rotation) => {
@@ -319,7 +319,7 @@ describe('refresh', () => {
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('when the caller has gone before the rotation', async () => {
+    it('when the request was aborted before the rotation', async () => {
       const { app, first } = await setUp();
       await expect(app.refresh([first], AbortSignal.abort())).rejects.toThrow();
       expect(await app.refresh([first])).toHaveProperty('accessToken');

@@ -3,7 +3,7 @@ import { memorySessionRepository } from '../../src/adapters/session-repository/m
 import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
 
 describe('register', () => {
-  it('gives back the user as it may be shown', async () => {
+  it('returns the public fields of the user', async () => {
     const app = application();
     const { user } = await app.register(ADA);
     expect(user).toEqual({
@@ -65,13 +65,13 @@ describe('register', () => {
     ['username in another letter case', { ...ADA, username: 'aDA', email: 'other@example.org' }],
     ['email', { ...ADA, username: 'other' }],
     ['email in another letter case', { ...ADA, username: 'other', email: 'ADA@EXAMPLE.ORG' }],
-  ])('refuses a second user of one %s', async (_, second) => {
+  ])('rejects a second user with the same %s', async (_, second) => {
     const app = application();
     await app.register(ADA);
     await expect(app.register(second)).rejects.toMatchObject({ code: 'AUTH_USER_DUPLICATE', status: 409 });
   });
 
-  it('lets one of 50 concurrent registrations of one username win, and opens a session for it alone', async () => {
+  it('accepts one of 50 concurrent registrations of the same username, and opens one session', async () => {
     const sessions = memorySessionRepository();
     let opened = 0;
     const app = application({
@@ -92,13 +92,13 @@ describe('register', () => {
     expect(opened).toBe(1);
   });
 
-  it('stores nothing for a caller who has gone', async () => {
+  it('stores nothing when the request was aborted', async () => {
     const app = application();
     await expect(app.register(ADA, AbortSignal.abort())).rejects.toThrow();
     expect(await app.users.findByUsername(ADA.username)).toBeNull();
   });
 
-  it('leaves a user who can log in, when the session could not be stored', async () => {
+  it('leaves a user who can log in when the session cannot be stored', async () => {
     const sessions = memorySessionRepository();
     const add = unreliable(sessions.add);
     const app = application({ sessions: { ...sessions, add } });

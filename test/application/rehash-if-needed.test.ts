@@ -3,7 +3,7 @@ import { memoryUserRepository } from '../../src/adapters/user-repository/memory.
 import { ADA, application, DAY } from '../support/application.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
 
-/** Ada, whose hash was made at a lower cost than one is now. */
+/** Ada, whose hash was made at a lower cost than is configured. */
 const setUp = async () => {
   const users = memoryUserRepository();
   const failures: unknown[] = [];
@@ -19,7 +19,7 @@ const setUp = async () => {
 };
 
 describe('a hash that costs less than one does now', () => {
-  it('is renewed at the next log-in, and only there', async () => {
+  it('is replaced at the next log-in, once', async () => {
     const { app, hash, stored, logIn, user } = await setUp();
     const loggedIn = await logIn();
     expect(app.hasher.needsRehash(await stored())).toBe(false);
@@ -30,7 +30,7 @@ describe('a hash that costs less than one does now', () => {
     expect(hash).toHaveBeenCalledTimes(1);
   });
 
-  it('stays as it is, and costs nothing more, when the log-in fails', async () => {
+  it('is not replaced when the log-in fails', async () => {
     const { hash, stored, passwordHash, logIn } = await setUp();
     await expect(logIn('a guess')).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
     expect(hash).not.toHaveBeenCalled();
@@ -63,7 +63,7 @@ describe('a hash that costs less than one does now', () => {
     expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
   });
 
-  it('is renewed once by many log-ins at once, all of which succeed', async () => {
+  it('is replaced by concurrent log-ins, all of which succeed', async () => {
     const { app, stored, failures, logIn } = await setUp();
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => logIn()));
     expect(outcomes).toHaveLength(20);
@@ -72,8 +72,8 @@ describe('a hash that costs less than one does now', () => {
   });
 });
 
-describe('a hash that costs as much as one does now, or more', () => {
-  it.each([10, 11])('stays as it is: %i', async (cost) => {
+describe('a hash of the configured cost, or of a higher one', () => {
+  it.each([10, 11])('is not replaced: %i', async (cost) => {
     const { users, user, hash, stored, logIn } = await setUp();
     const passwordHash = await plainPasswordHasher(cost).hash(ADA.password);
     await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: 0 });

@@ -17,7 +17,7 @@ const setUp = async () => {
 };
 
 describe('listSessions', () => {
-  it('tells of each live session where it is, since when, and which one asks', async () => {
+  it('returns device and times of each live session, and which is the current one', async () => {
     const { app, user, laptop, phone } = await setUp();
     const now = app.clock.now();
     expect(await app.listSessions(user.id, laptop.sessionId)).toStrictEqual([
@@ -35,7 +35,7 @@ describe('listSessions', () => {
     expect(first).toMatchObject({ createdAt: app.clock.now() - 2 * MINUTE, lastUsedAt: app.clock.now() });
   });
 
-  it('leaves out what is over, and what is of others', async () => {
+  it('leaves out expired sessions, and those of other users', async () => {
     const { app, listed } = await setUp();
     await app.register(BOB);
     app.clock.advance(7 * DAY - MINUTE);
@@ -44,7 +44,7 @@ describe('listSessions', () => {
     expect(await listed()).toEqual([]);
   });
 
-  it('knows nothing of a device that says nothing', async () => {
+  it('returns null for a device without a user agent and an address', async () => {
     const app = application();
     const { user, sessionId } = await app.register(ADA);
     expect(await app.listSessions(user.id, sessionId)).toMatchObject([
@@ -54,7 +54,7 @@ describe('listSessions', () => {
 });
 
 describe('endOwnSession', () => {
-  it('ends the session that it names, and says of one that has ended that there is none', async () => {
+  it('ends the given session, and rejects when it has already ended', async () => {
     const { app, user, laptop, phone, listed } = await setUp();
     const key = { id: phone.sessionId, userId: user.id };
     await app.endOwnSession(key);
@@ -64,7 +64,7 @@ describe('endOwnSession', () => {
     await expect(app.endOwnSession(key)).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
   });
 
-  it('says of another user’s session, and of none, that there is none', async () => {
+  it('rejects a session of another user like an unknown one', async () => {
     const { app, user } = await setUp();
     const bob = await app.register(BOB);
     for (const id of [bob.sessionId, user.id, 'nonsense', '']) {
@@ -76,7 +76,7 @@ describe('endOwnSession', () => {
 });
 
 describe('endAllSessions', () => {
-  it('ends every session of the user and none of others', async () => {
+  it('ends every session of the user, and none of other users', async () => {
     const { app, user, laptop, phone, listed } = await setUp();
     const bob = await app.register(BOB);
     await app.endAllSessions(user.id, null);
@@ -87,7 +87,7 @@ describe('endAllSessions', () => {
     expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
   });
 
-  it('leaves the one that it is told to', async () => {
+  it('keeps the session that is excepted', async () => {
     const { app, user, laptop, listed } = await setUp();
     await app.endAllSessions(user.id, laptop.sessionId);
     expect(await listed(laptop.sessionId)).toEqual(['a laptop']);

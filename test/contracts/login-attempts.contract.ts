@@ -4,7 +4,7 @@ import { deviceParty } from '../../src/domain/login-throttle.ts';
 
 type Made = {
   readonly attempts: LoginAttempts;
-  /** Has so many milliseconds pass; none do by themselves. */
+  /** Advances the clock; it does not advance by itself. */
   readonly pass: (milliseconds: number) => Promise<void>;
   readonly close?: () => Promise<void>;
 };
@@ -14,7 +14,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** @param make attempts at which nobody has tried yet. */
+/** @param make makes an empty count. */
 export const describeLoginAttempts = (name: string, make: () => Promise<Made>) => {
   describe(`${name} as LoginAttempts`, () => {
     let made: Made;
@@ -26,12 +26,12 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
     afterEach(() => made.close?.());
 
     const key = 'account ada';
-    /** On a network that has nothing in common with another one. */
+    /** On a network that shares no group with another. */
     const from = (network: number | string): Attempt => {
       const name = String(network).replaceAll(' ', '-');
       return { key, party: { kind: 'network', names: [`${name}/16`, `${name}/24`, name] } };
     };
-    /** On one of the networks of a /48 that is in a /32 with all others. */
+    /** On a /64 network in the given /48; all of them are in one /32. */
     const inside = (middle: number, network: number): Attempt => ({
       key,
       party: {
@@ -41,13 +41,13 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
     });
     const on = (device: number): Attempt => ({ key: 'devices of ada', party: deviceParty(`device-${device}`) });
     const ada = from('192.0.2.1');
-    /** Tries one after the other. @returns how many of them were let through. */
+    /** Makes consecutive attempts. @returns how many of them were admitted. */
     const fail = async (times: number, attempt = ada): Promise<number> => {
       let admitted = 0;
       for (let count = 0; count < times; count += 1) if ((await attempts.begin(attempt)) === 0) admitted += 1;
       return admitted;
     };
-    /** Has it fail until each further try has to wait for a minute. */
+    /** Fails until each further attempt has to wait for a minute. */
     const besiege = async (attempt = ada): Promise<void> => {
       await fail(FREE, attempt);
       for (let minute = 0; minute < 7; minute += 1) {
@@ -55,9 +55,9 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
         expect(await fail(1, attempt)).toBe(1);
       }
     };
-    /** Whole seconds, as a client is told. */
+    /** Whole seconds, as in the Retry-After header. */
     const secondsToWait = async (attempt = ada): Promise<number> => Math.ceil((await attempts.begin(attempt)) / SECOND);
-    /** Tries at once. @returns how many of them were let through. */
+    /** Makes concurrent attempts. @returns how many of them were admitted. */
     const crowd = async (times: number, attempt: (index: number) => Attempt = () => ada): Promise<number> => {
       const waits = await Promise.all(Array.from({ length: times }, (_none, index) => attempts.begin(attempt(index))));
       return waits.filter((wait) => wait === 0).length;
@@ -167,7 +167,7 @@ export const describeLoginAttempts = (name: string, make: () => Promise<Made>) =
       }
       await made.pass(MINUTE);
       expect(await secondsToWait(inside(1, 99))).toBe(60);
-      // Another group of the provider is none yet, until twelve tries have made the whole provider one.
+      // Another group of the provider is not failing, until twelve attempts have made the whole provider failing.
       for (let network = 0; network < 6; network += 1) {
         expect(await attempts.begin(inside(2, network))).toBe(0);
         await made.pass(MINUTE);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PasswordBlocklist } from '../../src/application/ports/password-blocklist.ts';
 
-/** @param listed passwords in lower case that the list has to have. */
+/** @param listed passwords in lower case that the list must contain. */
 export const describePasswordBlocklist = (
   name: string,
   make: () => Promise<PasswordBlocklist>,

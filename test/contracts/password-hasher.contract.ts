@@ -3,10 +3,10 @@ import type { PasswordHasher } from '../../src/application/ports/password-hasher
 
 const PASSWORD = 'correct horse battery staple';
 const LONGEST = 'é'.repeat(36);
-/** Past 72 bytes, past a NUL, or with no form in UTF-8: each shares its hash with others. */
+/** Longer than 72 bytes, with a NUL, or not representable in UTF-8: each would share its hash with others. */
 const UNHASHABLE = [`${LONGEST}x`, `${PASSWORD}\0x`, `${PASSWORD}\ud800`];
 
-/** @param make gives a hasher that costs so many steps more than usual, and how many comparisons it has paid for so far. */
+/** @param make makes a hasher with a cost that is higher by `steps`, and a count of its comparisons. */
 export const describePasswordHasher = (
   name: string,
   make: (steps?: number) => { hasher: PasswordHasher; comparisons: () => number },

@@ -33,7 +33,7 @@ const NO_TOKENS = ['', '.', '..', 'a.b.c', '....', 'null', '{}', '\0', 'ðŸ’¥.ðŸ’
 const swapped = (text: string, index: number) =>
   text.slice(0, index) + (text[index] === 'B' ? 'C' : 'B') + text.slice(index + 1);
 
-/** Every text that differs from this one in one character, and some that are longer or shorter. */
+/** All texts that differ from this one in one character, and some that are longer or shorter. */
 const alterations = (text: string) => [
   ...Array.from(text, (_, index) => swapped(text, index)),
   ...Array.from('AQgwBRhxCSiy_-09', (last) => text.slice(0, -1) + last).filter((altered) => altered !== text),
@@ -46,7 +46,7 @@ const alterations = (text: string) => [
   text.toLowerCase(),
 ];
 
-/** @param make gives a signer; those made with another `key` sign with other keys. */
+/** @param make makes a signer; each value of `key` stands for other keys. */
 export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs') => Promise<TokenSigner>) => {
   describe(`${name} as a TokenSigner`, () => {
     it('returns the claims and the session that it signed', async () => {

@@ -9,11 +9,11 @@ const RACERS = 50;
 const ANOTHER = { passwordHash: 'another hash', isOfNewPassword: true, now: NOW + 5 };
 const DUPLICATE = { name: 'AppError', code: 'AUTH_USER_DUPLICATE' };
 
-/** As text that is untouched by letter case alone would not show. */
+/** The same text in alternating letter case. */
 const alternated = (text: string): string =>
   [...text].map((letter, at) => (at % 2 === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('');
 
-/** @param make an empty repository. */
+/** @param make makes an empty repository. */
 export const describeUserRepository = (name: string, make: () => Promise<Made>) => {
   describe(`${name} as a UserRepository`, () => {
     let made: Made;
@@ -112,10 +112,11 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
     it('stores nothing of a rejected user', async () => {
       const user = aUser();
       await users.add(user);
-      const refused = [aUser({ username: user.username }), aUser({ email: user.email }), aUser({ id: user.id })];
-      for (const second of refused) await users.add(second).catch(() => undefined);
+      const sameUsername = aUser({ username: user.username });
+      const sameEmail = aUser({ email: user.email });
+      const sameId = aUser({ id: user.id });
+      for (const rejected of [sameUsername, sameEmail, sameId]) await users.add(rejected).catch(() => undefined);
 
-      const [sameUsername, sameEmail, sameId] = refused as [User, User, User];
       expect(await users.findById(sameUsername.id)).toBeNull();
       expect(await users.findByUsername(sameEmail.username)).toBeNull();
       expect(await users.findByEmail(sameId.email)).toBeNull();

@@ -66,7 +66,7 @@ describe('an email address', () => {
     expect(canonicalEmail('  Ada@Example.ORG\t')).toBe('ada@example.org');
   });
 
-  it('is already canonical once it was made so', () => {
+  it('is not changed by a second canonicalization', () => {
     const canonical = canonicalEmail(' ADA@Example.org ');
     expect(canonicalEmail(canonical)).toBe(canonical);
   });

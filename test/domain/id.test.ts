@@ -4,7 +4,7 @@ import { isId } from '../../src/domain/id.ts';
 const ID = '01J0AZ3456789BCDEFGHJKMNPQ';
 
 describe('isId', () => {
-  it.each([ID, '00000000000000000000000000', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'])('takes a ULID: %s', (id) => {
+  it.each([ID, '00000000000000000000000000', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'])('accepts a ULID: %s', (id) => {
     expect(isId(id)).toBe(true);
   });
 
@@ -19,7 +19,7 @@ describe('isId', () => {
     ['of more than 128 bits', ID.replace('0', '8')],
     ['with a blank for its last character', ID.replace(/.$/, ' ')],
     ['that is empty', ''],
-  ])('takes none %s', (_what, text) => {
+  ])('rejects %s', (_what, text) => {
     expect(isId(text)).toBe(false);
   });
 });

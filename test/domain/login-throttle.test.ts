@@ -15,7 +15,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** A network that has nothing in common with another one. */
+/** A network that shares no group with another. */
 const unrelated = (name: number | string): Party => ({
   kind: 'network',
   names: [`${name}.0/16`, `${name}.0.0/24`, `${name}.0.0.1`],
@@ -31,12 +31,12 @@ const ONE = unrelated('one');
 const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
   Array.from({ length }, (_none, index) => make(index));
 
-/** An account that is tried at, at a time that passes when it is told to. */
+/** A throttle with a clock that `pass` advances. */
 const account = () => {
   let throttle: LoginThrottle | null = null;
   let now = 0;
   const wait = (party: Party) => waitFor(throttle, party, now);
-  /** @returns whether the try was let through. */
+  /** @returns whether the attempt was admitted. */
   const attempt = (party: Party): boolean => {
     if (wait(party) > 0) return false;
     throttle = counted(throttle, party, now);
@@ -48,18 +48,18 @@ const account = () => {
     },
     wait,
     attempt,
-    /** @returns how many of so many tries were let through. */
+    /** @returns how many of the attempts were admitted. */
     attempts: (party: Party, times: number) => list(times, () => attempt(party)).filter(Boolean).length,
     succeed: (party: Party) => {
       if (throttle !== null) throttle = succeeded(throttle, party);
     },
-    state: () => throttle as LoginThrottle,
+    state: (): LoginThrottle => throttle ?? { lastAt: now, parties: new Map(), turns: new Map() },
   };
 };
 
 /**
- * Has all of these networks try for so many hours, as cunningly as they can: one after the other uses up what makes it a
- * newcomer, and then rests. @returns for how much of the last hour somebody else could have come in.
+ * Has all of these networks attack for some hours with the best strategy: one after the other uses up the attempts that it has
+ * before it counts as failing, and then pauses. @returns the fraction of the last hour in which the owner would be admitted.
  */
 const openTo = (owner: Party, networks: readonly Party[], hours = 4): number => {
   const { attempt, attempts, pass, wait } = account();
@@ -98,7 +98,7 @@ describe('strangers at one account', () => {
     expect(admitted).toBeGreaterThan(100);
   });
 
-  it('have no more tries for pauses, nor for successes of others', () => {
+  it('gain no attempts by pauses or by successes of others', () => {
     const { attempt, attempts, pass, succeed } = account();
     const lastHour: number[] = [];
     for (let minute = 0; minute < 6 * 60; minute += 1) {
@@ -108,13 +108,13 @@ describe('strangers at one account', () => {
       for (const network of ['one', 'two', `of hour ${minute / 60}`]) admitted += attempts(unrelated(network), 60);
       lastHour.push(admitted);
       expect(lastHour.slice(-60).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(50 + 2 * (60 + 6));
-      // A minute at times, and an hour at others.
+      // Sometimes a minute, sometimes an hour.
       pass(minute % 90 === 89 ? HOUR : MINUTE);
       if (minute % 90 === 89) lastHour.length = 0;
     }
   });
 
-  it('are remembered in bounded number, whoever tries for how long', () => {
+  it('are remembered in bounded number, however long they attempt', () => {
     const { attempt, pass, state } = account();
     for (let network = 0; network < 1_000; network += 1) {
       attempt(within(network, network, network));
@@ -124,7 +124,7 @@ describe('strangers at one account', () => {
     }
   });
 
-  it('leave the owner in at once while one network never ceases to try', () => {
+  it('do not delay the owner while one network attempts without pause', () => {
     const { attempt, pass, wait } = account();
     for (let second = 0; second < 600; second += 1) {
       attempt(ONE);
@@ -145,7 +145,7 @@ describe('strangers at one account', () => {
     expect(openTo(OWNER, networks)).toBeGreaterThanOrEqual(part - 0.01);
   });
 
-  it('do not make a neighbour one that keeps failing, unless several networks of one provider fail', () => {
+  it('do not make a neighbour failing, unless several networks of one provider fail', () => {
     const { attempts, pass, wait } = account();
     attempts(within(1, 1, 1), 50);
     pass(MINUTE);
@@ -161,14 +161,14 @@ describe('strangers at one account', () => {
     expect(wait(within(1, 2, 1))).toBe(0);
   });
 
-  it('that keep failing have turns of their own, which none of them can take from another', () => {
+  it('have their own turns once they are failing, which no other network can take', () => {
     const { attempt, attempts, pass } = account();
     const [two, three] = [unrelated('two'), unrelated('three')];
     for (const party of [ONE, two, three]) attempts(party, 17);
     let [turnsOfTwo, all] = [0, 0];
     for (let second = 0; second < 3_600; second += 1) {
       for (const party of [ONE, three]) if (attempt(party)) all += 1;
-      // Asks now and then only.
+      // Attempts only now and then.
       if (second % 50 === 0 && attempt(two)) turnsOfTwo += 1;
       pass(SECOND);
     }
@@ -193,7 +193,7 @@ describe("the user's devices", () => {
     expect(admitted).toBeGreaterThanOrEqual(50);
   });
 
-  it('have one try a minute together in the long run, and what each one has for itself in an hour', () => {
+  it('have one attempt a minute together in the long run, and each its own free attempts in an hour', () => {
     for (const count of [1, 5, 50]) {
       const { attempt, pass } = account();
       let admitted = 0;
@@ -206,7 +206,7 @@ describe("the user's devices", () => {
     }
   });
 
-  it.each([1, 2, 49])('are not kept out by %i others that never cease to guess', (guessers) => {
+  it.each([1, 2, 49])('are not delayed by %i others that guess without pause', (guessers) => {
     const { attempt, pass, wait } = account();
     const mine = device(1_000);
     for (let second = 0; second < 3_600; second += 10) {
@@ -215,7 +215,7 @@ describe("the user's devices", () => {
       pass(10 * SECOND);
     }
     expect([attempt(mine), attempt(mine), attempt(mine)]).toEqual([true, true, true]);
-    // Then it has to wait for a turn that is its own, however often the others ask.
+    // Then it waits for its own turn, however often the others attempt.
     let waited = 0;
     while (!attempt(mine)) {
       for (let index = 0; index < guessers; index += 1) attempt(device(index));
@@ -225,7 +225,7 @@ describe("the user's devices", () => {
     expect(waited).toBeLessThanOrEqual(60 * (guessers + 1));
   });
 
-  it('are remembered in bounded number, whoever has how many', () => {
+  it('are remembered in bounded number, however many there are', () => {
     const { attempt, pass, state } = account();
     for (let index = 0; index < 1_000; index += 1) {
       attempt(device(index));
@@ -236,7 +236,7 @@ describe("the user's devices", () => {
 });
 
 describe('a throttle', () => {
-  it('is forgotten an hour after the last try', () => {
+  it('is forgotten an hour after the last attempt', () => {
     const state = counted(null, ONE, 0);
     expect([isForgotten(state, MEMORY - 1), isForgotten(state, MEMORY)]).toEqual([false, true]);
     expect(MEMORY).toBe(HOUR);
@@ -246,7 +246,7 @@ describe('a throttle', () => {
   it.each([
     ['network', ONE],
     ['device', deviceParty('one')],
-  ])('is as before when a try of a %s is withdrawn, whether failures are free or not', (_kind, party) => {
+  ])('is unchanged after an attempt of a %s is withdrawn, whether failures are free or not', (_kind, party) => {
     const { attempt, pass, state } = account();
     const others = [party, OWNER, deviceParty('other')];
     for (let failure = 0; failure < 53; failure += 1) {
@@ -262,7 +262,7 @@ describe('a throttle', () => {
     }
   });
 
-  it('forgets what a party failed for its success, and nothing of the others', () => {
+  it('forgets the failures of a party that succeeds, and keeps those of the others', () => {
     const { attempts, succeed, state } = account();
     attempts(ONE, 20);
     attempts(OWNER, 20);
@@ -272,7 +272,7 @@ describe('a throttle', () => {
     expect(isForgotten(state(), 0)).toBe(true);
   });
 
-  it('gives the turn back that a success has taken', () => {
+  it('gives back the turn that a success has taken', () => {
     const { attempt, attempts, pass, succeed, wait } = account();
     attempts(ONE, 50);
     pass(MINUTE);
@@ -282,7 +282,7 @@ describe('a throttle', () => {
     expect(wait(unrelated('another'))).toBe(0);
   });
 
-  it('takes no harm from a try that was forgotten before it is settled', () => {
+  it('ignores the result of an attempt that was forgotten before', () => {
     const state = counted(null, ONE, 0);
     for (const settle of [withdrawn, succeeded]) {
       expect(settle(settle(state, ONE), ONE).parties.size).toBe(0);

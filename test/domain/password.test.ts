@@ -25,12 +25,12 @@ describe('passwordProblem', () => {
 });
 
 describe('isHashable', () => {
-  it('is true of what bcrypt can tell from every other text, however short', () => {
+  it('is true for a text that bcrypt distinguishes from every other, however short', () => {
     for (const password of ['', 'x', '12345678', 'x'.repeat(72)]) expect(isHashable(password)).toBe(true);
     for (const password of ['x'.repeat(73), 'pass\0word', '\udc00password']) expect(isHashable(password)).toBe(false);
   });
 
-  it('agrees with the platform on what 72 bytes are', () => {
+  it('agrees with the platform on the length in bytes', () => {
     for (const character of ['x', '\u007f', '\u0080', 'é', '\u07ff', '\u0800', '码', '\uffff', '\u{10000}', '🔑']) {
       for (let count = 1; count <= 73; count += 1) {
         const password = character.repeat(count);

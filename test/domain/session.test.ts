@@ -62,7 +62,7 @@ describe('rotated', () => {
 
   it('is not possible from a token that is not current', () => {
     expect(rotated(SESSION, at(START, { from: 't0' }))).toBeNull();
-    const next = rotated(SESSION, at(START)) as Session;
+    const next = rotated(SESSION, at(START)) ?? expect.unreachable();
     expect(rotated(next, at(START, { to: 't3' }))).toBeNull();
     expect(rotated(next, at(START, { from: 't2', to: 't3' }))).toMatchObject({
       currentTokenId: 't3',
@@ -70,14 +70,14 @@ describe('rotated', () => {
     });
   });
 
-  it('is not possible once the session is over', () => {
+  it('is not possible once the session has expired', () => {
     expect(rotated(SESSION, at(SESSION.expiresAt - 1))).not.toBeNull();
     expect(rotated(SESSION, at(SESSION.expiresAt))).toBeNull();
   });
 });
 
 describe('what a session remembers of the tokens that were rotated', () => {
-  /** Rotates every so many milliseconds, from `t1` on. */
+  /** Rotates from `t1` on, at a constant interval in milliseconds. */
   const rotatedEvery = (pause: number, times: number): Session => {
     let session = SESSION;
     for (let count = 1; count <= times; count += 1) {
@@ -87,7 +87,7 @@ describe('what a session remembers of the tokens that were rotated', () => {
     return session;
   };
 
-  it('is what was rotated before the previous one, the newest first', () => {
+  it('are those rotated before the previous one, the newest first', () => {
     expect(rotatedEvery(1_000, 4)).toMatchObject({
       currentTokenId: 't5',
       previousTokenId: 't4',
@@ -100,12 +100,12 @@ describe('what a session remembers of the tokens that were rotated', () => {
     });
   });
 
-  it('is the previous one alone where rotations are no race', () => {
+  it('is only the previous one when its rotation can no longer be part of a race', () => {
     expect(rotatedEvery(10_000, 3).earlierTokens).toHaveLength(2);
     expect(rotatedEvery(10_001, 3).earlierTokens).toEqual([]);
   });
 
-  it('is never more than 16 earlier ones', () => {
+  it('are at most 16 earlier ones', () => {
     const { earlierTokens } = rotatedEvery(1, 500);
     expect(earlierTokens.map(({ tokenId }) => tokenId)).toEqual(
       Array.from({ length: 16 }, (_, back) => `t${499 - back}`),
@@ -126,11 +126,11 @@ describe('reverted', () => {
     expect(tokenStanding(taken, 't3', START + 2_000, kind)).toBe('reused');
   });
 
-  it('is not possible of a step that is not the last one', () => {
+  it('is not possible for a rotation that is not the last one', () => {
     const step = at(START + 1_000);
     expect(reverted(SESSION, step)).toBeNull();
-    const after = rotated(SESSION, step) as Session;
-    const later = rotated(after, at(START + 2_000, { from: 't2', to: 't3' })) as Session;
+    const after = rotated(SESSION, step) ?? expect.unreachable();
+    const later = rotated(after, at(START + 2_000, { from: 't2', to: 't3' })) ?? expect.unreachable();
     expect(reverted(later, step)).toBeNull();
   });
 });
@@ -188,14 +188,14 @@ describe('tokenStanding', () => {
     expect(tokenStanding(oneLess, 't1', last, policy)).toBe('reused');
   });
 
-  it('says of every token of a session that is over or gone that it is over', () => {
+  it('is `over` for every token of a session that has expired or was ended', () => {
     for (const tokenId of ['t1', 't3', 't4']) {
       expect(tokenStanding(null, tokenId, rotation, kind)).toBe('over');
       expect(tokenStanding(session, tokenId, session.expiresAt, kind)).toBe('over');
     }
   });
 
-  it('takes no token for the predecessor of the first one, which may be rotated at once', () => {
+  it('treats the first token as one without a predecessor, which may be rotated at once', () => {
     expect(tokenStanding(SESSION, 't0', START, kind)).toBe('reused');
     expect(tokenStanding(SESSION, 't1', START, kind)).toBe('current');
   });

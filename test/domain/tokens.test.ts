@@ -9,7 +9,7 @@ const SECOND = Date.UTC(2026, 0, 1) / 1000;
 const LIFETIME = 604_800_000;
 
 describe('accessClaims', () => {
-  it('names the user without the hash, in whole seconds that never promise more than the lifetime', () => {
+  it('contain the user without the hash, and times in whole seconds that never exceed the lifetime', () => {
     const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
     expect(accessClaims({ user, tokenId: 't1', now: NOW, lifetime: 900_000 })).toEqual({
       sub: 'u1',
@@ -42,7 +42,7 @@ describe('refreshClaims', () => {
     });
   });
 
-  it('follows the session through a rotation', () => {
+  it('change with a rotation of the session', () => {
     const at = NOW + 60_000;
     const next = rotated(session, {
       sessionId: 's1',
@@ -75,7 +75,7 @@ describe('a token', () => {
     expect(isIssuedAfter(claims, time)).toBe(expected);
   });
 
-  it('that was issued in the very millisecond is not issued after it, at the beginning of a second either', () => {
+  it('that was issued in the same millisecond does not count as issued after it, even at the beginning of a second', () => {
     expect(isIssuedAfter({ iat: SECOND }, SECOND * 1_000)).toBe(false);
     expect(isIssuedAfter({ iat: SECOND }, SECOND * 1_000 - 1)).toBe(true);
     expect(isIssuedAfter({ iat: SECOND }, 0)).toBe(true);

@@ -5,7 +5,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const INPUT = { id: 'u1', username: 'Ada', email: ' Ada@Example.ORG ', passwordHash: 'hash', now: NOW };
 
 describe('newUser', () => {
-  it('keeps the username as it was written and the email in canonical form', () => {
+  it('keeps the username unchanged and the email in canonical form', () => {
     expect(newUser(INPUT)).toEqual({
       id: 'u1',
       username: 'Ada',
@@ -19,7 +19,7 @@ describe('newUser', () => {
 });
 
 describe('publicUser', () => {
-  it('drops the hash, when the password was changed, and whatever else a user may come to hold', () => {
+  it('drops the hash, the time of the last password change, and any field that is not public', () => {
     const user = { ...newUser(INPUT), recoveryCode: 'secret' };
     expect(Object.keys(publicUser(user)).sort()).toEqual(['createdAt', 'email', 'id', 'updatedAt', 'username']);
   });

@@ -291,7 +291,11 @@ describe('the limits of a field', () => {
       const response = await http.post('/auth/register').send({ ...person, email, password });
       expect([response.status, response.body.code]).toEqual([400, 'CLIENT_PARAMS_VALIDATION_FAILED']);
       expect(response.body.details).toStrictEqual([
-        { field: 'password', message: 'must not be a common password, your username, your email address or its part before the @', code: 'too_common' },
+        {
+          field: 'password',
+          message: 'must not be a common password, your username, your email address or its part before the @',
+          code: 'too_common',
+        },
       ]);
     }
     await http.post('/auth/register').send(person).expect(201);

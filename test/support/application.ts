@@ -19,10 +19,10 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 24 * 60 * MINUTE;
 
-/** What somebody registers with. */
+/** The input of a registration. */
 export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
 
-/** The use cases over adapters that live in memory, at a time that stands still. What is given takes an adapter's place. */
+/** The use cases with adapters in memory and a fixed clock. `given` overrides adapters. */
 export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher'>> = {}) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
@@ -55,7 +55,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
   };
 };
 
-/** The same work, which fails when it is told to: once. */
+/** The same function, which rejects once after `failNext`. */
 export const unreliable = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) => {
   let failing = false;
   const attempt = async (...given: Given): Promise<Result> => {
@@ -72,6 +72,6 @@ export const unreliable = <Given extends unknown[], Result>(work: (...given: Giv
   });
 };
 
-/** Why each of these promises was rejected; nothing of those that were kept. */
+/** The reasons of those promises that were rejected. */
 export const rejections = async (promises: readonly Promise<unknown>[]): Promise<unknown[]> =>
   (await Promise.allSettled(promises)).flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));

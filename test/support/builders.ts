@@ -4,16 +4,16 @@ import type { User } from '../../src/domain/user.ts';
 
 const DAY = 86_400_000;
 
-/** When everything here happens: so far ahead that no storage with a clock of its own thinks it over. */
+/** The time of everything built here: far in the future, so that no store with its own clock expires it. */
 export const NOW = Date.UTC(2040, 0, 1);
 
 const ids = sequentialIds();
 let people = 0;
 
-/** An id that nothing else of this file of tests has. */
+/** An id that is unique within a test file. */
 export const anId = (): string => ids.next();
 
-/** Somebody with a name and an address of their own. */
+/** A user with a unique username and email address. */
 export const aUser = (given: Partial<User> = {}): User => {
   people += 1;
   return {
@@ -28,7 +28,7 @@ export const aUser = (given: Partial<User> = {}): User => {
   };
 };
 
-/** A session of nobody's that was opened at `NOW` and was never rotated. */
+/** A session of an unknown user, opened at `NOW` and never rotated. */
 export const aSession = (given: Partial<Session> = {}): Session => ({
   id: anId(),
   userId: anId(),
@@ -43,7 +43,7 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...given,
 });
 
-/** The session's next rotation, a minute after the last, which is no race any more. */
+/** The session's next rotation, a minute after the last one, which can no longer be part of a race. */
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,
   userId: session.userId,

@@ -2,7 +2,7 @@ import type { PasswordHasher } from '../../src/application/ports/password-hasher
 import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
 
-/** A token signer without cryptography: it recognises the very texts that it gave out. */
+/** A token signer without cryptography: it accepts exactly the texts that it has issued. */
 export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   const accessTokens = new Map<string, AccessToken>();
   const refreshTokens = new Map<string, RefreshToken>();
@@ -25,7 +25,7 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   };
 };
 
-/** A hasher whose hashes hide nothing but their cost; it counts the comparisons that a real one would pay for. */
+/** A hasher whose hashes contain the cost and the password; it counts comparisons. */
 export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons(): number } => {
   let salt = 0;
   let compared = 0;

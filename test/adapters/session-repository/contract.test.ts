@@ -12,7 +12,7 @@ import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
-/** Lists connections that wait for a lock. */
+/** Connections that wait for a lock. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 describeSessionRepository('memorySessionRepository', async () => ({ repository: memorySessionRepository() }));
@@ -49,7 +49,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       expect(await repository.find(session)).toBeNull();
     });
 
-    it('purges each session once, whatever number of instances purge at the same time', async () => {
+    it('purges each session once when several instances purge at the same time', async () => {
       const { repository, owner } = await empty();
       for (let count = 0; count < 40; count += 1) {
         await repository.add(aSession({ userId: owner, expiresAt: NOW - count }));
@@ -74,7 +74,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       expect(await repository.purge(NOW, 10)).toBe(1);
     });
 
-    it('rotates nothing when the database comes to it too late, and says so', async () => {
+    it('does not rotate after the deadline by the clock of the database, and returns too-late', async () => {
       const { repository, owner } = await empty();
       const session = aSession({ userId: owner });
       await repository.add(session);
@@ -83,7 +83,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       expect(await repository.find(session)).toStrictEqual(session);
     });
 
-    it('takes back a rotation that was still under way when it was asked to', async () => {
+    it('reverts a rotation that is still in progress', async () => {
       const { repository, owner } = await empty();
       const session = aSession({ userId: owner });
       await repository.add(session);
@@ -134,7 +134,7 @@ if (redisServer !== undefined) {
       await test(redis).finally(close);
     };
 
-    it('rotates nothing when Redis comes to it too late, and says so', () =>
+    it('does not rotate after the deadline by the clock of Redis, and returns too-late', () =>
       withRedis(async (redis) => {
         const [repository, session] = [redisSessionRepository(redis), aSession()];
         await repository.add(session);
@@ -143,7 +143,7 @@ if (redisServer !== undefined) {
         expect(await repository.find(session)).toStrictEqual(session);
       }));
 
-    it('has the sessions of a user go when the last of them is over, also after it was rotated', () =>
+    it('expires the sessions of a user with the last of them, also after a rotation', () =>
       withRedis(async (redis) => {
         const [repository, session] = [redisSessionRepository(redis), aSession()];
         const key = `tandem:sessions:${session.userId}`;
@@ -163,7 +163,7 @@ if (redisServer !== undefined) {
         expect(await redis.pexpiretime(key)).toBe(session.expiresAt - 500);
       }));
 
-    it('keeps no session of a user that is over longer than until the next one is added', () =>
+    it('removes expired sessions of a user when the next one is added', () =>
       withRedis(async (redis) => {
         const [repository, first] = [redisSessionRepository(redis), aSession()];
         const later = aSession({ userId: first.userId, createdAt: first.expiresAt, expiresAt: first.expiresAt + 1 });
@@ -172,7 +172,7 @@ if (redisServer !== undefined) {
         expect(await redis.hkeys(`tandem:sessions:${first.userId}`)).toEqual([later.id]);
       }));
 
-    it('goes on when Redis has forgotten the scripts', () =>
+    it('continues when Redis has lost the scripts', () =>
       withRedis(async (redis) => {
         const [repository, session] = [redisSessionRepository(redis), aSession()];
         await repository.add(session);

@@ -9,10 +9,10 @@ const BUDGET = 5_000;
 const INTERVAL = 250;
 const UNCONFIRMED = { code: 'DB_QUERY_FAILED', reason: 'an earlier rotation of the session is unconfirmed' };
 
-/** What becomes of a call: its answer arrives, is lost on the way back, or never comes; or it never arrives itself. */
+/** The fault of a call: none, its response is lost, it has no response, or it never arrives. */
 type Line = 'up' | 'answers lost' | 'silent' | 'down';
 
-/** A store behind a line that the test switches. */
+/** A store behind a connection whose fault the test sets. */
 const overLine = (store: SessionRepository) => {
   let line: Line = 'up';
   const carried =
@@ -34,7 +34,7 @@ const overLine = (store: SessionRepository) => {
   };
 };
 
-/** A session in a store behind such a line, and what stands before it. */
+/** A session in a store behind such a connection, and the repository under test. */
 const setUp = async (options: { capacity?: number } = {}) => {
   const store = memorySessionRepository();
   const { sessions, ...line } = overLine(store);
@@ -58,10 +58,10 @@ describe('recoveringSessionRepository', () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-  /** Until what is unconfirmed now can't happen any more, and was reverted. */
+  /** Resolves when the rotations that are unconfirmed now can no longer happen, and were reverted. */
   const settle = () => vi.advanceTimersByTimeAsync(BUDGET + INTERVAL);
 
-  it('makes the old token usable again, and the new one not, when the answer to its rotation was lost', async () => {
+  it('makes the old token current again when the response to its rotation was lost', async () => {
     const { store, line, recovering, session } = await setUp();
     const rotation = aRotation(session);
     line.set('answers lost');
@@ -74,14 +74,14 @@ describe('recoveringSessionRepository', () => {
     expect(await recovering.rotate(aRotation(session))).toBe('rotated');
   });
 
-  it('gives up a rotation that is not answered, and takes it back', async () => {
+  it('fails when a rotation has no response in time, and reverts it', async () => {
     const { line, recovering, session } = await setUp();
     line.set('silent');
     const failure = expect(recovering.rotate(aRotation(session))).rejects.toMatchObject({
       code: 'DB_QUERY_FAILED',
       reason: 'the session store does not respond',
     });
-    // Every 50 ms a turn of the event loop is waited for, which takes a millisecond of the fake time.
+    // Advances in steps of 50 ms, each of which also waits for one turn of the event loop.
     await vi.advanceTimersByTimeAsync(BUDGET + BUDGET / 50);
     await failure;
     line.set('up');
@@ -89,7 +89,7 @@ describe('recoveringSessionRepository', () => {
     expect(await recovering.rotate(aRotation(session))).toBe('rotated');
   });
 
-  it('takes nothing back while the rotation could still happen', async () => {
+  it('does not revert while the rotation could still happen', async () => {
     const { line, recovering, session } = await setUp();
     line.set('answers lost');
     await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
@@ -100,7 +100,7 @@ describe('recoveringSessionRepository', () => {
     expect(line.reverts()).toBe(1);
   });
 
-  it('tells whoever comes back early to try again, and does not ask the store', async () => {
+  it('rejects an early retry with DB_QUERY_FAILED, without a call to the store', async () => {
     const { store, line, recovering, session, opened } = await setUp();
     const other = await opened();
     line.set('answers lost');
@@ -112,7 +112,7 @@ describe('recoveringSessionRepository', () => {
     expect(await recovering.rotate(aRotation(other))).toBe('rotated');
   });
 
-  it('finds no session whose rotation is unconfirmed, so that nobody is given a token that is about to be reverted', async () => {
+  it('rejects find while a rotation is unconfirmed, so that no token is issued that is about to be reverted', async () => {
     const { line, recovering, session, opened } = await setUp();
     const other = await opened();
     line.set('answers lost');
@@ -124,7 +124,7 @@ describe('recoveringSessionRepository', () => {
     expect(await recovering.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
   });
 
-  it('has nothing to revert of a rotation that came too late', async () => {
+  it('does not revert a rotation that missed its deadline', async () => {
     const { store, session } = await setUp();
     const rotate: SessionRepository['rotate'] = async () => 'too-late';
     const recovering = recoveringSessionRepository(
@@ -137,7 +137,7 @@ describe('recoveringSessionRepository', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it.each(['down', 'silent'] as const)('tries until the store answers when it is %s', async (broken) => {
+  it.each(['down', 'silent'] as const)('retries until the store responds when it is %s', async (broken) => {
     const { line, recovering, session } = await setUp();
     line.set('answers lost');
     await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
@@ -154,7 +154,7 @@ describe('recoveringSessionRepository', () => {
     expect(line.reverts()).toBe(reverts);
   });
 
-  it('takes back whichever of several rotations it was that won', async () => {
+  it('reverts whichever of several rotations succeeded', async () => {
     const { line, recovering, session } = await setUp();
     line.set('answers lost');
     const outcomes = await Promise.allSettled(Array.from({ length: 5 }, () => recovering.rotate(aRotation(session))));
@@ -164,7 +164,7 @@ describe('recoveringSessionRepository', () => {
     expect(await recovering.rotate(aRotation(session))).toBe('rotated');
   });
 
-  it('leaves alone what another instance has made of the session meanwhile', async () => {
+  it('does not change a session that another instance has rotated since', async () => {
     const { store, line, recovering, session } = await setUp();
     line.set('down');
     await expect(recovering.rotate(aRotation(session))).rejects.toThrow();
@@ -175,7 +175,7 @@ describe('recoveringSessionRepository', () => {
     expect(await store.find(session)).toStrictEqual(now);
   });
 
-  it('is not held up by a session that cannot be taken back', async () => {
+  it('is not blocked by a session that cannot be reverted', async () => {
     const store = memorySessionRepository();
     const { sessions, set } = overLine(store);
     const [stuck, session] = [aSession(), aSession()];
@@ -196,7 +196,7 @@ describe('recoveringSessionRepository', () => {
     await expect(recovering.rotate(aRotation(stuck))).rejects.toMatchObject(UNCONFIRMED);
   });
 
-  it('repeats a revert that it was asked for and that failed', async () => {
+  it('retries a requested revert that failed', async () => {
     const { line, recovering, session } = await setUp();
     const rotation = aRotation(session);
     await recovering.rotate(rotation);
@@ -218,7 +218,7 @@ describe('recoveringSessionRepository', () => {
     expect(outcomes).toEqual(['stale', 'rotated', 'rotated']);
   });
 
-  it('does nothing more once it is closed', async () => {
+  it('does nothing after it is closed', async () => {
     const { line, recovering, session } = await setUp();
     line.set('answers lost');
     await expect(recovering.rotate(aRotation(session))).rejects.toThrow();

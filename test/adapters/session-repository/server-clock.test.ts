@@ -3,7 +3,7 @@ import { serverClock } from '../../../src/adapters/session-repository/rotation-r
 
 const SERVER_START = Date.UTC(2030, 0, 1);
 
-/** A server whose clock goes as fast as this process's, and is asked over a network that takes its time. */
+/** A server whose clock runs as fast as that of this process, behind a network with a delay. */
 const aServer = () => {
   const started = performance.now();
   let asked = 0;
@@ -33,7 +33,7 @@ describe('serverClock', () => {
     vi.useRealTimers();
   });
 
-  it('tells when a budget is used up by the clock of the server: never too late, and a round trip too early at most', async () => {
+  it('returns a deadline that is never late, and early by one round trip at most', async () => {
     const server = aServer();
     const clock = serverClock(server.ask);
     const called = server.now();
@@ -48,7 +48,7 @@ describe('serverClock', () => {
     expect(second).toBeGreaterThanOrEqual(later + 1_000 - 12);
   });
 
-  it('counts the budget from the call on, however long the server takes to tell its time', async () => {
+  it('counts the budget from the call, however long the reading takes', async () => {
     const server = aServer();
     const clock = serverClock(async () => {
       vi.advanceTimersByTime(20_000);
@@ -58,7 +58,7 @@ describe('serverClock', () => {
     expect(await clock.deadlineIn(1_000)).toBe(called + 1_000);
   });
 
-  it('asks once in 10 s', async () => {
+  it('reads the clock once in 10 s', async () => {
     const server = aServer();
     const clock = serverClock(server.ask);
     for (let call = 0; call < 10; call += 1) {
@@ -71,7 +71,7 @@ describe('serverClock', () => {
     expect(server.asked()).toBe(2);
   });
 
-  it('asks anew once it was told to forget', async () => {
+  it('reads the clock again after forget', async () => {
     const server = aServer();
     const clock = serverClock(server.ask);
     await clock.deadlineIn(0);
@@ -82,7 +82,7 @@ describe('serverClock', () => {
     expect(server.asked()).toBe(2);
   });
 
-  it('does not care what this machine takes the time for', async () => {
+  it('is not affected by steps of the system clock', async () => {
     const server = aServer();
     const clock = serverClock(server.ask);
     const before = await clock.deadlineIn(0);
@@ -90,7 +90,7 @@ describe('serverClock', () => {
     expect(await clock.deadlineIn(0)).toBe(before + 12);
   });
 
-  it('fails when the server cannot be asked, and asks again', async () => {
+  it('rejects when the clock cannot be read, and reads it again', async () => {
     const answers = [Promise.reject(new Error('away')), Promise.resolve(SERVER_START)];
     const clock = serverClock(() => answers.shift() ?? Promise.reject(new Error('asked too often')));
     await expect(clock.deadlineIn(0)).rejects.toThrow('away');

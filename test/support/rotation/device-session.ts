@@ -9,9 +9,9 @@ import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
 import { sessionModel } from './model.ts';
 
-/** A token as its client holds it; `number` is the model's name of it. */
+/** A token of a client; the model identifies it by `number`. */
 type Held = { readonly number: number; readonly text: string };
-/** The token that a request yielded, or why it was refused. */
+/** The token that a request returned, or why it was rejected. */
 export type Answer = { readonly text: string } | string;
 
 type Opened = {
@@ -24,7 +24,7 @@ type Opened = {
   readonly first: RefreshToken & { readonly text: string };
 };
 
-/** One device's session: what its client holds, what the model says of it, and what must never happen to it. */
+/** One device's session: the tokens of its client, its model, and checks of what must never happen. */
 export const deviceSession = ({ users, sessions, tokens, ids, policy, now: openedAt, first }: Opened) => {
   const id = first.sessionId;
   const key = { id, userId: first.claims.sub };
@@ -41,7 +41,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
   };
   const newest = (): Held => held.at(-1) ?? expect.unreachable();
 
-  /** The token of an answer by its number; one that is new has the number that the model expects. */
+  /** The token of a response by its number; a new one has the number that the model expects. */
   const wordFor = async (used: Held, answer: Answer, expected: readonly string[]): Promise<string> => {
     if (typeof answer === 'string') return answer;
     expect(dead, 'a session that has ended yields a token').toBe(false);
@@ -57,7 +57,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
     return `token ${number}`;
   };
 
-  /** How many of the tokens that a client ever held would be rotated now: tried on a copy of what is stored. */
+  /** Which of the client's tokens, old and new, would be rotated now: tried on a copy of the stored session. */
   const usable = async (session: Session | null, now: number): Promise<string[]> => {
     const worked: string[] = [];
     for (const { text } of held) {
@@ -81,23 +81,23 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
     /** The token that was the newest `age` tokens ago, or the oldest. */
     tokenOf: (age: number): Held => held[Math.max(0, held.length - 1 - age)] ?? newest(),
     newest,
-    /** Tells which number the model gives to a token that no client was given. */
+    /** Sets the model's number of a token that no client received. */
     name: (tokenId: string, number: number): void => void numbers.set(tokenId, number),
     end: (): void => {
       dead = true;
     },
-    /** Holds the answers to concurrent refreshes with one token against the model's, in any order. */
+    /** Compares the responses to concurrent refreshes of one token with the model's, in any order. */
     async received(used: Held, answers: readonly Answer[], expected: readonly string[]): Promise<string> {
       const words: string[] = [];
       for (const answer of answers) words.push(await wordFor(used, answer, expected));
-      // Of several that were refused, any may have been the first.
+      // When several were rejected, any may have been the first.
       const alike = (all: readonly string[]) =>
         all.length === 1 ? all : all.map((word) => word.replace(/^AUTH_FAILED.*/, 'AUTH_FAILED')).sort();
       expect(alike(words)).toEqual(alike(expected));
       if (expected.includes('AUTH_FAILED reused')) dead = true;
       return alike(words).join(', ');
     },
-    /** Holds what is stored, and what could be done with it, against the model's. @returns both, in words. */
+    /** Compares the stored session and its usable tokens with the model's. @returns both, as text. */
     async look(now: number): Promise<string> {
       const session = await sessions.find(key);
       const stored = session !== null && isLive(session, now) ? session : null;

@@ -6,7 +6,7 @@ import type { Fault } from './program.ts';
 
 const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is broken' });
 
-/** A store behind a line on which the next rotation meets with a fault. */
+/** A store behind a connection that can make the next rotation fail. */
 export const faultyLine = (store: SessionRepository) => {
   let next: Fault = 'none';
   let met: Rotation | null = null;
@@ -28,21 +28,21 @@ export const faultyLine = (store: SessionRepository) => {
   };
   return {
     sessions: { ...store, rotate, revert },
-    /** The next rotation meets with this fault, unless `disarm` comes first. */
+    /** Sets the fault of the next rotation, until `disarm`. */
     arm: (fault: Fault): void => {
       next = fault;
       met = null;
     },
-    /** @returns the rotation that met with the fault and is unconfirmed since, if there is one. */
+    /** @returns the rotation that failed and is unconfirmed, if there is one. */
     disarm: (): Rotation | null => {
       next = 'none';
       return met;
     },
-    /** What is late arrives. */
+    /** Delivers late rotations. */
     deliver: async (): Promise<void> => {
       for (const rotation of late.splice(0)) await store.rotate(rotation);
     },
-    /** Until every unconfirmed rotation was reverted. */
+    /** Resolves when every unconfirmed rotation was reverted. */
     settled: async (): Promise<void> => {
       while (unconfirmed.size > 0) await setImmediate();
       await setImmediate();

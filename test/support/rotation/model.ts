@@ -5,20 +5,20 @@ import { type Fault, REFRESH_LIFETIME } from './program.ts';
 type Token = number;
 
 type State = { current: Token; rotatedAt: number; expiresAt: number };
-/** What is stored, and whether the current token came out of the last rotation. */
+/** The stored state, and whether the current token is the result of the last rotation. */
 type Progress = State & { replaced: boolean };
 type Rotation = { readonly from: Token; readonly to: Token; readonly at: number };
 
 type ModelSession = {
-  /** `null` once it has ended. */
+  /** `null` after its end. */
   state: Progress | null;
-  /** The last number that was given to a token. */
+  /** The number of the newest token. */
   last: Token;
-  /** When each token was rotated that was; all of them, from the first on. */
+  /** When each token was rotated, from the first on. */
   readonly rotations: Map<Token, number>;
-  /** When a client lost a token to time: whole seconds (RFC 7519 §2). */
+  /** When each token expires, in milliseconds, a multiple of a second (RFC 7519 §2). */
   readonly over: Map<Token, number>;
-  /** Rotations of which an instance does not know whether they happened. */
+  /** Rotations with an outcome that is unknown to an instance. */
   readonly unconfirmed: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
 };
 
@@ -26,8 +26,8 @@ const withoutProgress = ({ replaced: _replaced, ...state }: Progress): State => 
 const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 /**
- * ADR 0003 and 0022 once more, for one session and in the plainest words: what the service has to answer, step by step.
- * Written apart from `src/domain/session.ts`, so that the one can be held against the other.
+ * A second, simple implementation of ADR 0003 and ADR 0022 for one session: the expected response of each step.
+ * Independent of `src/domain/session.ts`, so that the two can be compared.
  */
 export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const session: ModelSession = {
@@ -53,10 +53,10 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     session.state.replaced = false;
     session.rotations.delete(from);
   };
-  /** Whether the current token took another's place within the replay window: then it is given again. */
+  /** Whether the current token replaced another within the replay window: then it is issued again. */
   const isFresh = (now: number): boolean =>
     session.state?.replaced === true && now - session.state.rotatedAt < policy.replayWindow;
-  /** Whether the service looks at the session before it tries to rotate: the token was issued about now. */
+  /** Whether the service reads the session before it rotates, because the token was issued recently. */
   const isLookedAtFirst = (token: Token, now: number): boolean =>
     policy.replayWindow > 0 && now - issuedAt(token) < policy.replayWindow + 1_000;
   const issuedAt = (token: Token): number => (session.over.get(token) ?? 0) - REFRESH_LIFETIME;
@@ -74,7 +74,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const isGenuine = (token: Token, now: number): boolean => now < (session.over.get(token) ?? 0);
 
   return {
-    /** What one refresh is answered. */
+    /** The expected response to one refresh. */
     refresh(token: Token, now: number, instance: number, fault: Fault): string {
       if (!isGenuine(token, now)) return 'AUTH_FAILED not genuine';
       if (session.unconfirmed.some((each) => each.instance === instance)) return 'DB_QUERY_FAILED';
@@ -100,11 +100,11 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
       for (const { rotation, late } of session.unconfirmed) if (late) rotate(rotation);
       for (const { rotation } of session.unconfirmed.splice(0)) takeBack(rotation);
     },
-    /** The number that was given last, to whatever token. */
+    /** The number of the newest token. */
     newest: (): Token => session.last,
-    /** Whether the client that holds this token can go on. */
+    /** Whether a refresh with this token would succeed. */
     isUsable: (token: Token, now: number): boolean => isGenuine(token, now) && mayRotate(token, now),
-    /** The session as it is stored, or `null` when it is over. */
+    /** The stored session; `null` when it has expired or ended. */
     stored: (now: number): State | null =>
       session.state === null || now >= session.state.expiresAt ? null : withoutProgress(session.state),
   };

@@ -13,13 +13,13 @@ import type { Fault, Program, Step } from './program.ts';
 
 export type Store = { readonly users: UserRepository; readonly sessions: SessionRepository };
 
-/** Milliseconds: nothing here takes longer, and `letPass` makes them go by. */
+/** Milliseconds: longer than any call here takes. `letPass` advances the clock by it. */
 const BUDGET = 60_000;
 const PASSWORD = 'correct horse';
 
 type StepOf<Type extends Step['type']> = Extract<Step, { readonly type: Type }>;
 
-/** What a request came to, in words that every store has to find alike. */
+/** The result of a request as text, which must be the same for every store. */
 const outcomeOf = (error: unknown): string => {
   if (error instanceof AppError) return [error.code, ...standingIn(error)].join(' ');
   if (error instanceof Error && error.message === 'timed out') return error.message;
@@ -31,7 +31,7 @@ const standingIn = ({ reason = '', level }: AppError): string[] => {
   return /^the session is not refreshed: (.*)$/.exec(reason)?.slice(1) ?? [];
 };
 
-/** Has its caller give up after the rotation has been carried out. */
+/** A cancellation that aborts right after the rotation. */
 const timingOut = () => {
   let asked = 0;
   return {
@@ -45,10 +45,10 @@ const timingOut = () => {
 const ids = sequentialIds();
 
 /**
- * Has one user's devices do what a program says, at two instances of the service, and holds every answer and all that is
- * stored after it against the model.
- * @param letPass has that many milliseconds go by on the monotonic clock.
- * @returns what happened, step by step.
+ * Runs a program of one user's devices on two instances of the service, and compares every response, and the stored sessions
+ * after it, with the model.
+ * @param letPass advances the monotonic clock by milliseconds.
+ * @returns the results, step by step.
  */
 export const play = async (store: Store, program: Program, letPass: (milliseconds: number) => void) => {
   const trace: string[] = [];
@@ -124,7 +124,7 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
     return 'done';
   };
 
-  /** Whether a rotation that is late finds its session depends on the purge alone, and not every store has one. */
+  /** Settles first: after a purge, a late rotation would find its session in some stores and not in others. */
   const purge = async (): Promise<string> => {
     await settle();
     await sessions.purge(now(), 100);

@@ -6,12 +6,12 @@ import { DAY, MINUTE, SECOND } from '../application.ts';
 export const REFRESH_LIFETIME = 7 * DAY;
 
 /**
- * What becomes of a rotation on its way: it never arrives, its answer is lost, it arrives when its caller has long been told
- * that it failed, or its caller has been told meanwhile that it took too long.
+ * The fault of a rotation: it never arrives, its response is lost, it arrives after its caller received an error, or its caller
+ * has timed out in the meantime.
  */
 export type Fault = 'none' | 'lost' | 'answer lost' | 'late' | 'timed out';
 
-/** Sessions are numbered in the order of their log-ins, and wrap round; of their tokens the newest has the age 0. */
+/** Sessions are numbered in the order of their log-ins, modulo their count. The newest token of a session has the age 0. */
 export type Step =
   | { readonly type: 'log in'; readonly instance: number }
   | {
@@ -24,18 +24,18 @@ export type Step =
       readonly times: number;
     }
   | { readonly type: 'log out'; readonly instance: number; readonly session: number; readonly age: number }
-  /** Milliseconds go by. */
+  /** The clocks advance by milliseconds. */
   | { readonly type: 'wait'; readonly by: number }
-  /** What is unconfirmed is reverted. */
+  /** Unconfirmed rotations are reverted. */
   | { readonly type: 'settle' }
   | { readonly type: 'purge' };
 
-/** What several devices of one user do, one after the other, at two instances of the service over one store. */
+/** The steps of several devices of one user, one after the other, on two instances of the service with one store. */
 export type Program = { readonly policy: ReplayPolicy; readonly steps: readonly Step[] };
 
 const RACE_WINDOW = 10 * SECOND;
 
-/** A replayed token may be served by an instance that does not know what another could not confirm (ADR 0022): one instance alone then. */
+/** With a replay window there is one instance: a second one does not know the unconfirmed rotations of the first (ADR 0022). */
 const policies: readonly { readonly policy: ReplayPolicy; readonly instances: number }[] = [
   { policy: { raceWindow: RACE_WINDOW, replayWindow: 0 }, instances: 2 },
   { policy: { raceWindow: 0, replayWindow: 0 }, instances: 2 },

@@ -51,7 +51,7 @@ describe('the layers', () => {
     expect(entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)).toEqual([]);
   });
 
-  it('are where the README says', () => {
+  it('are where CONTRIBUTING.md says', () => {
     for (const path of ['src/domain', 'src/application', 'src/adapters', 'src/infrastructure', 'mikro-orm.config.ts']) {
       expect(existsSync(`${ROOT}${path}`)).toBe(true);
     }

@@ -91,6 +91,21 @@ describe.runIf(canBrowse())('the client that docs/browser.md prints', () => {
   });
 });
 
+describe.runIf(canBrowse())('the refresh that the README prints', () => {
+  const { world, signedUp } = openWorld('localhost', {});
+  const [, section = ''] = readText('README.md').split('## From a browser\n');
+  const [, refresh = ''] = /```js\n([\s\S]*?)```/.exec(section) ?? [];
+
+  it('succeeds in both of two tabs that refresh at once', async () => {
+    const { open } = await signedUp();
+    const html = `<script>${refresh.replaceAll('http://localhost:3000', world().service)}</script>`;
+    const tabs = [await open(world().app.publish(html)), await open(world().app.publish(html))];
+    world().witness.gather(2);
+    const tokens = await Promise.all(tabs.map((tab) => evaluate(tab, 'refresh()')));
+    expect(tokens).toEqual([expect.any(String), expect.any(String)]);
+  });
+});
+
 describe.runIf(canBrowse())('a page on 127.0.0.1 and the service on localhost, by the default cookie', () => {
   const { world, signedUp } = openWorld('127.0.0.1', {});
 

@@ -21,7 +21,7 @@ const delays = fc.array(fc.nat({ max: Math.floor(WINDOW / (TABS * ATTEMPTS)) }),
 
 /**
  * Has every tab refresh with whatever cookie the browser has at the time, and try again a few times when it is refused, as
- * the README advises.
+ * docs/browser.md advises.
  */
 const renewAtOnce = async (replayPolicy: ReplayPolicy, tabs: number, scheduler: fc.Scheduler, steps: number[]) => {
   const outcomes: string[] = [];

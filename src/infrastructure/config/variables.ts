@@ -4,7 +4,7 @@ import { PASSWORD_VARIABLES } from './password-variables.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import type { Environment, Variable } from './variable.ts';
 
-/** Every variable that the service reads. The parser, `.env.example` and the README's table follow this one. */
+/** Every variable that the service reads. The parser, `.env.example` and the table of docs/configuration.md follow this one. */
 export const VARIABLES = { ...SERVICE_VARIABLES, ...DATABASE_VARIABLES, ...PASSWORD_VARIABLES, ...JWT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;

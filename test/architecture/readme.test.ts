@@ -73,10 +73,10 @@ describe('the reference', () => {
 
 /** Values of `details[].code` in a source file: written there, in its table of words, or in its type of problems. */
 const fieldCodesIn = (source: string): string[] => [
-  ...[...source.matchAll(/\bcode: '([a-z_]+)'|WORDS\[.*\] \?\? '([a-z_]+)'/g)].map(
+  ...[...source.matchAll(/\bcode: '([a-z_]+)'|CODES\[.*\] \?\? '([a-z_]+)'/g)].map(
     ([, word, other = '']) => word ?? other,
   ),
-  ...[...source.matchAll(/const WORDS[^{]*\{([^}]*)\}|type PasswordProblem = ([^;]*);/g)].flatMap(([declaration]) =>
+  ...[...source.matchAll(/const CODES[^{]*\{([^}]*)\}|type PasswordProblem = ([^;]*);/g)].flatMap(([declaration]) =>
     [...declaration.matchAll(/'([a-z_]+)'/g)].map(([, word = '']) => word),
   ),
 ];

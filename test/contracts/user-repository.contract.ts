@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
-import type { User } from '../../src/domain/user.ts';
 import { aUser, NOW } from '../support/builders.ts';
 
 type Made = { readonly repository: UserRepository; readonly close?: () => Promise<void> };

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Context } from 'koa';
@@ -95,6 +96,26 @@ describe('pipelined requests', () => {
     const { url } = await stageApp([probe(() => 'payload')]);
     const answer = await exchangeRaw(url, 'GET /probe HTTP/1.1\nHost: a\n\n'.repeat(10));
     expect(answer.status).toBe(400);
+  });
+
+  it('are not begun behind the last one of their connection, however long that takes', async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    let begun = 0;
+    const count = () => {
+      begun += 1;
+    };
+    const { url } = await stageApp([probe(() => released.then(() => 'payload'))]);
+    subscribe('http.server.request.start', count);
+    const socket = openSocket(url);
+    const text = readToEnd(socket);
+    socket.write(`${head('GET /probe')}${head('GET /probe', { Host: 'a b' })}${head('GET /probe').repeat(1_000)}`);
+    await expect.poll(() => begun).toBeGreaterThan(1);
+    // What one connection has sent is parsed before a later one is accepted and refused.
+    expect((await exchangeRaw(url, 'nonsense\r\n\r\n')).status).toBe(400);
+    release();
+    expect(parseAnswers(await text).map(({ status }) => status)).toEqual([200, 400]);
+    unsubscribe('http.server.request.start', count);
+    expect(begun).toBe(2);
   });
 
   it('whose answers nobody takes end their connection in time', async () => {

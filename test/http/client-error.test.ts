@@ -149,6 +149,18 @@ describe('a HEAD that is refused', () => {
     expect(text.endsWith('\r\n\r\n')).toBe(true);
   });
 
+  it.each([
+    ['a body', head('POST /probe', { 'Content-Length': '10' }), '0123456789'],
+    ['a body that looks like heads', head('POST /probe', { 'Content-Length': '10' }), '01\r\n\r\n\r\n\r\n'],
+    ['chunks', head('POST /probe', { 'Transfer-Encoding': 'chunked' }), '2\r\n\r\n\r\n0\r\n\r\n'],
+    ['chunks with a trailer', head('POST /probe', { 'Transfer-Encoding': 'chunked' }), '0\r\nA: b\r\n\r\n'],
+  ])('has none in one packet with the end of %s', async (_what, before, body) => {
+    const { url } = await stageApp(routes);
+    const text = await answersTo(url, `${before}${body}HEAD /\x89 HTTP/1.1\r\n\r\n`);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 400']);
+    expect(text.endsWith('\r\n\r\n')).toBe(true);
+  });
+
   it('is told from a GET behind it', async () => {
     const { url } = await stageApp(routes);
     const text = await answersTo(url, `${head('HEAD /probe')}GET /\x89 HTTP/1.1\r\nHost: a\r\n\r\n`);

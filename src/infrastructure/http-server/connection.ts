@@ -59,7 +59,7 @@ export class Connection extends Duplex {
   /** @returns whether the request is to be answered. None is that comes behind the last one of its connection. */
   admit(incoming: IncomingMessage, response: ServerResponse): boolean {
     if (this.#closing) return false;
-    this.#pieces.headIsRead();
+    this.#pieces.headIsRead(Number(incoming.headers['content-length'] ?? 0));
     this.#latest = { incoming, response };
     this.#due.add(response, () => this.#feed());
     return true;
@@ -86,7 +86,7 @@ export class Connection extends Duplex {
     if (this.#stopped || this.destroyed) return;
     this.#closing = true;
     this.#stopped = true;
-    const broken = this.#latest?.incoming.complete === false ? this.#latest.response : null;
+    const broken = this.#inBody ? (this.#latest?.response ?? null) : null;
     const text = await textFor(broken === null ? this.#pieces.isHeadRequest() : broken.req.method === 'HEAD');
     this.#due.whenSent(broken, () => {
       if (broken?.headersSent) this.#due.whenSent(null, () => this.destroySoon());
@@ -143,10 +143,17 @@ export class Connection extends Duplex {
     };
   }
 
+  /** Whether the body of a request is being read. */
+  get #inBody(): boolean {
+    return this.#latest?.incoming.complete === false;
+  }
+
   #feed(): void {
     if (this.#lingering) this.#pieces.drop();
     if (this.#stopped || !this.#wanted || this.#due.count >= MAX_UNANSWERED) return;
-    const piece = this.#pieces.next(this.#latest?.incoming.complete === false);
+    // What comes behind the last request would not be answered, and be kept by Node until those before it are.
+    if (this.#closing && !this.#inBody) return;
+    const piece = this.#pieces.next(this.#inBody);
     if (piece === null && !this.#socket.readableEnded) return;
     this.#wanted = false;
     this.push(piece);

@@ -2,15 +2,21 @@ import type { Readable } from 'node:stream';
 
 /** Bytes. */
 const LONGEST = 4_096;
+const NOTHING: Buffer = Buffer.alloc(0);
 const END_OF_HEAD = '\r\n\r\n';
+const LINE_BREAKS: ReadonlySet<number> = new Set(Buffer.from('\r\n'));
 const HEAD_METHOD = 'HEAD ';
 
-/** Cuts what a socket brings: no piece goes on behind the end of a request's head. */
+/** Cuts what a socket brings: no piece goes on behind the end of a request's head, nor behind the end of its body. */
 export class Pieces {
   readonly #source: Readable;
-  #held: Buffer = Buffer.alloc(0);
-  /** The first characters of the head that is being read, where its beginning is known. */
+  #held = NOTHING;
+  /** The first characters of the head that is being read. */
   #opening = '';
+  /** The last bytes of the piece before, with which an end of a head may have begun. */
+  #tail = NOTHING;
+  /** Bytes of a body that are still to come, as its head says; of chunks it says nothing. */
+  #bodyLeft = 0;
 
   constructor(source: Readable) {
     this.#source = source;
@@ -20,21 +26,22 @@ export class Pieces {
   next(inBody: boolean): Buffer | null {
     if (this.#held.length === 0) this.#held = this.#source.read() ?? this.#held;
     if (this.#held.length === 0) return null;
-    const end = this.#held.subarray(0, LONGEST).indexOf(END_OF_HEAD);
-    const piece = this.#held.subarray(0, end < 0 ? LONGEST : end + END_OF_HEAD.length);
+    const piece = this.#held.subarray(0, this.#bodyLeft > 0 ? this.#pieceOfBody() : this.#pieceOfHead(inBody));
     this.#held = this.#held.subarray(piece.length);
-    if (!inBody && this.#opening.length < HEAD_METHOD.length) this.#open(piece.toString('latin1', 0, 16));
+    if (!inBody && this.#opening.length < HEAD_METHOD.length) this.#open(piece.toString('latin1'));
     return piece;
   }
 
   /** Throws away what is there. */
   drop(): void {
-    this.#held = Buffer.alloc(0);
+    this.#held = NOTHING;
     while (this.#source.read() !== null);
   }
 
-  headIsRead(): void {
+  /** @param bodyLength in bytes, where the head tells it, or else 0. */
+  headIsRead(bodyLength: number): void {
     this.#opening = '';
+    this.#bodyLeft = bodyLength;
   }
 
   /** Whether the head that is being read is known to be one of a HEAD request. */
@@ -42,8 +49,29 @@ export class Pieces {
     return this.#opening.startsWith(HEAD_METHOD);
   }
 
+  #pieceOfBody(): number {
+    const length = Math.min(this.#bodyLeft, LONGEST, this.#held.length);
+    this.#bodyLeft -= length;
+    return length;
+  }
+
+  /** Up to the end of a head, or of chunks, which end alike. That end may lie across two pieces. */
+  #pieceOfHead(inBody: boolean): number {
+    const text = Buffer.concat([this.#tail, this.#held.subarray(0, LONGEST)]);
+    const before = this.#tail.length;
+    const end = text.indexOf(END_OF_HEAD, inBody || this.#opening !== '' ? 0 : lineBreaksOf(text));
+    this.#tail = end < 0 ? text.subarray(1 - END_OF_HEAD.length) : NOTHING;
+    return (end < 0 ? text.length : end + END_OF_HEAD.length) - before;
+  }
+
   /** A server skips empty lines before a request (RFC 9112 §2.2). */
   #open(text: string): void {
-    this.#opening = (this.#opening + text).replace(/^[\r\n]+/, '');
+    this.#opening = (this.#opening + text).replace(/^[\r\n]+/, '').slice(0, HEAD_METHOD.length);
   }
 }
+
+/** How many of them come first. */
+const lineBreaksOf = (text: Buffer): number => {
+  const other = text.findIndex((byte) => !LINE_BREAKS.has(byte));
+  return other < 0 ? text.length : other;
+};

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 const LONGEST = 4_096;
 const NOTHING: Buffer = Buffer.alloc(0);
 const END_OF_HEAD = '\r\n\r\n';
-const LINE_BREAKS: ReadonlySet<number> = new Set(Buffer.from('\r\n'));
+const BEHIND_LINE_BREAKS = /[^\r\n]|$/;
 const HEAD_METHOD = 'HEAD ';
 
 /** Cuts what a socket brings: no piece goes on behind the end of a request's head, nor behind the end of its body. */
@@ -13,8 +13,8 @@ export class Pieces {
   #held = NOTHING;
   /** The first characters of the head that is being read. */
   #opening = '';
-  /** The last bytes of the piece before, with which an end of a head may have begun. */
-  #tail = NOTHING;
+  /** The last characters of the piece before, with which an end of a head may have begun. */
+  #tail = '';
   /** Bytes of a body that are still to come, as its head says; of chunks it says nothing. */
   #bodyLeft = 0;
 
@@ -57,10 +57,10 @@ export class Pieces {
 
   /** Up to the end of a head, or of chunks, which end alike. That end may lie across two pieces. */
   #pieceOfHead(inBody: boolean): number {
-    const text = Buffer.concat([this.#tail, this.#held.subarray(0, LONGEST)]);
+    const text = this.#tail + this.#held.toString('latin1', 0, LONGEST);
     const before = this.#tail.length;
-    const end = text.indexOf(END_OF_HEAD, inBody || this.#opening !== '' ? 0 : lineBreaksOf(text));
-    this.#tail = end < 0 ? text.subarray(1 - END_OF_HEAD.length) : NOTHING;
+    const end = text.indexOf(END_OF_HEAD, inBody || this.#opening !== '' ? 0 : text.search(BEHIND_LINE_BREAKS));
+    this.#tail = end < 0 ? text.slice(1 - END_OF_HEAD.length) : '';
     return (end < 0 ? text.length : end + END_OF_HEAD.length) - before;
   }
 
@@ -69,9 +69,3 @@ export class Pieces {
     this.#opening = (this.#opening + text).replace(/^[\r\n]+/, '').slice(0, HEAD_METHOD.length);
   }
 }
-
-/** How many of them come first. */
-const lineBreaksOf = (text: Buffer): number => {
-  const other = text.findIndex((byte) => !LINE_BREAKS.has(byte));
-  return other < 0 ? text.length : other;
-};

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { headerValues } from '../../adapters/http/header-values.ts';
 
 /** Node would drop what comes behind its 2000th header without a word. */
 export const MAX_HEADERS = 100;
@@ -15,10 +16,11 @@ export const requestFault = (incoming: IncomingMessage): RequestFault | null => 
 };
 
 /** RFC 9112 §3.2. */
-const hostFault = ({ httpVersion, headersDistinct: { host: hosts = [] } }: IncomingMessage): string | null => {
+const hostFault = (incoming: IncomingMessage): string | null => {
+  const hosts = headerValues(incoming, 'host');
   const [host] = hosts;
   if (hosts.length > 1) return 'more than one Host';
-  if (host === undefined) return httpVersion === '1.1' ? 'no Host' : null;
+  if (host === undefined) return incoming.httpVersion === '1.1' ? 'no Host' : null;
   return HOST.test(host) ? null : 'a Host that is none';
 };
 

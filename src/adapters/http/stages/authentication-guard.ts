@@ -1,6 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import type { AccessToken } from '../../../application/ports/token-signer.ts';
 import { HttpFailure } from '../errors/http-failure.ts';
+import { headerValues } from '../header-values.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
 
@@ -15,7 +16,7 @@ const invalid = (reason: string) =>
   new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
 
 /** Two headers are joined to a malformed one: a proxy may have read either. */
-const authorizationOf = ({ req }: Context): string => req.headersDistinct.authorization?.join(', ') ?? '';
+const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
   request.jwtClaim = claims;

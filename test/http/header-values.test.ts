@@ -1,0 +1,39 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { IncomingMessage } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { headerValues } from '../../src/adapters/http/header-values.ts';
+import { exchangeRaw, head } from '../support/raw-http.ts';
+import { probe, stageApp } from '../support/stage-app.ts';
+
+it.each([
+  ['of nobody', [], []],
+  ['in their order, whatever the case of the name', ['Host', 'a', 'X', 'host', 'HOST', 'b'], ['a', 'b']],
+  ['and not the names', ['X', 'Host', 'Y', 'host'], []],
+])('the values of a header are told: %s', (_what, rawHeaders, values) => {
+  const incoming = Object.assign(Object.create(IncomingMessage.prototype), { rawHeaders });
+  expect(headerValues(incoming, 'host')).toEqual(values);
+});
+
+/** Every request is as Node 22.18.0 makes it of one with a header that is called `__proto__`. */
+const breakHeadersDistinct = (): void => {
+  const fault = () => {
+    throw new TypeError('dest[field].push is not a function');
+  };
+  const breakIt = (message: unknown) => {
+    Object.defineProperty((message as { request: object }).request, 'headersDistinct', { get: fault });
+  };
+  subscribe('http.server.request.start', breakIt);
+  onTestFinished(() => {
+    unsubscribe('http.server.request.start', breakIt);
+  });
+};
+
+it.each([
+  ['public', 200],
+  ['required', 401],
+] as const)('a header that is called __proto__ is one as any other: on a route that is %s', async (auth, expected) => {
+  breakHeadersDistinct();
+  const { url } = await stageApp([probe(() => 'payload', { auth })]);
+  const { status } = await exchangeRaw(url, head('GET /probe', { ['__proto__']: 'x', Connection: 'close' }));
+  expect(status).toBe(expected);
+});

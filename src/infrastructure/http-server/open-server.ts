@@ -97,7 +97,10 @@ const answerRequests = (
     const fault = requestFault(incoming);
     if (state.closing || fault !== null || spoilsConnection(incoming)) connection.closeAfter(response);
     if (fault === null) return request(incoming, response);
-    void refusal(fault.status, fault.reason).then((given) => sendRefusal(given, response));
+    refusal(fault.status, fault.reason).then(
+      (given) => sendRefusal(given, response),
+      () => connection.destroy(),
+    );
   };
   server.on('request', answer);
   // An expectation that is not known is no reason to answer in another way.
@@ -105,8 +108,10 @@ const answerRequests = (
 };
 
 const refuseTheRest = (server: Server, { refusal }: ServerHandlers): void => {
-  const refuse = (connection: Connection, status: number, reason: string | undefined) =>
-    connection.refuse(async (isHead) => refusalText(await refusal(status, reason), isHead));
+  const refuse = (connection: Connection, status: number, reason: string | undefined): void => {
+    const textFor = async (isHead: boolean) => refusalText(await refusal(status, reason), isHead);
+    connection.refuse(textFor).catch(() => connection.destroy());
+  };
   server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
     refuse(connection as unknown as Connection, statusOf(error), error.code),
   );

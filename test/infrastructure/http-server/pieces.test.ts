@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { Pieces } from '../../../src/infrastructure/http-server/pieces.ts';
-import { head } from '../../support/raw-http.ts';
+import { head } from '../../support/http/raw-http.ts';
 
 const KIB_64 = 65_536;
 

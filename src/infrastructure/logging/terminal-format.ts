@@ -66,7 +66,7 @@ const errorText = (error: unknown): string => {
   if (typeof error !== 'object' || error === null) return '';
   const { type, message, stack, cause } = error as Line;
   const text = typeof stack === 'string' ? stack : `${String(type)}: ${String(message)}`;
-  const indented = text.split('\n').map((each) => `    ${printable(each.trim())}\n`);
+  const indented = text.split('\n').map((each) => `    ${printable(each)}\n`);
   return `${indented.join('')}${errorText(cause)}`;
 };
 

@@ -71,7 +71,7 @@ describe('the log in a terminal', () => {
     const [first, ...stack] = lines();
     expect(first).toBe(`FATAL A query failed. status=500 code=DB_QUERY_FAILED ${ID}`);
     expect(stack).toContainEqual(`    AppError: ${err.message}`);
-    expect(stack).toContainEqual(expect.stringMatching(/^ {4}at .*terminal-format\.test\.ts/));
+    expect(stack).toContainEqual(expect.stringMatching(/^ +at .*terminal-format\.test\.ts/));
     expect(stack).toContainEqual('    Error: no connection');
   });
 

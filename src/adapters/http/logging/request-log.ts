@@ -16,6 +16,8 @@ const MAX_OF_ROUTES = 10;
 const MAX_BEFORE_ROUTES = 1;
 /** Characters of a request's path in a line. */
 const MAX_PATH = 200;
+/** Problems of fields in a line. */
+const MAX_PROBLEMS = 5;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */
 export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => {
@@ -92,7 +94,10 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
 };
 
 const problemsOf = ({ details }: AppError): string | undefined =>
-  details?.map(({ field, message }) => `${field} ${message}`).join(', ');
+  details
+    ?.slice(0, MAX_PROBLEMS)
+    .map(({ field, message }) => `${field} ${message}`)
+    .join(', ');
 
 /** As the client sent it, without the query. Koa's own throws for targets that are no URL. */
 const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/[?#].*$/s, '').slice(0, MAX_PATH);

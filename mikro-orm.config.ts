@@ -3,11 +3,11 @@ import { lockDataDir } from './src/infrastructure/data-dir/data-dir-lock.ts';
 import { makeFilesPrivate, makePrivate } from './src/infrastructure/data-dir/private-data.ts';
 import { ormOptions } from './src/infrastructure/database/orm-options.ts';
 
-/** For MikroORM's command line alone, such as `mikro-orm migration:list`; the service opens its database itself. */
+/** For MikroORM's command line only, such as `mikro-orm migration:list`; the service does not use this file. */
 export default async () => {
   const { DATABASE_URL, DATA_DIR } = process.env;
   const { database } = parseConfig({ DATABASE_URL, DATA_DIR });
-  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory has no schema');
+  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory: has no schema');
   if (database.kind === 'embedded') {
     makeFilesPrivate();
     process.once('exit', lockDataDir(database.dataDir));

@@ -4,21 +4,21 @@ import type { Logger } from 'pino';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { onResponseTimeout, withResponseTimeout } from '../adapters/resilience/response-timeout.ts';
 
-/** Milliseconds a command may take. Limits are counted without Redis when it is late; sessions are not found without it. */
+/** Milliseconds a command may take. Limits are counted in the process when Redis is late; sessions cannot be read without it. */
 const LIMITS_TIMEOUT = 250;
 const SESSIONS_TIMEOUT = 2_000;
-/** Milliseconds that the start waits for a Redis that the service can do without. */
-const START_PATIENCE = 1_000;
-/** Milliseconds within which a Redis has to be there that the service does not start without. */
+/** Milliseconds that the start waits for a Redis that is optional. */
+const OPTIONAL_START_TIMEOUT = 1_000;
+/** Milliseconds that the start waits for a Redis that is required. */
 const START_TIMEOUT = 5_000;
-/** Milliseconds after which a cluster's nodes are asked anew which of them holds what. */
+/** Milliseconds between two refreshes of a cluster's slots. */
 const SLOTS_INTERVAL = 2_000;
 
 export type RedisClient = Redis | Cluster;
 
 /**
- * Every command goes by this for its `commandTimeout`, those included that a connection begins with and those of a cluster's
- * nodes. With the plain timer of ioredis a Redis that has answered would count as away whenever this process is late.
+ * Implements `commandTimeout` for every command, including those that open a connection and those of a cluster's nodes. The plain
+ * timer of ioredis would report a time-out for a response that has arrived when this process is busy.
  */
 Command.prototype.setTimeout = function setTimeout(timeout: number): void {
   const cancel = onResponseTimeout(timeout, () => {
@@ -30,8 +30,8 @@ Command.prototype.setTimeout = function setTimeout(timeout: number): void {
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
 /**
- * A connection that fails soon rather than wait, comes back by itself, and never sends a command twice.
- * @param urls one server, or several nodes of one cluster whose URLs differ in nothing but their hosts.
+ * A connection that fails fast, reconnects by itself, and never sends a command twice.
+ * @param urls one server, or several nodes of one cluster, whose URLs differ only in their hosts.
  */
 export const connectRedis = (
   urls: readonly string[],
@@ -48,29 +48,29 @@ export const connectRedis = (
           enableOfflineQueue: false,
           clusterRetryStrategy: retryStrategy,
           clusterNodeRetryStrategy: retryStrategy,
-          // A command whose connection broke may have been carried out.
+          // A command whose connection broke may have been executed.
           retryDelayOnFailover: 0,
           slotsRefreshInterval: SLOTS_INTERVAL,
-          // A certificate is made out to a name.
+          // TLS verifies the name, not the address.
           dnsLookup: (address, callback) => callback(null, address),
         });
-  redis.on('error', (error) => logger.debug({ err: error }, 'Redis connection'));
+  redis.on('error', (error) => logger.debug({ err: error }, 'the connection to Redis failed'));
   return redis;
 };
 
-/** Waits a moment for a connection, so that a service beside its Redis begins with the shared count. */
+/** Waits a moment for the connection, so that limits are shared from the first request. */
 export const awaitRedis = async (redis: RedisClient): Promise<void> => {
-  await withResponseTimeout(START_PATIENCE, once(redis, 'ready'), noAnswer).catch(() => undefined);
+  await withResponseTimeout(OPTIONAL_START_TIMEOUT, once(redis, 'ready'), noResponse).catch(() => undefined);
 };
 
 /**
- * The same for the sessions, once it is there.
+ * Connects to the Redis of the sessions, and waits until it is ready.
  * @throws Error that names REDIS_URL, and the reason.
  */
 export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
   const redis = connectRedis(urls, logger, { commandTimeout: SESSIONS_TIMEOUT });
   try {
-    await withResponseTimeout(START_TIMEOUT, once(redis, 'ready'), noAnswer);
+    await withResponseTimeout(START_TIMEOUT, once(redis, 'ready'), noResponse);
     return redis;
   } catch (error) {
     redis.disconnect();
@@ -78,14 +78,14 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   }
 };
 
-const noAnswer = (): Error => Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });
+const noResponse = (): Error => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });
 
 const nodeOf = (url: string): { host: string; port: number } => {
   const { hostname, port } = new URL(url);
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
 };
 
-/** What every node of a cluster asks of its clients. */
+/** Credentials and TLS, which are the same for every node of a cluster. */
 const accessOf = (url: string) => {
   const { protocol, username, password } = new URL(url);
   return {

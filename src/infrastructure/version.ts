@@ -1,4 +1,4 @@
 import manifest from '../../package.json' with { type: 'json' };
 
-/** The application's version (SPEC "Versioning"), as package.json has it. */
+/** The application's version, from package.json (SPEC "Versioning"). */
 export const VERSION: string = manifest.version;

@@ -2,7 +2,7 @@ import { KEY_VARIABLES } from '../config/token-keys.ts';
 import { newPair, privatePem, publicPem } from '../keys/new-keys.ts';
 import { envLine, type Page } from './pages.ts';
 
-/** Two new pairs: each half as PEM, and all four as lines of an environment file. */
+/** Two new key pairs: each key as PEM, and all four as lines of an environment file. */
 export const generateKeys = (): Page[] => {
   const pairs = (['access', 'refresh'] as const).map((kind) => {
     const { privateKey, publicKeys } = newPair();

@@ -12,18 +12,18 @@ type Rotation = {
   readonly kind: Kind;
   readonly old: KeyPair;
   readonly fresh: KeyPair;
-  /** ISO 8601: from when on nothing that the old keys have signed by now is valid. */
-  readonly over: string;
+  /** ISO 8601: when every token that the old keys have signed until now has expired. */
+  readonly expiredAt: string;
 };
 
 /**
- * Successors of the pairs in the environment, and the three steps in which they come into use without a log-out.
+ * Creates successors of the key pairs in the environment, and three steps that introduce them without logging anybody out.
  * @throws ConfigError, or Error when the environment holds no keys
  */
 export const rotateKeys = async (env: Readonly<Record<string, string | undefined>>): Promise<Page[]> => {
   const config = parseConfig(env);
   if (config.keys === null)
-    throw new Error('There are no keys in the environment to rotate; generate makes the first.');
+    throw new Error('There are no keys in the environment to rotate. Create the first ones with generate.');
   const rotations = rotationsOf(config, config.keys, new Date());
   return [
     { name: 'step-1.env', text: page([...(await kids(rotations)), ...ANNOUNCE], rotations.map(announced)) },
@@ -39,36 +39,36 @@ const rotationsOf = (
 ): Rotation[] =>
   KINDS.map((kind) => {
     const lifetime = kind === 'access' ? accessLifetime : refreshLifetime;
-    const over = new Date(now.getTime() + lifetime).toISOString();
-    return { kind, old: keys[kind], fresh: newPair(), over };
+    const expiredAt = new Date(now.getTime() + lifetime).toISOString();
+    return { kind, old: keys[kind], fresh: newPair(), expiredAt };
   });
 
 const ANNOUNCE = [
-  'Step 1 of 3: announce. The new public keys come second: the old keys sign on, and those of the new ones are accepted.',
-  'Set this on every instance, and go on when the last one runs with it. An instance that does not know a new key yet would',
-  'refuse what another one signs with it. Third parties keep the key set of access tokens for as long as they are told:',
-  `wait another ${KEY_SET_MAX_AGE / 60} minutes for them. One instance alone, without third parties, may begin with step 2.`,
+  'Step 1 of 3: announce. The old keys still sign; tokens of the new keys are accepted as well.',
+  'Set these variables on every instance. Continue when all instances run with them: an instance without the new keys rejects',
+  `tokens that others sign with them. Other services cache the key set of access tokens: wait another ${KEY_SET_MAX_AGE / 60} minutes for them.`,
+  'With one instance and no other service that verifies tokens, you can start with step 2.',
 ];
 const SWITCH = [
-  'Step 2 of 3: switch. The new keys sign, and what the old ones have signed is still accepted.',
-  'Set this on every instance; for some time some sign with the old keys and some with the new ones, and all accept both.',
-  'Write down when the last instance has it: from then on nothing is signed by the old keys.',
+  'Step 2 of 3: switch. The new keys sign; tokens of the old keys are still accepted.',
+  'Set these variables on every instance, in any order: all instances accept the tokens of both keys.',
+  'Note the time when the last instance runs with them: from then on, no token is signed with the old keys.',
 ];
 const RETIRE = [
-  'Step 3 of 3: retire. The old public keys go, each when the last token it has signed is over: a lifetime after step 2 was',
-  'complete, by the lifetimes of this environment. The moments below are the earliest: they hold when step 2 is complete now,',
-  'and are later by as much as it is later. A key that goes earlier logs out whoever holds a token of it.',
+  'Step 3 of 3: retire. Remove each old public key when its last token has expired: one token lifetime after step 2 was complete.',
+  'The times below assume that step 2 is complete now; add the time that it took. To remove a key earlier logs out the users that',
+  'hold a token signed with it.',
 ];
 
 const page = (comment: readonly string[], lines: readonly string[]): string =>
   `${[...comment.map((line) => `# ${line}`), ...lines].join('\n')}\n`;
 
 const kids = async (rotations: readonly Rotation[]): Promise<string[]> => {
-  const told = rotations.map(async ({ kind, old, fresh }) => {
+  const lines = rotations.map(async ({ kind, old, fresh }) => {
     const [before, after] = await Promise.all([old, fresh].map(async (pair) => (await jwks(pair)).keys[0]?.kid));
-    return `The key of ${kind} tokens: ${before}, to be followed by ${after}.`;
+    return `The key of ${kind} tokens: ${before}, its successor: ${after}.`;
   });
-  return Promise.all(told);
+  return Promise.all(lines);
 };
 
 const publicLine = (kind: Kind, ...pairs: readonly KeyPair[]): string =>
@@ -81,4 +81,7 @@ const switched = ({ kind, old, fresh }: Rotation): string[] => [
   publicLine(kind, fresh, old),
 ];
 
-const retired = ({ kind, fresh, over }: Rotation): string[] => [`# Not before ${over}:`, publicLine(kind, fresh)];
+const retired = ({ kind, fresh, expiredAt }: Rotation): string[] => [
+  `# Not before ${expiredAt}:`,
+  publicLine(kind, fresh),
+];

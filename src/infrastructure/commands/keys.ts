@@ -6,31 +6,31 @@ import { type Page, writePages } from './pages.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-const HELP = `npm run keys -- generate [--out DIR]   makes two new pairs of keys
-npm run keys -- rotate [--out DIR]     makes successors of the pairs in the environment, and says what to set and when
-npm run keys -- check                  judges the pairs in the environment; tells no private key
+const HELP = `npm run keys -- generate [--out DIR]   creates two new key pairs
+npm run keys -- rotate [--out DIR]     creates successors of the key pairs in the environment, with instructions
+npm run keys -- check                  checks the key pairs in the environment; prints no private key
 
-With --out nothing is printed but names: the keys go into files of a new directory, which only their owner can read.
+With --out, the keys are written to files in a new directory that only you can read, and only the names of the files are printed.
 `;
 
-/** What makes keys to be written down. */
-const MAKERS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>> = {
+/** The commands that create keys. */
+const CREATORS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>> = {
   generate: async () => generateKeys(),
   rotate: rotateKeys,
 };
 
 /**
  * The command `keys`.
- * @returns what to print.
- * @throws Error that says what is wrong: with the arguments, the environment or the directory.
+ * @returns the text to print.
+ * @throws Error that describes what is wrong with the arguments, the environment or the directory.
  */
 export const manageKeys = async (args: readonly string[], env: Env): Promise<string> => {
   const { name, out, help } = read(args);
   if (help) return HELP;
   if (name === 'check' && out === undefined) return checkKeys(env);
-  const make = name !== undefined && Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined;
-  if (make === undefined) throw new Error(`There is no such command of keys.\n\n${HELP}`);
-  const pages = await make(env);
+  const create = name !== undefined && Object.hasOwn(CREATORS, name) ? CREATORS[name] : undefined;
+  if (create === undefined) throw new Error(`Unknown command of keys.\n\n${HELP}`);
+  const pages = await create(env);
   if (out === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
   return writePages(out, pages);
 };

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
 
-/** A text that is printed or becomes a file. */
+/** A text that is printed or written to a file. */
 export type Page = { readonly name: string; readonly text: string };
 
 /** A line of an environment file. */
@@ -10,9 +10,9 @@ export const envLine = (name: string, pem: string): string =>
   `${name}="${pem.trimEnd().replaceAll('\n', String.raw`\n`)}"`;
 
 /**
- * Writes all pages into a new directory, readable by its owner only, or none.
- * @returns what was written.
- * @throws Error when there is something of that name already, except for an empty directory.
+ * Writes all pages to a new directory that only its owner can read, or none of them.
+ * @returns the paths that were written.
+ * @throws Error when the path exists and is not an empty directory.
  */
 export const writePages = async (directory: string, pages: readonly Page[]): Promise<string> => {
   const target = resolve(directory);

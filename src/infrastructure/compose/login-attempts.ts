@@ -5,7 +5,7 @@ import { sharedLoginAttempts } from '../../adapters/login-attempts/shared.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { RedisClient } from '../redis.ts';
 
-/** Counted for all instances where there is a Redis, and in the process where there is none or while it is away. */
+/** Shared by all instances through Redis; counted in the process without one, or while it is unavailable. */
 export const countLoginAttempts = (redis: RedisClient | null, logger: Logger): LoginAttempts => {
   const own = memoryLoginAttempts();
   return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger);

@@ -7,13 +7,13 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 
-/** Everything the application asks of the outside. */
+/** The ports of the application. */
 export type Ports = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
   readonly tokens: TokenSigner;
   readonly hasher: PasswordHasher;
-  /** `null`: any password will do that is long enough. */
+  /** `null`: every password that is long enough is accepted. */
   readonly blocklist: PasswordBlocklist | null;
   readonly attempts: LoginAttempts;
   readonly clock: Clock;

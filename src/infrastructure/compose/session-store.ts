@@ -14,8 +14,8 @@ export type SessionStore = {
 };
 
 /**
- * Where sessions are kept. A rotation that failed there is reverted (ADR 0022).
- * @throws Error that names REDIS_URL, when they are kept in Redis and it is not there.
+ * Opens the store of the sessions. Reverts a rotation whose outcome is unknown (ADR 0022).
+ * @throws Error that names REDIS_URL when that Redis is required and can't be reached.
  */
 export const openSessionStore = async (
   { sessionStore, redisUrls, requestTimeout }: Pick<Config, 'sessionStore' | 'redisUrls' | 'requestTimeout'>,

@@ -4,7 +4,7 @@ import type { Variable } from './variable.ts';
 
 const TIMEOUT = 'a duration such as 5s, below REQUEST_TIMEOUT_MS';
 
-/** How a PostgreSQL is used; the embedded database has one connection, in the process. */
+/** Settings of the connection pool to PostgreSQL. The embedded database has none of them. */
 export const DATABASE_VARIABLES = {
   DATABASE_POOL_SIZE: {
     schema: form.wholeNumber(1, 1_000),

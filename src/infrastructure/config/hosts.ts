@@ -1,9 +1,9 @@
 import { isIP, isIPv4 } from 'node:net';
 
-/** The host of a URL without the brackets of IPv6. A path of the file system, percent-encoded, is one of PostgreSQL's. */
+/** The host of a URL, without the brackets of IPv6. PostgreSQL also allows a percent-encoded path of a socket. */
 export const hostOf = ({ hostname }: URL): string => decodeURIComponent(hostname).replace(/^\[|\]$/g, '');
 
-/** Whether nothing that is sent there leaves the machine: a loopback address, a socket of the file system, or no host. */
+/** Whether traffic to the host stays on the machine: a loopback address, a socket of the file system, or no host. */
 export const isLoopback = (host: string): boolean =>
   host === '' ||
   host.startsWith('/') ||
@@ -11,13 +11,13 @@ export const isLoopback = (host: string): boolean =>
   host === '::1' ||
   (isIPv4(host) && host.startsWith('127.'));
 
-/** Whether only a network of containers, or the like, knows the name: it has no dot. */
+/** Whether the name has no dot, and so is probably one of a container network. */
 const isLocalName = (host: string): boolean => isIP(host) === 0 && !host.includes('.');
 
-/** Whether the way there leads over networks that others may listen on. */
+/** Whether traffic to the host may cross networks that others can read. */
 export const isFar = (host: string): boolean => !isLoopback(host) && !isLocalName(host);
 
-/** Whether it is an http URL of another machine. */
+/** Whether the text is an http URL of another machine. */
 export const isPlainHttp = (text: string): boolean => {
   const url = new URL(text);
   return url.protocol === 'http:' && !isLoopback(hostOf(url));

@@ -1,14 +1,14 @@
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Milliseconds. Tabs that race and answers that are lost are a matter of seconds, of a request's time-out at most. */
+/** Milliseconds. Racing tabs and lost responses are resolved within seconds, at most within a request time-out. */
 export const MAX_WINDOW = 5 * MINUTE;
 
-/** Milliseconds. In the other nine tenths of a token's lifetime a replay is always taken for theft. */
+/** Milliseconds: a tenth of the lifetime. In the rest of it, every replay counts as theft. */
 export const longestWindow = (refreshLifetime: number): number =>
   Math.min(MAX_WINDOW, Math.floor(refreshLifetime / 10));
 
-/** SPEC "Token scheme": 15 minutes, unless the refresh token is over before. */
+/** SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter. */
 export const accessLifetimeOf = (access: number | undefined, refreshLifetime: number): number =>
   access ?? Math.min(15 * MINUTE, refreshLifetime);
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import * as form from './schemas.ts';
 import { unlessProduction, type Variable } from './variable.ts';
 
-/** How dear a guess at a password is, and which ones are not worth guessing. */
+/** The cost of password hashes, and which passwords are refused. */
 export const PASSWORD_VARIABLES = {
   BCRYPT_COST: {
     schema: form.wholeNumber(4, 15),

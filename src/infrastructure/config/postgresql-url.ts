@@ -1,6 +1,6 @@
 import { hostOf, isFar, isLoopback } from './hosts.ts';
 
-/** What node-postgres takes from the URL rather than from what it is told. */
+/** Parameters of the URL that override the options of node-postgres. */
 const TIMEOUTS = ['statement_timeout', 'query_timeout', 'idle_in_transaction_session_timeout'];
 
 /** The first parameter of the URL that would override DATABASE_STATEMENT_TIMEOUT. */
@@ -8,8 +8,8 @@ export const overridden = (url: string | undefined): string | undefined =>
   url === undefined ? undefined : TIMEOUTS.find((name) => new URL(url).searchParams.has(name));
 
 /**
- * Whether somebody on the way could read what the service and its PostgreSQL say, or pass for the PostgreSQL.
- * @param environment PGSSLMODE, which node-postgres takes where the URL says nothing of TLS.
+ * Whether an attacker on the network could read the traffic to PostgreSQL, or impersonate it.
+ * @param environment PGSSLMODE, which node-postgres uses when the URL does not configure TLS.
  */
 export const isInsecure = (url: string, environment: string | undefined): boolean => {
   const parsed = new URL(url);

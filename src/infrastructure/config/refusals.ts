@@ -9,8 +9,8 @@ import type { VariableName } from './variables.ts';
 type Rule = readonly [broken: boolean, problem: string];
 
 /**
- * What the service does not start with although each variable fits by itself, a line each. ADR 0018.
- * @param values lacks the variables that do not fit; a rule holds back until those that it is about do.
+ * Combinations of values that the service refuses although each value is valid by itself, a line each (ADR 0018).
+ * @param values without the variables that are invalid; rules about those are skipped.
  */
 export const refusals = (values: Partial<Values>): string[] =>
   [...ofCookie(values), ...ofTokens(values), ...ofStores(values), ...ofServer(values)]
@@ -21,7 +21,7 @@ export const refusals = (values: Partial<Values>): string[] =>
 const ofCookie = (values: Partial<Values>): Rule[] => {
   const production = values.NODE_ENV === 'production';
   const insecure = values.JWT_REFRESH_COOKIE_SECURE === false;
-  // Without a BASE_URL, development may stand behind a proxy that nobody has told it of.
+  // Without BASE_URL, a proxy in front of a development server is unknown.
   const knowsPath = 'BASE_URL' in values && (production || values.BASE_URL !== undefined);
   return [
     [production && insecure, 'JWT_REFRESH_COOKIE_SECURE: must be true in production'],
@@ -31,7 +31,7 @@ const ofCookie = (values: Partial<Values>): Rule[] => {
     ],
     [
       !v.is(cookiePath, cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL)),
-      'BASE_URL: its path must fit into the Path of a cookie, without commas and semicolons',
+      'BASE_URL: its path must be valid as the Path of a cookie, without commas and semicolons',
     ],
     [
       knowsPath && !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
@@ -80,7 +80,7 @@ const TIMEOUTS = ['DATABASE_CONNECTION_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT', '
 
 const ofServer = ({ METRICS = 'off', ...values }: Partial<Values>): Rule[] => [
   [METRICS !== 'off' && METRICS.port === values.PORT, 'METRICS: must not be the port of the service'],
-  // Whole milliseconds: below is not above one less.
+  // Whole milliseconds: below a limit is not above the limit less one.
   ...TIMEOUTS.map(
     (name): Rule => [
       isAbove(values[name], (values.REQUEST_TIMEOUT_MS ?? Infinity) - 1),

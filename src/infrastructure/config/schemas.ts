@@ -4,8 +4,8 @@ import { parseDuration } from './duration.ts';
 import { MAX_WINDOW } from './lifetimes.ts';
 
 /**
- * The forms of single variables: from text to what the service uses. Their issues carry no message of their own, since
- * valibot's would repeat the value; what a variable expects stands in its row of `variables.ts`.
+ * Schemas of single variables, from text to value. Their issues have no messages, since those of valibot repeat the value; the
+ * row of a variable says what it expects.
  */
 
 const parsed = <T>(parse: (text: string) => T | null) =>
@@ -47,13 +47,13 @@ export const metrics = parsed<{ host: string; port: number } | 'off'>((text) => 
   return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : null;
 });
 
-/** Without what only a shell would expand, or a slip leaves behind: such a directory would be made, under that name. */
+/** Without a leading ~, which only a shell expands, and without spaces around it: the directory would get that name. */
 export const path = v.pipe(
   v.string(),
   v.check((text) => text.trim() === text && !text.startsWith('~') && !hasControls(text)),
 );
 
-/** As it is, and not as a part of a URL. */
+/** Literal, not percent-encoded. */
 export const password = v.pipe(
   v.string(),
   v.check((text) => text.isWellFormed() && !hasControls(text)),
@@ -65,11 +65,11 @@ const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol 
 export const baseUrl = parsed((text) => {
   const url = URL.parse(text);
   if (url === null || !isHttp(url) || /[?#*\s]/.test(text) || url.username !== '' || url.password !== '') return null;
-  // Only the first slash of a run can begin the match: so the time is linear in the length.
+  // The lookbehind lets only the first slash of a run begin a match, so that the time is linear.
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 });
 
-/** Exactly as a browser writes it into `Origin` (RFC 6454 §6.2). `*` would pass as part of a host name. */
+/** Exactly as browsers send it in `Origin` (RFC 6454 §6.2). `*` would otherwise be accepted in a host name. */
 const isOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
@@ -102,7 +102,7 @@ export const thresholds = v.pipe(
   v.check(({ warn, error }) => warn <= error),
 );
 
-/** Whether it is a URL that the drivers read alike: nothing of it is dropped, and its parts can be decoded. */
+/** Whether all drivers parse the URL alike: nothing in it is dropped, and its parts can be decoded. */
 const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
   protocols.includes(URL.parse(text)?.protocol ?? '') && !hasControls(text.trim()) && isDecodable(text);
 
@@ -123,8 +123,8 @@ export const databaseUrl = v.pipe(
 );
 
 /**
- * One server, or several nodes of a cluster: alike but for their hosts, and without a number of a database. ioredis would take
- * any option from the query, time-outs included, and prefer it to what `redis.ts` says: only the family of addresses may be there.
+ * One server, or several nodes of a cluster, which differ only in their hosts and have no database number. Options in the query
+ * would override those in `redis.ts`, time-outs included: only the address family is allowed.
  */
 export const redisUrls = parsed<readonly string[]>((text) => {
   const urls = text.split(',').map((url) => url.trim());

@@ -7,7 +7,7 @@ const ORIGINS = 'origins as browsers send them, such as https://app.example.com,
 const RATE_LIMIT = 'requests/seconds such as 100/60, at most 86400 seconds, or off';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** The process, its clients and its stores. */
+/** Settings of the process, its clients and its stores. */
 export const SERVICE_VARIABLES = {
   NODE_ENV: {
     schema: v.picklist(ENVIRONMENTS),

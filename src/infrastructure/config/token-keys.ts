@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/jose.ts';
 import { type Texts, VARIABLES } from './variables.ts';
 
-/** The variables of the two pairs. */
+/** The variables of the two key pairs. */
 export const KEY_VARIABLES = {
   access: { privateKey: 'JWT_ACCESS_PRIVATE_KEY', publicKeys: 'JWT_ACCESS_PUBLIC_KEY' },
   refresh: { privateKey: 'JWT_REFRESH_PRIVATE_KEY', publicKeys: 'JWT_REFRESH_PUBLIC_KEY' },
@@ -14,7 +14,7 @@ type Problem = readonly [name: string, problem: string];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
-/** The blocks of a PEM text whose line breaks are real or written `\n`; none at all when something else stands between. */
+/** The blocks of a PEM text, with line breaks real or written `\n`. Empty when there is any text between the blocks. */
 const pemBlocks = (text: string): { label: string; pem: string }[] => {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];
@@ -32,14 +32,14 @@ const attempt = <T>(make: () => T): T | null => {
 const isP256 = (key: KeyObject): boolean =>
   key.asymmetricKeyType === 'ec' && key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** @returns the one private key of a PEM text, `null` when there is not exactly one. */
+/** @returns `null` unless the text has exactly one private key. */
 const readPrivateKey = (text: string): KeyObject | null => {
   const [block, ...more] = pemBlocks(text).filter(({ label }) => label !== 'EC PARAMETERS');
   if (block === undefined || more.length > 0) return null;
   return attempt(() => createPrivateKey(block.pem));
 };
 
-/** @returns every public key of a PEM text, `null` when there is none or another block among them. */
+/** @returns `null` unless the text has public keys only, and at least one. */
 const readPublicKeys = (text: string): KeyObject[] | null => {
   const blocks = pemBlocks(text);
   if (blocks.length === 0 || blocks.some(({ label }) => label !== 'PUBLIC KEY')) return null;
@@ -51,13 +51,13 @@ const arePair = (privateKey: KeyObject, publicKey: KeyObject): boolean => {
   return attempt(() => verify('sha256', probe, publicKey, sign('sha256', probe, privateKey))) === true;
 };
 
-/** The pair of a PEM text that holds one private P-256 key, else `null`. */
+/** @returns `null` unless the text has exactly one private key, on P-256. */
 export const pairOf = (text: string): KeyPair | null => {
   const privateKey = readPrivateKey(text);
   return privateKey !== null && isP256(privateKey) ? { privateKey, publicKeys: [createPublicKey(privateKey)] } : null;
 };
 
-/** Whether the pairs share a key: then one token could pass for the other. */
+/** Whether the pairs share a key, so that one kind of token could be used as the other. */
 export const shareKey = (a: KeyPair, b: KeyPair): boolean =>
   a.publicKeys.some((key) => b.publicKeys.some((other) => key.equals(other)));
 
@@ -82,22 +82,23 @@ const readPair = (texts: Texts, names: PairNames): { pair: KeyPair | null; probl
 };
 
 /**
- * The pairs that the environment gives (SPEC "Key configuration"): all four variables or, outside production, none.
- * `keys` is `null` when there are none or problems.
+ * Reads the key pairs of the environment (SPEC "Key configuration"): all four variables or, outside production, none.
+ * @returns `keys` is `null` when there are no keys, or problems.
  */
 export const readTokenKeys = (texts: Texts): { keys: TokenKeys | null; problems: readonly Problem[] } => {
   const missing = ALL.filter((name) => texts[name] === undefined);
   const required = texts.NODE_ENV === 'production';
   if (missing.length === ALL.length && !required) return { keys: null, problems: [] };
-  const why = required ? 'required in production' : 'required, as another JWT key is set: all four or none';
+  const why = required ? 'required in production' : 'required when another JWT key is set: set all four or none';
   const access = readPair(texts, KEY_VARIABLES.access);
   const refresh = readPair(texts, KEY_VARIABLES.refresh);
   const problems: Problem[] = [
     ...missing.map((name): Problem => [name, why]),
+    // Problems name variables of ALL only.
     ...[...access.problems, ...refresh.problems].filter(([name]) => texts[name as (typeof ALL)[number]] !== undefined),
   ];
   if (access.pair === null || refresh.pair === null) return { keys: null, problems };
   if (!shareKey(access.pair, refresh.pair)) return { keys: { access: access.pair, refresh: refresh.pair }, problems };
-  const shared = `expected no key of ${KEY_VARIABLES.access.publicKeys}: the two tokens need a pair each`;
+  const shared = `must not share a key with ${KEY_VARIABLES.access.publicKeys}: each kind of token needs its own pair`;
   return { keys: null, problems: [[KEY_VARIABLES.refresh.publicKeys, shared]] };
 };

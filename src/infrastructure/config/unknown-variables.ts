@@ -1,12 +1,12 @@
 import { VARIABLE_NAMES } from './variables.ts';
 
-/** Prefixes that are this service's: whoever sets another name with one of them means one of its variables. */
+/** Prefixes of this service's variables: an unknown name with one of them is probably a mistake. */
 const PREFIX = /^(?:ALLOWED_ORIGINS|(?:BCRYPT|DATABASE|JWT|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
-/** What Kubernetes and Docker set for a neighbour that happens to be called `redis` or `database`. */
+/** Set by Kubernetes and Docker for a neighboring service called `redis` or `database`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 const NAME = /^[A-Z][A-Z0-9_]{4,63}$/;
 
-/** A line for each name in the environment that looks like a variable's and is none. Names alone are told, and no values. */
+/** A line for each unknown name in the environment that looks like a variable of this service. Contains names only, no values. */
 export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env)
     .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
@@ -14,22 +14,22 @@ export const unknownVariables = (env: Readonly<Record<string, string | undefined
     .flatMap((name) => {
       const isOurs = PREFIX.test(name);
       const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 6);
-      if (nearest !== undefined) return [`${name} is no variable of this service: is ${nearest} meant?`];
-      return isOurs ? [`${name} is no variable of this service`] : [];
+      if (nearest !== undefined) return [`${name} is not a variable of this service. Did you mean ${nearest}?`];
+      return isOurs ? [`${name} is not a variable of this service`] : [];
     });
 
-/** The variable whose name takes the fewest slips to become this one; none when that is over a part of its letters. */
+/** The variable with the smallest edit distance; `undefined` when that is above the given part of its length. */
 const nearestTo = (name: string, part: number): string | undefined =>
   VARIABLE_NAMES.filter((known) => Math.abs(known.length - name.length) <= known.length * part)
-    .map((known) => ({ known, slips: slipsBetween(known, name, known.length * part) }))
-    .filter(({ known, slips }) => slips <= known.length * part)
-    .sort((a, b) => a.slips - b.slips)[0]?.known;
+    .map((known) => ({ known, distance: editDistance(known, name, known.length * part) }))
+    .filter(({ known, distance }) => distance <= known.length * part)
+    .sort((a, b) => a.distance - b.distance)[0]?.known;
 
 /**
- * Letters to add, drop, replace or swap with their neighbour: the optimal string alignment distance.
- * @returns Infinity as soon as it is above the limit: no row has less in it than the two before.
+ * The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors.
+ * @returns Infinity when the distance is above the limit.
  */
-const slipsBetween = (a: string, b: string, limit: number): number => {
+const editDistance = (a: string, b: string, limit: number): number => {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
   for (let row = 1; row <= a.length; row++) {

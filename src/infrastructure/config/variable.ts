@@ -6,13 +6,13 @@ type PerEnvironment = Readonly<Record<Environment, string>>;
 
 /** One variable of the environment. */
 export type Variable = {
-  /** From the text of the variable to its value. */
+  /** Parses the text of the variable. */
   readonly schema: v.GenericSchema<string | undefined, unknown>;
-  /** Completes "expected …" when the text does not fit. */
+  /** Completes the message "expected …" for an invalid text. */
   readonly expected: string;
-  /** The text that stands in when the variable is unset; one for all environments or one for each. */
+  /** The text that is used when the variable is unset: for all environments, or for each. */
   readonly default?: string | PerEnvironment;
-  /** What being unset comes to, when no text stands in. */
+  /** Describes the effect of an unset variable without a default text. */
   readonly unset?: string;
   readonly meaning: string;
 };

@@ -4,13 +4,14 @@ import { PASSWORD_VARIABLES } from './password-variables.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import type { Environment, Variable } from './variable.ts';
 
-/** Every variable that the service reads. The parser, `.env.example` and the table of docs/configuration.md follow this one. */
+/** Every variable that the service reads. Tests hold `.env.example` and the documentation to it. */
 export const VARIABLES = { ...SERVICE_VARIABLES, ...DATABASE_VARIABLES, ...PASSWORD_VARIABLES, ...JWT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */
 export type Texts = Readonly<Record<VariableName, string | undefined>>;
 
+// `Object.keys` types names as strings, and `Object.fromEntries` forgets them.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
 export const mapVariables = <T>(value: (name: VariableName, variable: Variable) => T): Record<VariableName, T> =>
@@ -19,13 +20,13 @@ export const mapVariables = <T>(value: (name: VariableName, variable: Variable) 
 const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
-/** The environment's own texts, and the default where there is none. The empty text is none. */
+/** The texts of the environment, with defaults for unset and empty variables. */
 export const withDefaults = (env: Readonly<Record<string, string | undefined>>): Texts => {
   const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
   return mapVariables((name, variable) => env[name] || defaultText(variable, environment));
 };
 
-/** The default as readers are told it. */
+/** The default, as the documentation shows it. */
 export const shownDefault = ({ default: text, unset = '' }: Variable): string => {
   if (text === undefined) return unset;
   if (typeof text === 'string') return text;

@@ -10,7 +10,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-/** What the service starts with and tells of, a line each. ADR 0018. */
+/** What the service accepts with a warning, a line each (ADR 0018). */
 export const warningsOf = (values: Values, env: Env): string[] => [
   ...[
     ...ofAddresses(values),
@@ -30,19 +30,19 @@ const ofAddresses = (values: Values): Rule[] => {
   return [
     [
       !production && isOpen,
-      'NODE_ENV is not production, though HOST or BASE_URL is for other machines: limits are wide, and nothing that production refuses is refused',
+      'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted',
     ],
     [
       production && prod.length === 0 && dev.length > 0,
-      'ALLOWED_ORIGINS_DEV counts outside production only: no origin is allowed',
+      'ALLOWED_ORIGINS_DEV has no effect in production: no origin is allowed',
     ],
     [
       !production && dev.length === 0 && prod.length > 0,
-      'ALLOWED_ORIGINS_PROD counts in production only: no origin is allowed',
+      'ALLOWED_ORIGINS_PROD has no effect outside production: no origin is allowed',
     ],
     [
       url !== undefined && isPlainHttp(url) && (production || values.JWT_REFRESH_COOKIE_SECURE),
-      'BASE_URL is http: passwords and tokens travel in the clear, and browsers keep no Secure cookie',
+      'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies',
     ],
   ];
 };
@@ -52,15 +52,15 @@ const ofCookie = (values: Values): Rule[] => {
   return [
     [
       values.JWT_REFRESH_COOKIE_SAME_SITE === 'none' && origins.length === 0,
-      'JWT_REFRESH_COOKIE_SAME_SITE is none, though no origin is allowed: lax or strict keeps other sites out',
+      'JWT_REFRESH_COOKIE_SAME_SITE is none, but no origin is allowed: use lax or strict to keep the cookie from other sites',
     ],
     [
       !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
-      'JWT_REFRESH_COOKIE_PATH does not cover /auth: unless a proxy adds a path, which BASE_URL should tell, neither refresh nor log-out gets the cookie',
+      'JWT_REFRESH_COOKIE_PATH does not cover /auth: refresh and log-out do not receive the cookie. If a proxy adds a path, set BASE_URL',
     ],
     [
       values.JWT_REFRESH_COOKIE_MAX_AGE_MS < values.JWT_REFRESH_EXPIRES_IN,
-      'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers drop refresh tokens before they expire',
+      'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers delete refresh tokens before they expire',
     ],
   ];
 };
@@ -68,11 +68,11 @@ const ofCookie = (values: Values): Rule[] => {
 const ofTimes = (values: Values): Rule[] => [
   [
     values.REQUEST_TIMEOUT_MS < 1_000,
-    'REQUEST_TIMEOUT_MS is below 1000: it is in milliseconds, and a log-in takes some hundred of them',
+    'REQUEST_TIMEOUT_MS is below 1000: the unit is milliseconds, and a log-in takes a few hundred',
   ],
 ];
 
-/** The limits that are off. */
+/** The rate limits that are off. */
 const unlimited = (values: Values): string[] =>
   (['RATE_LIMIT_GLOBAL', 'RATE_LIMIT_STRICT', 'RATE_LIMIT_PUBLIC'] as const).filter((name) => values[name] === 'off');
 
@@ -81,40 +81,37 @@ const ofProduction = (values: Values, env: Env): Rule[] => {
   const off = unlimited(values);
   const redis = (values.REDIS_URL ?? []).map((text) => new URL(text));
   return [
-    [database === undefined, 'DATABASE_URL is unset: the embedded database is durable, but serves one process only'],
+    [database === undefined, 'DATABASE_URL is unset: the embedded database supports one process only'],
     [
       database !== undefined && isInsecure(database, env.PGSSLMODE),
-      'DATABASE_URL asks for no TLS, or for one that checks no certificate: whoever is on the way reads or changes what is stored (sslmode=verify-full)',
+      'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
     ],
-    [baseUrl === undefined, 'BASE_URL is unset: the types of errors point to localhost'],
+    [baseUrl === undefined, 'BASE_URL is unset: the type of every error points to localhost'],
     [
       baseUrl?.startsWith('https:') === true && values.TRUST_PROXY === 0,
-      'TRUST_PROXY is 0, though BASE_URL is https, which takes a proxy: all clients behind it share the limits of one',
+      'TRUST_PROXY is 0, but BASE_URL is https, which requires a proxy: all clients behind it share one rate limit',
     ],
     [
       values.ALLOWED_ORIGINS_PROD.some(isPlainHttp),
-      'ALLOWED_ORIGINS_PROD has an http origin: whoever is on the way can put a script into its pages',
+      'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages',
     ],
-    [off.length > 0, `${off.join(', ')}: off, so nothing bounds what one client asks for`],
-    [
-      values.PASSWORD_BLOCKLIST === 'off',
-      'PASSWORD_BLOCKLIST is off: the passwords that are guessed first are accepted',
-    ],
+    [off.length > 0, `${off.join(', ')}: off: the requests of a client are not limited`],
+    [values.PASSWORD_BLOCKLIST === 'off', 'PASSWORD_BLOCKLIST is off: common passwords are accepted'],
     [
       redis.some((url) => !isLoopback(hostOf(url)) && url.password === '') && values.REDIS_PASSWORD === undefined,
-      'REDIS_URL has no password: whoever reaches that Redis can reset limits and end or revive sessions',
+      'REDIS_URL has no password: any client that reaches that Redis can reset limits and end or restore sessions',
     ],
     [
       redis.some((url) => url.protocol === 'redis:' && isFar(hostOf(url))),
-      'REDIS_URL is redis: and not rediss:, so the password and all else travels in the clear',
+      'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted',
     ],
     [
       values.REQUEST_TIMEOUT_MS > 5 * MINUTE,
-      'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold what they need for as long',
+      'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold connections and memory for that long',
     ],
     [
       (values.JWT_ACCESS_EXPIRES_IN ?? 0) > DAY,
-      'JWT_ACCESS_EXPIRES_IN is above a day: nothing ends an access token before',
+      'JWT_ACCESS_EXPIRES_IN is above a day: access tokens cannot be revoked before they expire',
     ],
   ];
 };

@@ -14,14 +14,14 @@ import { systemReason } from '../../adapters/redaction/system-reason.ts';
 
 const FILE_NAME = 'tandem.pid';
 
-/** Lock files that are this process's own, told by them from a leftover that happens to hold its pid. */
+/** The lock files of this process. A leftover may have the same pid. */
 const held = new Set<string>();
 
 /**
- * Takes `dataDir` for this process alone, and makes it where there is none: two processes on one embedded database would
- * destroy it. Like PostgreSQL's `postmaster.pid`, a file holds the owner's pid, and a leftover whose process is gone is
- * taken over. Containers that share a volume don't see each other's processes, so they are not kept apart.
- * @returns what gives it back.
+ * Locks `dataDir` for this process, and creates it if necessary: two processes on one embedded database would destroy it. Like
+ * PostgreSQL's `postmaster.pid`, the lock file has the pid of its owner, and the lock of a process that has ended is taken over.
+ * Does not protect against processes in other containers that share the volume.
+ * @returns releases the lock.
  * @throws Error that names DATA_DIR and the owner's pid, or the system's reason.
  */
 export const lockDataDir = (dataDir: string): (() => void) => {
@@ -46,14 +46,14 @@ export const lockDataDir = (dataDir: string): (() => void) => {
 
 const inUse = (file: string, owner: string): Error =>
   new Error(
-    `process ${owner} is using it, and an embedded database serves one process. ` +
-      `If that process is not this service, remove ${file}`,
+    `process ${owner} is using it, and an embedded database supports one process only. ` +
+      `If that process is not Tandem, remove ${file}`,
   );
 
 const isError = (error: unknown, code: string): boolean =>
   error instanceof Error && Reflect.get(error, 'code') === code;
 
-/** Whether this call made the file. On the disk before it counts, so that a power cut leaves no empty one. */
+/** Whether this call created the file. Synced, so that a power failure leaves no empty file. */
 const created = (file: string, content: string): boolean => {
   let descriptor: number;
   try {
@@ -83,7 +83,7 @@ const contentOf = (file: string): string | null => {
   }
 };
 
-/** A container's processes get the same pids at every start: another start's pid may be this process's own. */
+/** The processes of a container get the same pids at every start, so that a leftover may have the pid of this process. */
 const isLeftover = (owner: string): boolean => {
   if (!/^[1-9]\d*$/.test(owner)) return false;
   if (Number(owner) === process.pid) return true;
@@ -95,7 +95,7 @@ const isLeftover = (owner: string): boolean => {
   }
 };
 
-/** Moves the leftover away before it is judged again: another process may have taken it over meanwhile, and keeps its lock. */
+/** Moves the leftover away and checks it again: if another process has taken the lock over meanwhile, it is moved back. */
 const discard = (file: string, owner: string): void => {
   const aside = `${file}.${process.pid}`;
   try {

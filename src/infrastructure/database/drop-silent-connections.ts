@@ -1,4 +1,4 @@
-/** What is needed here of the driver's pool and its clients. */
+/** The parts of the driver's pool and clients that are used here. */
 type Pool = { on(event: 'connect', listener: (client: Client) => void): unknown };
 type Client = {
   query: (...given: readonly unknown[]) => unknown;
@@ -6,8 +6,8 @@ type Client = {
 };
 
 /**
- * A connection whose query got no answer in time goes: the driver would give it to the next request, which would wait in vain
- * too, until the operating system finds out that nobody is there.
+ * Destroys a connection whose query timed out. The driver would otherwise give it to the next request, which would time out too,
+ * until the operating system notices that the peer is gone.
  */
 export const dropSilentConnections = (pool: Pool): void => {
   pool.on('connect', (client) => {

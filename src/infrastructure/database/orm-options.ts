@@ -10,8 +10,8 @@ import { dropSilentConnections } from './drop-silent-connections.ts';
 export type DatabaseOptions = Exclude<Config['database'], { kind: 'memory' }>;
 type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
-/** Milliseconds that PostgreSQL gets to report a statement's time-out before this side takes it for gone. */
-const REPORT = 500;
+/** Milliseconds that PostgreSQL has to report that a statement timed out, before the client gives up. */
+const REPORT_TIME = 500;
 
 const SHARED: Partial<Options> = {
   entities: [UserEntity, SessionEntity],
@@ -21,7 +21,7 @@ const SHARED: Partial<Options> = {
   migrations: { migrationsList: MIGRATIONS, snapshot: false },
 };
 
-/** What MikroORM is opened with, by the service and by its command line. Only the driver that is asked for is loaded. */
+/** The options of MikroORM, for the service and for MikroORM's command line. Loads only the driver that is needed. */
 export const ormOptions = (options: DatabaseOptions): Promise<Partial<Options>> =>
   options.kind === 'embedded' ? embedded(options.dataDir) : postgresql(options);
 
@@ -30,7 +30,7 @@ const embedded = async (dataDir: string): Promise<Partial<Options>> => {
   return { ...SHARED, driver: PgliteDriver, dbName: join(dataDir, 'database') };
 };
 
-/** The driver reads the URL itself: MikroORM would drop its parameters, and `sslmode` is one. */
+/** The driver parses the URL itself: MikroORM would drop its parameters, such as `sslmode`. */
 const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
   return {
@@ -45,7 +45,7 @@ const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<
       idleTimeoutMillis: pool.idleTimeout,
       statement_timeout: pool.statementTimeout,
       idle_in_transaction_session_timeout: pool.statementTimeout,
-      query_timeout: pool.statementTimeout + REPORT,
+      query_timeout: pool.statementTimeout + REPORT_TIME,
       keepAlive: true,
       connectionString: url,
     },

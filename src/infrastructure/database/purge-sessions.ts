@@ -2,24 +2,24 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Ports } from '../compose/ports.ts';
 
-/** Small, so that a delete never holds up a refresh. */
-const BATCH = 1000;
+/** Sessions per statement: few, so that a delete does not block a refresh. */
+const BATCH_SIZE = 1000;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
-/** Forgets sessions that are over, batch after batch, until `signal` is aborted. A failure is logged and tried again later. */
+/** Deletes expired sessions in batches until `signal` is aborted. Logs a failure, and tries again at the next interval. */
 export const purgeSessions = async (
   { sessions, clock }: Pick<Ports, 'sessions' | 'clock'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<void> => {
   const purgeBatch = () =>
-    sessions.purge(clock.now(), BATCH).catch((error: unknown) => {
-      logger.warn({ err: error }, 'sessions that are over could not be purged');
+    sessions.purge(clock.now(), BATCH_SIZE).catch((error: unknown) => {
+      logger.warn({ err: error }, 'expired sessions could not be purged');
       return 0;
     });
   while (!signal.aborted) {
     const purged = await purgeBatch();
-    if (purged < BATCH) await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    if (purged < BATCH_SIZE) await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
   }
 };

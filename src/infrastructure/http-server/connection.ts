@@ -4,40 +4,40 @@ import { Duplex } from 'node:stream';
 import { DueAnswers } from './due-answers.ts';
 import { Pieces } from './pieces.ts';
 
-/** Requests of one connection that are worked on at the same time. The next is read when one of them is answered. */
+/** Requests of one connection that are processed at the same time. The next is read when one of them has its response. */
 export const MAX_UNANSWERED = 8;
-/** Milliseconds that a client gets to read the last answer and to close: closed earlier, TCP may drop the answer. */
+/** Milliseconds that a client has to read the last response and close. If the server closed earlier, TCP might drop the response. */
 const LINGER = 1_000;
 
 type Done = (error?: Error | null) => void;
 
 /**
- * A client's connection as Node's HTTP server sees it: the socket, with bounds. Node starts every request that is in the 64 KB
- * which it reads at once; here its parser gets one head at a time, and none while too many requests are unanswered.
+ * A client's connection as Node's HTTP server sees it: the socket, with limits. Node starts every request in the 64 KB that it
+ * reads at once; this stream passes one head at a time to the parser, and none while too many requests have no response.
  */
 export class Connection extends Duplex {
   readonly #socket: Socket;
   readonly #writeTimeout: number;
   readonly #pieces: Pieces;
   readonly #due = new DueAnswers();
-  /** The request whose head was read last. */
+  /** The request whose head was parsed last. */
   #latest: { readonly incoming: IncomingMessage; readonly response: ServerResponse } | null = null;
   #wanted = false;
-  /** No further request is taken. */
+  /** No further request is accepted. */
   #closing = false;
   /** Nothing more is parsed. */
   #stopped = false;
-  /** Everything was written. What still comes is thrown away. */
+  /** Everything has been written. Further input is discarded. */
   #lingering = false;
 
-  /** @param writeTimeout milliseconds within which the client has to take what is sent to it. */
+  /** @param writeTimeout milliseconds in which the client must read what is sent to it. */
   constructor(socket: Socket, writeTimeout: number) {
-    // With so low a mark, no piece is asked for before the one before it is parsed.
+    // The low mark makes Node ask for a piece only when the one before it is parsed.
     super({ allowHalfOpen: true, decodeStrings: false, readableHighWaterMark: 1 });
     this.#socket = socket;
     this.#pieces = new Pieces(socket);
     this.#writeTimeout = writeTimeout;
-    // Node takes its own listeners off before it emits `connect`; an `error` without any ends the process.
+    // Node removes its own listeners before it emits `connect`, and an `error` without a listener ends the process.
     this.on('error', () => undefined);
     socket.on('error', (error) => this.destroy(error));
     socket.on('close', () => this.destroy());
@@ -50,13 +50,13 @@ export class Connection extends Duplex {
     return this.#socket.remoteAddress;
   }
 
-  /** Node's server closes idle connections by it. */
+  /** Node's server calls this for idle connections. */
   setTimeout(milliseconds: number): this {
     this.#socket.setTimeout(milliseconds);
     return this;
   }
 
-  /** @returns whether the request is to be answered. None is that comes behind the last one of its connection. */
+  /** @returns whether the request gets a response. Requests after the last one of the connection get none. */
   admit(incoming: IncomingMessage, response: ServerResponse): boolean {
     if (this.#closing) return false;
     this.#pieces.headIsRead(Number(incoming.headers['content-length'] ?? 0));
@@ -65,22 +65,22 @@ export class Connection extends Duplex {
     return true;
   }
 
-  /** Makes this answer the last one. */
+  /** Makes this response the last one of the connection. */
   closeAfter(response: ServerResponse): void {
     if (response.headersSent) return;
     response.setHeader('Connection', 'close');
     this.#closing = true;
   }
 
-  /** Takes no further request; those that were taken are answered. */
+  /** Accepts no further request. Those that were accepted get their responses. */
   closeAfterAnswers(): void {
     if (this.#due.last !== undefined) this.closeAfter(this.#due.last);
   }
 
   /**
-   * Closes, and says why: for bytes that are no request, or a request that does not come whole. The answers that are due go
-   * first, and a request whose own answer has begun gets no second one.
-   * @param textFor the whole refusal; of a HEAD request, where it is known to be one.
+   * Sends a refusal and closes: for input that is not a request, or a request that does not arrive completely. Pending responses
+   * are sent first. A request whose response has started gets no second one.
+   * @param textFor returns the whole refusal; `isHead` for a HEAD request, if it is known to be one.
    */
   async refuse(textFor: (isHead: boolean) => Promise<string>): Promise<void> {
     if (this.#stopped || this.destroyed) return;
@@ -94,7 +94,7 @@ export class Connection extends Duplex {
     });
   }
 
-  /** Ends when everything is written, and gives the client a moment to read it. Node's server closes connections by it. */
+  /** Ends when everything is written, and gives the client time to read it. Node's server calls this to close connections. */
   destroySoon(text?: string): void {
     this.#closing = true;
     this.#stopped = true;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The answers of one connection that were not sent as a whole, in the order of their requests. */
+/** The responses of one connection that are not completely sent, in the order of their requests. */
 export class DueAnswers {
   readonly #answers = new Set<ServerResponse>();
   #proceed: () => void = () => undefined;
@@ -22,7 +22,7 @@ export class DueAnswers {
     });
   }
 
-  /** Acts when all that are due now were sent, but for one. */
+  /** Calls `act` when all responses that are pending now have been sent, except for one. */
   whenSent(except: ServerResponse | null, act: () => void): void {
     const awaited = [...this.#answers].filter((answer) => answer !== except);
     this.#proceed = () => {
@@ -33,7 +33,7 @@ export class DueAnswers {
     this.#proceed();
   }
 
-  /** Nothing is sent any more. */
+  /** Forgets all responses: nothing is sent any more. */
   clear(): void {
     this.#answers.clear();
     this.#proceed = () => undefined;

@@ -7,7 +7,7 @@ import { requestFault, spoilsConnection } from './request-fault.ts';
 
 export type ServerHandlers = {
   readonly request: RequestListener;
-  /** Says what a client is told whose request no handler gets. */
+  /** The response to input that does not reach a handler. */
   readonly refusal: (status: number, reason: string | undefined) => Promise<Refusal>;
 };
 
@@ -20,22 +20,25 @@ export type ServerOptions = ListenOptions & {
 
 export type RunningServer = {
   readonly address: AddressInfo;
-  /** Takes no new connections, answers every request that was accepted, and closes: soon after the request time-out at the latest. */
+  /** Stops accepting connections, responds to every accepted request, and closes, at the latest soon after the request time-out. */
   readonly close: () => Promise<void>;
-  /** Closes without a regard for what is under way. */
+  /** Closes at once, whatever is in progress. */
   readonly cut: () => Promise<void>;
 };
 
-/** Milliseconds. Headers that take longer are an attack; a proxy's own idle time-out, a minute as a rule, should be shorter. */
+/** Milliseconds. Slower headers are an attack. The idle time-out is longer than that of most proxies, which is a minute. */
 const HEADERS_TIMEOUT = 10_000;
 const KEEP_ALIVE_TIMEOUT = 65_000;
 const CHECKING_INTERVAL = 1_000;
-/** Bytes that wait on either side of a socket before it is paused. */
+/** Bytes that are buffered on either side of a socket before it is paused. */
 const HIGH_WATER_MARK = 16_384;
-/** Milliseconds that a connection without a request gets when the server closes: one may be on its way. */
+/** Milliseconds for which a connection without a request is kept when the server closes: one may be in transit. */
 const GRACE = 1_000;
 
-/** Listens for strangers: whatever one connection sends has bounds. Rejects with a clear error when the address can't be had. */
+/**
+ * Opens an HTTP server that limits what one connection can use.
+ * @throws Error that names the settings of the address
+ */
 export const openServer = async (handlers: ServerHandlers, options: ServerOptions): Promise<RunningServer> => {
   const connections = new Set<Connection>();
   const state = { closing: false };
@@ -45,6 +48,7 @@ export const openServer = async (handlers: ServerHandlers, options: ServerOption
   refuseTheRest(server, handlers);
   await listening(server, options);
   return {
+    // A server that listens on a port has no other kind of address.
     address: server.address() as AddressInfo,
     close: () => {
       state.closing = true;
@@ -57,7 +61,7 @@ export const openServer = async (handlers: ServerHandlers, options: ServerOption
 
 const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Server => {
   const server = createServer({
-    // Node's own refusal has no envelope.
+    // Node's own response has no error envelope.
     requireHostHeader: false,
     requestTimeout,
     headersTimeout: Math.min(requestTimeout, HEADERS_TIMEOUT),
@@ -66,12 +70,12 @@ const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Serve
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
-  // Node takes 16 KiB of them at most. Counted by itself, it would drop some without a word.
+  // Node limits them to 16 KiB. With a limit on their number, it would drop headers silently.
   server.maxHeadersCount = 0;
   return server;
 };
 
-/** Node's server takes any stream for a connection: here each socket is one with bounds. */
+/** Node's server accepts any stream as a connection: each socket is replaced by one with limits. */
 const admitConnections = (server: Server, writeTimeout: number, connections: Set<Connection>): void => {
   const [serve] = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -79,11 +83,12 @@ const admitConnections = (server: Server, writeTimeout: number, connections: Set
     const connection = new Connection(socket, writeTimeout);
     connections.add(connection);
     connection.once('close', () => connections.delete(connection));
+    // It implements what the server uses of a socket.
     serve?.call(server, connection as unknown as Socket);
   });
 };
 
-/** Node types it as a socket, and gives back what it was given. */
+/** Node types it as a socket, but it is the stream that the server was given. */
 const connectionOf = (incoming: IncomingMessage): Connection => incoming.socket as unknown as Connection;
 
 const answerRequests = (
@@ -103,7 +108,7 @@ const answerRequests = (
     );
   };
   server.on('request', answer);
-  // An expectation that is not known is no reason to answer in another way.
+  // An unknown expectation does not change the response.
   server.on('checkExpectation', answer);
 };
 
@@ -113,12 +118,13 @@ const refuseTheRest = (server: Server, { refusal }: ServerHandlers): void => {
     connection.refuse(textFor).catch(() => connection.destroy());
   };
   server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
+    // As in connectionOf.
     refuse(connection as unknown as Connection, statusOf(error), error.code),
   );
-  // Node would close the connection without a word. It may hand over a stream of its own, which ends with the connection.
+  // Without a listener, Node closes the connection without a response. The stream may be another one than the connection.
   server.on('connect', (incoming, stream) => {
     stream.on('error', () => undefined);
-    refuse(connectionOf(incoming), 400, 'no tunnels');
+    refuse(connectionOf(incoming), 400, 'CONNECT is not supported');
   });
 };
 
@@ -128,7 +134,7 @@ const listening = (server: Server, options: ServerOptions): Promise<void> =>
     server.listen(options.port, options.host, resolve);
   });
 
-/** The HTTP server's own `close` would cut idle connections at once, and with them requests that are on their way. */
+/** The HTTP server's own `close` would cut idle connections at once, and with them requests in transit. */
 const closed = async (server: Server, connections: ReadonlySet<Connection>, patience: number): Promise<void> => {
   const gone = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => gone.resolve());

@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
 
 /** Bytes. */
-const LONGEST = 4_096;
+const MAX_PIECE = 4_096;
 const NOTHING: Buffer = Buffer.alloc(0);
 const END_OF_HEAD = '\r\n\r\n';
 const BEHIND_LINE_BREAKS = /[^\r\n]|$/;
 const HEAD_METHOD = 'HEAD ';
 
-/** Cuts what a socket brings: no piece goes on behind the end of a request's head, nor behind the end of its body. */
+/** Splits the input of a socket: no piece continues after the end of a request's head, nor after the end of its body. */
 export class Pieces {
   readonly #source: Readable;
   #held = NOTHING;
@@ -32,7 +32,7 @@ export class Pieces {
     return piece;
   }
 
-  /** Throws away what is there. */
+  /** Discards all input. */
   drop(): void {
     this.#held = NOTHING;
     while (this.#source.read() !== null);
@@ -50,14 +50,14 @@ export class Pieces {
   }
 
   #pieceOfBody(): number {
-    const length = Math.min(this.#bodyLeft, LONGEST, this.#held.length);
+    const length = Math.min(this.#bodyLeft, MAX_PIECE, this.#held.length);
     this.#bodyLeft -= length;
     return length;
   }
 
   /** Up to the end of a head, or of chunks, which end alike. That end may lie across two pieces. */
   #pieceOfHead(inBody: boolean): number {
-    const text = this.#tail + this.#held.toString('latin1', 0, LONGEST);
+    const text = this.#tail + this.#held.toString('latin1', 0, MAX_PIECE);
     const before = this.#tail.length;
     const end = text.indexOf(END_OF_HEAD, inBody || this.#opening !== '' ? 0 : text.search(BEHIND_LINE_BREAKS));
     this.#tail = end < 0 ? text.slice(1 - END_OF_HEAD.length) : '';

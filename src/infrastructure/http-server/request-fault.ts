@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { headerValues } from '../../adapters/http/header-values.ts';
 
-/** Node would drop what comes behind its 2000th header without a word. */
+/** Node silently drops headers after the 2000th. */
 export const MAX_HEADERS = 100;
 /** RFC 9110 §4.2.3, RFC 3986 §3.2.2: a host, or nothing, and perhaps a port. */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 export type RequestFault = { readonly status: number; readonly reason: string };
 
-/** Why a request that Node's parser lets through is none all the same; `null` where it is one. */
+/** What makes a request invalid that Node's parser accepts; `null` for a valid one. */
 export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
   const reason = hostFault(incoming);
@@ -21,12 +21,12 @@ const hostFault = (incoming: IncomingMessage): string | null => {
   const [host] = hosts;
   if (hosts.length > 1) return 'more than one Host';
   if (host === undefined) return incoming.httpVersion === '1.1' ? 'no Host' : null;
-  return HOST.test(host) ? null : 'a Host that is none';
+  return HOST.test(host) ? null : 'invalid Host';
 };
 
 /**
- * Whether nothing that comes behind this request can be trusted to be one. Of a connection on which a body came with `Upgrade`,
- * Node's parser may drop the beginning of the next request. Chunks in HTTP/1.0 are a faulty framing (RFC 9112 §6.1).
+ * Whether the input after this request can't be trusted. After a body with `Upgrade`, Node's parser may drop the beginning of the
+ * next request. Chunks in HTTP/1.0 are faulty framing (RFC 9112 §6.1).
  */
 export const spoilsConnection = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;

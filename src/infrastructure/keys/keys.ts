@@ -11,15 +11,15 @@ const ACCESS_FILE = join('keys', 'access.pem');
 const REFRESH_FILE = join('keys', 'refresh.pem');
 
 /**
- * The service's own pairs, for development and tests: made once and kept in `dataDir`, readable by their owner only.
- * Processes that start at once agree on one pair for each token.
+ * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
+ * the same time use the same pairs.
  * @throws Error that names DATA_DIR, the file in it and the system's reason.
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   keepKeysPrivate(dataDir);
   const access = await loadOrCreatePair(dataDir, ACCESS_FILE);
   const refresh = await loadOrCreatePair(dataDir, REFRESH_FILE);
-  if (shareKey(access, refresh)) throw unusable(`${REFRESH_FILE} holds the key of ${ACCESS_FILE}`);
+  if (shareKey(access, refresh)) throw unusable(`${REFRESH_FILE} has the same key as ${ACCESS_FILE}`);
   return { access, refresh };
 };
 
@@ -37,7 +37,7 @@ const loadOrCreatePair = async (dataDir: string, file: string): Promise<KeyPair>
     throw unusable(`${file}: ${systemReason(error)}`);
   });
   const pair = pairOf(pem);
-  if (pair === null) throw unusable(`${file} holds no private key on P-256; remove it to have a new one made`);
+  if (pair === null) throw unusable(`${file} is not a private key on P-256. Remove it to create a new one`);
   return pair;
 };
 
@@ -59,7 +59,7 @@ const read = async (path: string): Promise<string | null> => {
   }
 };
 
-/** Linking a finished file is atomic and leaves one that is there already alone. */
+/** To link a complete file is atomic, and fails when the file exists. */
 const create = async (path: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}.tmp`;

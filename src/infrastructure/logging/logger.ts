@@ -20,6 +20,7 @@ const WITH_REQUESTS: ReadonlySet<string> = new Set(['trace', 'debug', 'info']);
 /** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
 const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   logMethod(args, method) {
+    // pino's types do not say which arguments a call has. `err` may be looked for in any value but null and undefined.
     const [first, message]: readonly unknown[] = args;
     const error = first instanceof Error ? first : (first as { err?: unknown } | null | undefined)?.err;
     if (message === undefined && error instanceof Error) method.call(this, first as object, messageOf(error));

@@ -20,7 +20,7 @@ const REQUEST = 'request answered';
 export const terminalFormat =
   (requestsLogged: boolean) =>
   (json: string): string => {
-    // The logger's own line.
+    // The logger writes JSON objects only.
     const line = JSON.parse(json) as Line;
     if (requestsLogged && isRefusal(line)) return '';
     const text = line.msg === REQUEST ? requestText(line) : messageText(line);
@@ -64,6 +64,7 @@ const messageText = (line: Line): string => {
 /** An error as the log's serializer leaves it, and its causes. */
 const errorText = (error: unknown): string => {
   if (typeof error !== 'object' || error === null) return '';
+  // Every object has string keys with unknown values.
   const { type, message, stack, cause } = error as Line;
   const text = typeof stack === 'string' ? stack : `${String(type)}: ${String(message)}`;
   const indented = text.split('\n').map((each) => `    ${printable(each)}\n`);

@@ -167,7 +167,9 @@ describe('a name that nothing reads', () => {
   ])('is warned of: %s, for which %s may be meant', (name, meant) => {
     const [warning, ...more] = warningsOf({ [name]: 'x' });
     expect(more).toEqual([]);
-    expect(warning).toBe(`${name} is no variable of this service${meant === undefined ? '' : `: is ${meant} meant?`}`);
+    expect(warning).toBe(
+      `${name} is not a variable of this service${meant === undefined ? '' : `. Did you mean ${meant}?`}`,
+    );
   });
 
   it.each([

@@ -136,7 +136,7 @@ describe('the data of the service', () => {
 
     it('is refused where everybody may enter it and it is another’s', () => {
       loose();
-      expect(keepAsNobody()).toContain('everybody may enter database in it: make its mode 700');
+      expect(keepAsNobody()).toContain('everybody may enter database in it: its owner must set its mode to 700');
       expect([modeOf(dataDir), modeOf(within('database'))]).toEqual(['755', '755']);
     });
 

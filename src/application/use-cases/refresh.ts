@@ -29,7 +29,7 @@ export type RefreshDeps = {
   /** Milliseconds. */
   readonly refreshLifetime: number;
   readonly replayPolicy: ReplayPolicy;
-  /** Called once for each request with a genuine token, unless the request fails with another error than AUTH_FAILED. */
+  /** Called with the outcome of a request with a genuine token; not called when the request fails before it is known. */
   readonly onRefresh?: ((outcome: 'rotated' | TokenStanding) => void) | undefined;
 };
 
@@ -39,8 +39,8 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). Of several genuine tokens, the current one of its session
  * is rotated; a rotated token is handled as a replay only when none of them is current (ADR 0003).
  *
- * The pair is signed before the token is used up, and a rotation whose caller has timed out is reverted: after an error the
- * token is still current (ADR 0022).
+ * The pair is signed before the rotation, and a rotation whose caller has timed out is reverted, so that a refresh that could
+ * not be completed leaves the token current (ADR 0022).
  * @throws AppError AUTH_FAILED, DB_QUERY_FAILED
  */
 export const refresh =

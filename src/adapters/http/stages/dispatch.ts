@@ -1,8 +1,8 @@
 import Router from '@koa/router';
-import createHttpError from 'http-errors';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
+import { httpFailure } from '../errors/http-failure.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 /** Responds to every path and method without a route. It is a route itself, so that rate limits apply. */
@@ -17,8 +17,8 @@ const FALLBACK = route(
   },
   (_input, ctx) => {
     const methods = matchedMethods(ctx);
-    if (methods.length === 0) throw createHttpError(404, { type: 'no route has this path' });
-    throw createHttpError(405, { type: 'no route has this method', headers: { Allow: methods.join(', ') } });
+    if (methods.length === 0) throw httpFailure(404, { reason: 'no route has this path' });
+    throw httpFailure(405, { reason: 'no route has this method', headers: { Allow: methods.join(', ') } });
   },
 );
 

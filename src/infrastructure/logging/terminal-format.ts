@@ -65,8 +65,10 @@ const messageText = (line: Line): string => {
 const errorText = (error: unknown): string => {
   if (typeof error !== 'object' || error === null) return '';
   // Every object has string keys with unknown values.
-  const { type, message, stack, cause } = error as Line;
-  const text = typeof stack === 'string' ? stack : `${String(type)}: ${String(message)}`;
+  const { type = 'Error', message, stack = '', cause } = error as Line;
+  const title = message === undefined ? String(type) : `${String(type)}: ${String(message)}`;
+  // The stack of a redacted error has frames only.
+  const text = String(stack).startsWith(String(type)) ? String(stack) : `${title}\n${String(stack)}`;
   const indented = text.split('\n').map((each) => `    ${printable(each)}\n`);
   return `${indented.join('')}${errorText(cause)}`;
 };

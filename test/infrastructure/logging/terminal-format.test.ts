@@ -75,6 +75,12 @@ describe('the log in a terminal', () => {
     expect(stack).toContainEqual('    Error: no connection');
   });
 
+  it('shows the type of an error that is redacted to its frames', () => {
+    const { logger, lines } = terminal();
+    logger.fatal({ err: { type: 'TypeError', stack: '    at a (b.ts:1:1)' } }, 'failed');
+    expect(lines()).toEqual(['FATAL failed', '    TypeError', '        at a (b.ts:1:1)']);
+  });
+
   it('shows what only a route that breaks its declaration logs', () => {
     const { logger, lines } = terminal();
     logger.error({ requestId: ID, route: 'probe', code: 'AUTH_FAILED' }, 'undeclared error code');

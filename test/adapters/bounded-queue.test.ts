@@ -37,6 +37,7 @@ describe('the bounded queue', () => {
     expect(load()).toEqual({ running: 0, waiting: 0 });
   });
 
+  // Proves: password-6
   it('lets wait who will have a turn in time, and turns the next one away at once', async () => {
     // Four tasks of 50 ms, two at a time: the next one would wait 100 ms.
     const { come, load } = workshop({ width: 2, maxWait: 100 });

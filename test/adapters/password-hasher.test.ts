@@ -21,6 +21,7 @@ describePasswordHasher('plainPasswordHasher', (steps = 0) => {
 });
 
 describe('bcryptPasswordHasher', () => {
+  // Proves: password-1, constant-7
   it('hashes at cost 10 unless told otherwise', async () => {
     expect(await bcryptPasswordHasher().hash('a password')).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}$/);
     expect(await bcryptPasswordHasher({ cost: 5 }).hash('a password')).toMatch(/^\$2b\$05\$/);
@@ -35,6 +36,7 @@ describe('bcryptPasswordHasher', () => {
     expect(await bcrypt.hash('a password', hash)).toMatch(hash.slice(0, 28));
   });
 
+  // Proves: password-6
   it('computes no more hashes at once than it is wide', async () => {
     let running = 0;
     let most = 0;

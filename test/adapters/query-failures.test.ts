@@ -26,6 +26,7 @@ describe('a query that fails', () => {
   const raise = (code: string) =>
     translated(() => database.em.execute(`do $$ begin raise exception 'no' using errcode = '${code}'; end $$`));
 
+  // Proves: catalog-17
   it.each(CONDITIONS)('for %s is DB_QUERY_FAILED', async (_what, code) => {
     await expect(raise(code)).rejects.toMatchObject({
       code: 'DB_QUERY_FAILED',

@@ -63,6 +63,7 @@ const setUp = async () => {
 };
 
 describe('joseTokenSigner', () => {
+  // Proves: token-11, asvs-11.4.3
   it('writes algorithm, type, key and session into the header', async () => {
     const { keys, signer } = await setUp();
     expect(opened(await signer.signAccess(signed(ACCESS))).header).toEqual({
@@ -79,6 +80,7 @@ describe('joseTokenSigner', () => {
     });
   });
 
+  // Proves: access-token-7, token-8
   it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
     const { signer } = await setUp();
     expect(opened(await signer.signAccess(signed(ACCESS))).payload).toEqual({
@@ -104,6 +106,7 @@ describe('joseTokenSigner', () => {
     });
   });
 
+  // Proves: user-7, access-token-8
   it('leaves out of the token what a public user does not have', async () => {
     const { signer } = await setUp();
     const user = { ...USER, passwordHash: '$2b$10$secret' };
@@ -113,6 +116,7 @@ describe('joseTokenSigner', () => {
     );
   });
 
+  // Proves: token-11
   it('verifies with an older key as long as that is among the public keys', async () => {
     const [older, newer] = [testKeyPair(), testKeyPair()];
     const refresh = testKeyPair();
@@ -127,6 +131,7 @@ describe('joseTokenSigner', () => {
     expect((await after.verifyAccess(await during.signAccess(signed(ACCESS)), NOW)).ok).toBe(true);
   });
 
+  // Proves: refresh-3, network-3, asvs-9.2.2
   it('tells the two tokens apart by their type, even if one key pair signs both', async () => {
     const pair = testKeyPair();
     const signer = await joseTokenSigner({ access: pair, refresh: pair } satisfies TokenKeys);
@@ -141,6 +146,7 @@ describe('joseTokenSigner', () => {
     expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
   });
 
+  // Proves: token-5, asvs-9.1.2
   it('refuses a header that names no key, a foreign key, another algorithm or another type', async () => {
     const { keys, signer, header, payload } = await setUp();
     const headers = [
@@ -162,6 +168,7 @@ describe('joseTokenSigner', () => {
     }
   });
 
+  // Proves: asvs-9.1.3
   it('refuses a key that the token brings along', async () => {
     const { signer, header, payload } = await setUp();
     const stranger = testKeyPair();
@@ -172,6 +179,7 @@ describe('joseTokenSigner', () => {
     }
   });
 
+  // Proves: access-token-6, asvs-9.2.1
   it('refuses claims of another form, though they are signed', async () => {
     const { keys, signer, header, payload } = await setUp();
     const { exp: _, ...endless } = payload;
@@ -201,6 +209,7 @@ describe('joseTokenSigner', () => {
     }
   });
 
+  // Proves: refresh-token-6
   it('refuses a refresh token of another type, with a claim too many, or of no session', async () => {
     const { keys, signer } = await setUp();
     const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.refresh.publicKeys) };

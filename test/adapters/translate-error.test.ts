@@ -58,6 +58,7 @@ describe('translateError', () => {
       .values(row as NewRow<'users'>)
       .execute();
 
+  // Proves: catalog-13
   it('says AUTH_USER_DUPLICATE for a taken username and for a taken email, and names the constraint', async () => {
     await users.add(secretUser());
     expect(await rejection(users.add(aUser({ username: 'secretname' })))).toMatchObject({
@@ -70,6 +71,7 @@ describe('translateError', () => {
     });
   });
 
+  // Proves: catalog-14
   it('says DB_UNIQUE_VIOLATION for any other unique constraint', async () => {
     const user = secretUser();
     await users.add(user);
@@ -91,6 +93,7 @@ describe('translateError', () => {
     });
   });
 
+  // Proves: catalog-17
   it('says DB_QUERY_FAILED, and the system code, when the database is not there', async () => {
     const refused = new Promise((_, reject) => connect(1, '127.0.0.1').on('error', reject));
     expect(await rejection(translated(() => refused))).toMatchObject({

@@ -26,6 +26,7 @@ describe('a password that is guessed first', () => {
     expect(await application({ blocklist: null }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });
 
+  // Proves: asvs-6.2.10
   it('logs in whoever has it already', async () => {
     const app = application({ blocklist });
     const passwordHash = await app.hasher.hash(COMMON);
@@ -36,6 +37,7 @@ describe('a password that is guessed first', () => {
 });
 
 describe('another password', () => {
+  // Proves: asvs-6.2.5
   it.each([ADA.password, `${COMMON}!`, 'Adalbert', 'example.org'])('is taken: %s', async (password) => {
     expect(await application({ blocklist }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });

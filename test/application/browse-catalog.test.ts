@@ -12,6 +12,7 @@ describe('listErrors', () => {
     expect(expected).toHaveLength(13);
   });
 
+  // Proves: entry-1
   it('keeps what the catalog says, and what concerns the service alone to itself', () => {
     const { status, retryable, message, description } = CATALOG.DB_QUERY_FAILED;
     const entry = listErrors().find(({ code }) => code === 'DB_QUERY_FAILED');

@@ -60,6 +60,7 @@ describe('changePassword', () => {
     expect((await logIn(NEXT)).user).not.toHaveProperty('passwordChangedAt');
   });
 
+  // Proves: script-2
   it('has guesses wait that come after fifty wrong ones, and log-ins of strangers not', async () => {
     const { change, logIn } = await setUp();
     const guesses = Array.from({ length: 51 }, () => change({ currentPassword: 'a guess' }));
@@ -154,6 +155,7 @@ describe('a log-in with the old password, under way while the password is change
     return { outcome, left: (await app.listSessions(user.id, here.sessionId)).map(({ current }) => current) };
   };
 
+  // Proves: asvs-7.4.3
   it.each(['before', 'after'] as const)('opens no session that stays, when it is changed %s', async (when) => {
     const { outcome, left } = await race(when);
     expect(outcome).toMatchObject(WRONG);

@@ -55,6 +55,7 @@ describe.each([
   ['an account that does not exist', 'Nobody'],
   ['an email that does not exist', 'nobody@example.org'],
 ])('after 50 failed log-ins, %s', (_what, account) => {
+  // Proves: guess-1, asvs-6.3.1
   it('has each further one wait, from a second on and twice as long each time up to a minute', async () => {
     const { clock, guess } = await setUp();
     expect([...(await guess(FREE, { account }))]).toEqual([INVALID]);
@@ -193,6 +194,7 @@ describe('failed log-ins', () => {
     expect(app.hasher.comparisons() - before).toBe(100);
   });
 
+  // Proves: guess-1
   it('are compared so many times and no more, however many come at once', async () => {
     const { app, logIn } = await setUp();
     const before = app.hasher.comparisons();
@@ -214,6 +216,7 @@ describe('failed log-ins', () => {
 });
 
 describe('a stranger who never ceases to guess does not keep out', () => {
+  // Proves: guess-2, asvs-6.1.1
   it('a device that has logged in before, whatever its network', async () => {
     const { ada, besiege, logIn } = await setUp();
     await besiege();
@@ -243,6 +246,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
     expect(await logIn(ADA.password, { network: STRANGER, refreshTokens })).toBe('in');
   });
 
+  // Proves: guess-2
   it('a device that has never logged in, on any other network', async () => {
     const { besiege, logIn } = await setUp();
     await besiege();
@@ -304,6 +308,7 @@ describe('a device that has logged in before', () => {
     expect([...(await guess(1, { network: STRANGER }))]).toEqual([1]);
   });
 
+  // Proves: guess-2
   it('is let in with the right password while one of three never ceases to guess, for hours', async () => {
     const { app, ada, clock, guess, logIn } = await setUp();
     const mine = [];
@@ -333,6 +338,7 @@ describe('a device that has logged in before', () => {
     expect(app.hasher.comparisons() - before).toBe(most);
   });
 
+  // Proves: guess-1
   it('is a stranger once the password was changed, until it shows a token that was issued since', async () => {
     const { app, ada, guess, logIn } = await setUp();
     const stolen = [ada];

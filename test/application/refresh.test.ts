@@ -48,6 +48,7 @@ describe('refresh', () => {
     await expect(app.refresh([token])).rejects.toMatchObject(REFUSED);
   });
 
+  // Proves: refresh-5
   it('shows the user as stored now', async () => {
     const users = memoryUserRepository();
     const renamed = async (id: string) => {

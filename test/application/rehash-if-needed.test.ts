@@ -50,6 +50,7 @@ describe('a hash that costs less than one does now', () => {
     },
   );
 
+  // Proves: password-5
   it('does not bring back a password that was changed meanwhile, and lets nobody in with it', async () => {
     const { app, users, user, stored, logIn } = await setUp();
     const { hash } = app.hasher;

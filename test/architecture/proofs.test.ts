@@ -1,5 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { idsIn, proofsIn, withProofs } from '../support/checkout/proofs.ts';
+import { idsIn, PAGES, proofsIn, readProofs, withProofs } from '../support/checkout/proofs.ts';
+import { readText } from '../support/checkout/repository.ts';
+
+describe('the pages of promises', async () => {
+  const { proofs, strayTags } = await readProofs();
+
+  /** The lines of a page that `npm run docs` would change. */
+  const staleIn = (page: string): string[] => {
+    const written = withProofs(page, proofs).split('\n');
+    return page.split('\n').filter((line, index) => line !== written[index]);
+  };
+
+  it.each(PAGES)('have in %s the tests that `npm run docs` writes', (path) => {
+    const page = readText(path);
+    expect(staleIn(page)).toEqual([]);
+    expect(staleIn(page.replace(' › ', ' › planted '))).toHaveLength(1);
+  });
+
+  it('have a row for every id in a tag, and no id twice', () => {
+    const ids = PAGES.flatMap((path) => idsIn(readText(path)));
+    expect([...proofs.keys()].filter((id) => !ids.includes(id))).toEqual([]);
+    expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
+  });
+
+  it('are proved by tags that stand directly above a test', () => {
+    expect(strayTags).toEqual([]);
+  });
+});
 
 describe('a tag', () => {
   const FILE = 'test/a.test.ts';

@@ -50,6 +50,7 @@ describe('the README', () => {
 });
 
 describe('the reference', () => {
+  // Proves: gap-10, guard-1, slow-9, asvs-6.3.4, asvs-8.1.1
   it('lists the routes in docs/api.md as they are declared', async () => {
     expect(tableBelow(readText('docs/api.md'), 'Routes')).toEqual(await routeRows());
   });

@@ -33,7 +33,7 @@ const SECTIONS = [
 ];
 
 const PAGE = readText('docs/spec-coverage.md');
-const HEAD = '| Promise of the specification | Test |\n|---|---|';
+const HEAD = '| Id | Promise of the specification | Test |\n|---|---|---|';
 const NAMED_TEST = /`([^`]+)`/g;
 const NAMED_RECORD = /\]\((adr\/[^)]+)\)/g;
 /** How a promise says that SPEC leaves it open. */
@@ -50,7 +50,7 @@ const rowsOf = (page: string): Row[] => {
     .flatMap((line) => {
       section = /^#+ (.+)$/.exec(line)?.[1] ?? section;
       if (!line.startsWith('|')) return [];
-      const [, promise = '', tests = ''] = line.split('|').map((cell) => cell.trim());
+      const [, , promise = '', tests = ''] = line.split('|').map((cell) => cell.trim());
       return [{ section, promise, tests: [...tests.matchAll(NAMED_TEST)].map(([, test = '']) => test) }];
     });
 };
@@ -100,23 +100,35 @@ describe('a row', () => {
   const TEST = '`test/a.test.ts › outer › inner`';
 
   it.each([
-    ['with its test is right', `| It works | ${TEST} |`, []],
-    ['of a gap with its record is right', `| "Not… not shown" ([ADR 0005](adr/0005-passwords.md)) | ${TEST} |`, []],
-    ['without a test is wrong', '| It works | |', ['no test: It works']],
-    ['without a second cell is wrong', '| It works |', ['no test: It works']],
-    ['with words for a test is wrong', '| It works | of course |', ['no test: It works']],
+    ['with its test is right', `| a-1 | It works | ${TEST} |`, []],
+    [
+      'of a gap with its record is right',
+      `| a-1 | "Not… not shown" ([ADR 0005](adr/0005-passwords.md)) | ${TEST} |`,
+      [],
+    ],
+    ['without a test is wrong', '| a-1 | It works | |', ['no test: It works']],
+    ['without a cell for tests is wrong', '| a-1 | It works |', ['no test: It works']],
+    ['with words for a test is wrong', '| a-1 | It works | of course |', ['no test: It works']],
     [
       'with an inner title alone is wrong',
-      '| It works | `test/a.test.ts › inner` |',
+      '| a-1 | It works | `test/a.test.ts › inner` |',
       [expect.stringMatching(/inner$/)],
     ],
     [
       'with an outer title alone is wrong',
-      '| It works | `test/a.test.ts › outer` |',
+      '| a-1 | It works | `test/a.test.ts › outer` |',
       [expect.stringMatching(/outer$/)],
     ],
-    ['of which one test of two exists is wrong', `| It works | ${TEST}<br>\`test/b\` |`, ['no such test: test/b']],
-    ['of a gap without its record is wrong', `| "Rules: not shown" | ${TEST} |`, ['no record: "Rules: not shown"']],
+    [
+      'of which one test of two exists is wrong',
+      `| a-1 | It works | ${TEST}<br>\`test/b\` |`,
+      ['no such test: test/b'],
+    ],
+    [
+      'of a gap without its record is wrong',
+      `| a-1 | "Rules: not shown" | ${TEST} |`,
+      ['no record: "Rules: not shown"'],
+    ],
   ])('%s', (_what, row, problems) => {
     expect(problemsOf(`## A heading\n\n${HEAD}\n${row}\n`, existing)).toEqual(problems);
   });

@@ -113,6 +113,7 @@ describe('the material', () => {
 });
 
 describe.each(Object.entries({ ...EVERYWHERE, users: USERS }))('the guard refuses, of %s', (_group, forgeries) => {
+  // Proves: network-2, asvs-7.2.1, asvs-9.1.1
   it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
     const token = forge(access);
     await expectInVain(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
@@ -120,6 +121,7 @@ describe.each(Object.entries({ ...EVERYWHERE, users: USERS }))('the guard refuse
 });
 
 describe.each(Object.entries(EVERYWHERE))('refresh refuses, of %s', (_group, forgeries) => {
+  // Proves: network-2, asvs-9.1.1
   it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
     const token = forge(refresh);
     await expectInVain(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
@@ -196,6 +198,7 @@ describe('the header Authorization', () => {
     await me(`${scheme} ${victim.accessToken}`).expect(200);
   });
 
+  // Proves: network-5
   it.each([
     ['a forged token before the genuine one', ['forged', 'genuine']],
     ['the genuine token before a forged one', ['genuine', 'forged']],
@@ -228,6 +231,7 @@ describe('forged refresh tokens', () => {
     expect(await victimsSession()).not.toBeNull();
   });
 
+  // Proves: website-4
   it('do not stand in the way of the genuine one beside them', async () => {
     const other = await signUp(service);
     const forged = Object.values(SIGNATURES).map((forge) => forge(refresh));
@@ -249,6 +253,7 @@ describe('the mirrored signature (r, n − s)', () => {
 });
 
 describe('after all this', () => {
+  // Proves: network-2, asvs-9.1.3
   it("nobody has asked for a stranger's key", () => {
     expect(asked).toBe(0);
   });

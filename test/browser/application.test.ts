@@ -44,6 +44,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     expect([after.status, after.body.code]).toEqual([401, 'AUTH_FAILED']);
   });
 
+  // Proves: asvs-3.3.2
   it('has one cookie, with the attributes that were configured', async () => {
     const visitor = await signedUp();
     await visitor.post(REFRESH);
@@ -54,6 +55,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     expect(await cookiesOf(visitor)).toEqual([{ name: 'refresh_token', path: '/auth', httpOnly: true, ...attributes }]);
   });
 
+  // Proves: script-1, asvs-3.3.4
   it('cannot read the refresh token by script, nor can a page of the service or of a foreign site', async () => {
     const { tab, open, browser } = await signedUp();
     const ofTheService = await open(`${world().service}/auth/session`);

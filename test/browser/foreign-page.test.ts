@@ -25,10 +25,12 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
     return sent;
   };
 
+  // Proves: website-2, asvs-3.5.1
   it.each(LOADING)('does not log out by $title', async (given) => {
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: none, status: 200 });
   });
 
+  // Proves: website-2, asvs-3.3.2
   it.each(NAVIGATING)('does not log out by $title, though the cookie comes along', async (given) => {
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: true, status: 200 });
   });
@@ -38,16 +40,19 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin, cookie: none, status: 403 });
   });
 
+  // Proves: website-1, asvs-3.5.1
   it.each(POSTING)('does not refresh by $title, which is forbidden', async (given) => {
     const sent = await attack(REFRESH, given);
     expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
     expect([world().foreign.origin, 'null']).toContain(sent.origin);
   });
 
+  // Proves: website-3, asvs-3.5.2
   it('does not log in as somebody else by a form that looks like JSON, which is forbidden', async () => {
     expect(await attack(LOGIN, JSON_LIKE_FORM)).toMatchObject({ method: 'POST', status: 403 });
   });
 
+  // Proves: website-2
   it.each(['foreign', 'app'] as const)('does not log out by a redirect of the site %s', async (through) => {
     const { open, post } = await signedUp();
     const { sees } = world().witness.watch();
@@ -58,6 +63,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
     expect((await post(REFRESH)).status).toBe(200);
   });
 
+  // Proves: website-5
   it('has no answer to read', async () => {
     const { open, post, get, person } = await signedUp();
     const page = await open(world().foreign.publish('<title>foreign</title>'));

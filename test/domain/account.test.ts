@@ -8,14 +8,17 @@ import {
 } from '../../src/domain/account.ts';
 
 describe('a username', () => {
+  // Proves: gap-1
   it.each(['ada', 'Ada.Lovelace', 'a_b-c', '007', '...'])('may be %s', (username) => {
     expect(username).toMatch(USERNAME_PATTERN);
   });
 
+  // Proves: gap-1, member-3
   it.each(['a b', 'ada@x', 'adä', 'a/b', 'ada\n', 'а́да', 'a\0b', '💥'])('may not be %j', (username) => {
     expect(username).not.toMatch(USERNAME_PATTERN);
   });
 
+  // Proves: member-3
   it('is one account in every letter case', () => {
     expect(canonicalUsername('Ada.LOVELACE')).toBe(canonicalUsername('aDA.lovelace'));
     expect(canonicalUsername('ada')).not.toBe(canonicalUsername('adb'));
@@ -23,6 +26,7 @@ describe('a username', () => {
 });
 
 describe('an email address', () => {
+  // Proves: gap-2
   it.each([
     'ada@example.org',
     'a@b.co',
@@ -36,6 +40,7 @@ describe('an email address', () => {
     expect(email).toMatch(EMAIL_PATTERN);
   });
 
+  // Proves: gap-2
   it.each([
     '',
     'ada',
@@ -73,6 +78,7 @@ describe('an email address', () => {
 });
 
 describe('an account', () => {
+  // Proves: endpoint-9
   it('means an email address when it holds an @, and else a username', () => {
     expect(accountKind('ada@example.org')).toBe('email');
     expect(accountKind('@')).toBe('email');

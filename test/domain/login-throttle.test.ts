@@ -83,6 +83,7 @@ const openTo = (owner: Party, networks: readonly Party[], hours = 4): number => 
 };
 
 describe('strangers at one account', () => {
+  // Proves: guess-1
   it('have two tries a minute at most, in the long run, from however many networks', () => {
     const { attempt, pass } = account();
     let networks = 0;
@@ -134,6 +135,7 @@ describe('strangers at one account', () => {
     expect(wait(OWNER)).toBe(0);
   });
 
+  // Proves: guess-2
   it.each([
     ['one unrelated network', list(1, unrelated), 0.95],
     ['ten unrelated networks', list(10, unrelated), 0.5],
@@ -180,6 +182,7 @@ describe('strangers at one account', () => {
 describe("the user's devices", () => {
   const device = (index: number) => deviceParty(`device ${index}`.replace(' ', '-'));
 
+  // Proves: guess-1
   it.each([
     [1, 50],
     [5, 50 + 4 * 3],

@@ -148,6 +148,7 @@ describe('tokenStanding', () => {
   const strict = { raceWindow: 10_000, replayWindow: 0 };
   const kind = { raceWindow: 10_000, replayWindow: 5_000 };
 
+  // Proves: state-11
   it.each([
     ['the current token', 't4', 0, strict, 'current'],
     ['the current token long after', 't4', 86_400_000, strict, 'current'],

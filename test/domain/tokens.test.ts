@@ -32,6 +32,7 @@ describe('refreshClaims', () => {
     device: UNKNOWN_DEVICE,
   });
 
+  // Proves: refresh-token-7
   it('tells nothing of the user but the id', () => {
     expect(refreshClaims(session)).toEqual({
       sub: 'u1',

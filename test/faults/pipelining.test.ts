@@ -39,6 +39,7 @@ const underWay = () => {
 };
 
 describe('pipelined requests', () => {
+  // Proves: flood-5
   it('are answered in their order, and few of them are under way at any moment', async () => {
     const requests = underWay();
     const { url } = await stageApp([
@@ -98,6 +99,7 @@ describe('pipelined requests', () => {
     expect(answer.status).toBe(400);
   });
 
+  // Proves: flood-5
   it('are not begun behind the last one of their connection, however long that takes', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let begun = 0;
@@ -118,6 +120,7 @@ describe('pipelined requests', () => {
     expect(begun).toBe(2);
   });
 
+  // Proves: flood-5
   it('whose answers nobody takes end their connection in time', async () => {
     const CONNECTIONS = 5;
     const REQUESTS = 200;
@@ -175,6 +178,7 @@ describe('twenty connections that ask for much and read nothing', () => {
     clearInterval(timer);
   };
 
+  // Proves: flood-5
   it.each([
     ['the service', '/errors'],
     ['the metrics', '/metrics'],

@@ -56,6 +56,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     };
   };
 
+  // Proves: asvs-16.5.2
   it('whoever needs it is told soon, in the middle of a request too, and the rest is served', async () => {
     const stopRefreshing = refreshAllAt(service.url, holders);
     const stopRegistering = registerOn();
@@ -82,6 +83,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
     }
   });
 
+  // Proves: flood-10
   it('and every refresh that was answered with an error has left its token usable', async () => {
     for (const { refresh } of holders) {
       await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), SECONDS);

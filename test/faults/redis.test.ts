@@ -43,6 +43,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     directory.remove();
   });
 
+  // Proves: flood-10
   it('no request hangs or fails for it, limits are counted in the process, and it is logged once', async () => {
     await vi.waitFor(
       async () =>
@@ -58,6 +59,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     expect(said(service, 'Redis is away: rate limits are counted in the process')).toBe(1);
   });
 
+  // Proves: asvs-16.5.2
   it('no log-in fails for it, and failed ones are counted in the process', async () => {
     const guess = () => postJson(`${service.url}/auth/login`, { account: 'nobody', password: 'a guess' });
     const statuses = (await Promise.all(Array.from({ length: 150 }, guess))).map(({ status }) => status);

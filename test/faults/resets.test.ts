@@ -81,6 +81,7 @@ describe('connections that are reset', () => {
   });
 
   describe.each(['service', 'metrics'] as const)('on the port of the %s', (port) => {
+    // Proves: flood-6
     it.each(RESETS_OF)('do not end the process, a thousand of them: after $what', async (reset) => {
       let left = RESETS;
       const resetOn = async (): Promise<void> => {

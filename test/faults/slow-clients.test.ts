@@ -55,6 +55,7 @@ describe('clients that take their time', () => {
     expect(parseAnswer(await trickle(socket, `1000\r\n${'a'.repeat(0x1000)}\r\n`))).toMatchObject({ status: 413 });
   });
 
+  // Proves: flood-4
   it('do not keep others waiting: a thousand that say nothing, and a hundred that say little', async () => {
     const idle = await Promise.all(Array.from({ length: 1_100 }, open));
     for (const socket of idle.slice(1_000)) socket.write(HEAD);

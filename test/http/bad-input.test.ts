@@ -59,18 +59,21 @@ describe('bad input', () => {
   const askJson = (route: Route, json: string) => ask(route).set('Content-Type', 'application/json').send(json);
 
   describe.each(fields)('in $route.name: $field', ({ route, field }) => {
+    // Proves: endpoint-4, catalog-3
     it.each(Object.entries(NO_TEXT))('names the field that is %s', async (_, value) => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
       expect(response.body.details.map((problem: { field: string }) => problem.field)).toEqual([field]);
     });
 
+    // Proves: network-6
     it.each(Object.entries(STRANGE_TEXT))('is not upset by %s', async (_, value) => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
       if (v.is(bodyFields(route)[field] as v.GenericSchema, value)) expectNoFault(response);
       else expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
+    // Proves: network-6
     it('takes no prototype for a value', async () => {
       const json = JSON.stringify({ ...sampleBody(route), [field]: 'PROTOTYPE' }).replace(
         '"PROTOTYPE"',
@@ -81,6 +84,7 @@ describe('bad input', () => {
   });
 
   describe.each(withBody.map((route) => ({ route })))('in $route.name: the body', ({ route }) => {
+    // Proves: endpoint-5
     it('lists every field that is missing, once', async () => {
       const response = await askJson(route, '{}');
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
@@ -88,6 +92,7 @@ describe('bad input', () => {
       expect(named).toEqual(Object.keys(bodyFields(route)));
     });
 
+    // Proves: service-10
     it.each([
       ['no JSON', '{"username": '],
       ['a number', '42'],
@@ -125,6 +130,7 @@ describe('bad input', () => {
       expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
     });
 
+    // Proves: flood-4
     it('that unpacks to over 16 KiB is refused', async () => {
       const bomb = gzipSync(JSON.stringify({ padding: 'a'.repeat(1024 * 1024) }));
       const response = await ask(route)
@@ -163,6 +169,7 @@ describe('bad input', () => {
       expectNoFault(await ask(route).set(headers), route);
     });
 
+    // Proves: request-21
     it.each(['?x=1', '?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`])(
       'the query %s is refused for what is unknown in it',
       async (query) => {

@@ -20,6 +20,7 @@ const logIn = ({ person }: SignedUp, password: string) =>
   service.http.post('/auth/login').send({ account: person.username, password });
 
 describe('PUT /users/me/password', () => {
+  // Proves: asvs-6.2.2
   it('changes the password', async () => {
     const ada = await signUp(service);
     const { body } = await change(ada).expect(200);
@@ -28,6 +29,7 @@ describe('PUT /users/me/password', () => {
     await logIn(ada, NEXT).expect(200);
   });
 
+  // Proves: theft-1, asvs-7.4.3
   it('ends all other sessions, and keeps the current one', async () => {
     const ada = await signUp(service);
     const elsewhere = (await logIn(ada, ada.person.password).expect(200)).get('Set-Cookie')?.[0]?.split(';')[0] ?? '';
@@ -37,6 +39,7 @@ describe('PUT /users/me/password', () => {
     expect((await refreshWith(service, ada.cookie)).status).toBe(200);
   });
 
+  // Proves: script-2, asvs-6.2.3, asvs-7.5.1
   it.each(['not the password', NEXT, 'x'.repeat(73)])(
     'says AUTH_CREDENTIALS_INVALID to a wrong current password, and changes nothing: %.20s',
     async (currentPassword) => {
@@ -61,6 +64,7 @@ describe('PUT /users/me/password', () => {
     await logIn(ada, ada.person.password).expect(200);
   });
 
+  // Proves: asvs-6.2.4
   it('refuses a common password where common ones are refused', async () => {
     const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
     const ada = await signUp(strict);

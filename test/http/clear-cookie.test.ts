@@ -32,6 +32,7 @@ const expectOver = async (cookie: string): Promise<void> => {
 };
 
 describe('GET /auth/clear-cookie', () => {
+  // Proves: endpoint-2, endpoint-17, gap-7
   it('answers 200 with no payload, in the success envelope', async () => {
     const response = await clear((await signUp(service)).cookie);
     expect(response.status).toBe(200);
@@ -44,6 +45,7 @@ describe('GET /auth/clear-cookie', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
+  // Proves: endpoint-18, cookie-1
   it.each([
     ['by default', {}],
     [
@@ -70,6 +72,7 @@ describe('GET /auth/clear-cookie', () => {
     });
   });
 
+  // Proves: endpoint-18
   it('makes a browser forget the cookie', async () => {
     const browser = service.browser();
     await browser.post('/auth/register').send(aPerson()).expect(201);
@@ -78,6 +81,7 @@ describe('GET /auth/clear-cookie', () => {
     await browser.post('/auth/refresh-token').expect(401);
   });
 
+  // Proves: endpoint-16
   it.each([
     ['no cookie', async () => undefined],
     ['an empty cookie', async () => 'refresh_token='],
@@ -110,6 +114,7 @@ describe('GET /auth/clear-cookie', () => {
 });
 
 describe('the session of a cookie that is cleared', () => {
+  // Proves: endpoint-19
   it('has ended', async () => {
     const { cookie } = await signUp(service);
     await clear(cookie).expect(200);
@@ -148,6 +153,7 @@ describe('the session of a cookie that is cleared', () => {
 });
 
 describe('a page of another site', () => {
+  // Proves: endpoint-19
   it('gets its 200 and changes nothing', async () => {
     const { cookie } = await signUp(service);
     const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site');
@@ -174,6 +180,7 @@ describe('a page of another site', () => {
 });
 
 describe('a database that fails', () => {
+  // Proves: asvs-16.5.3
   it('is told of, and leaves the cookie to log out with', async () => {
     const broken = await start({}, ({ sessions }) => ({
       sessions: { ...sessions, end: () => Promise.reject(new AppError('DB_QUERY_FAILED')) },

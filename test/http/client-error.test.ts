@@ -51,6 +51,7 @@ const expectEnvelope = ({ headers, body }: RawAnswer, message: string) => {
 };
 
 describe('what is no HTTP request', () => {
+  // Proves: service-9, network-5, asvs-3.4.4
   it.each([
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['bytes of another protocol', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
@@ -72,6 +73,7 @@ describe('what is no HTTP request', () => {
     expect(logs).toEqual([expect.objectContaining({ level: 'info', msg: 'unreadable request', status: 400 })]);
   });
 
+  // Proves: asvs-16.4.1
   it('does not get into the log', async () => {
     const { url, logs } = await stageApp(routes);
     await exchangeRaw(url, 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer hunter22\r\nhunter22\r\n\r\n');
@@ -123,6 +125,7 @@ const answersTo = async (url: string, bytes: string): Promise<string> => {
 };
 
 describe('a HEAD that is refused', () => {
+  // Proves: network-5
   it.each([
     ['without a Host', 'HEAD /probe HTTP/1.1\r\n\r\n'],
     ['with two Hosts', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
@@ -186,6 +189,7 @@ describe('a refusal on a connection with other requests', () => {
     return { ...app, asked: asked.promise, release: () => release.resolve() };
   };
 
+  // Proves: network-5
   it.each([
     ['of what is no request', GARBAGE],
     ['of a tunnel', head('CONNECT a:1')],
@@ -249,6 +253,7 @@ describe('a request with too many headers', () => {
     expectEnvelope(answer, 'Request Header Fields Too Large');
   });
 
+  // Proves: errors-1
   it('gets 431 in the envelope', async () => {
     const { url } = await stageApp(routes);
     const answer = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
@@ -308,6 +313,7 @@ describe('chunks in HTTP/1.0', () => {
 describe('a request that does not come whole in time', () => {
   const JSON_OF_10 = { 'Content-Type': 'application/json', 'Content-Length': '10' };
 
+  // Proves: service-9
   it.each([
     ['its headers', 'GET /probe HTTP/1.1\r\nHost: a\r\n'],
     ['its body', `${head('POST /upload', JSON_OF_10)}{`],

@@ -33,6 +33,7 @@ const me = (authorization?: string) => {
 };
 
 describe('GET /users/me', () => {
+  // Proves: state-5, token-6, guard-9
   it.each(['Bearer', 'bearer', 'BEARER'])('answers with the user, in the success envelope: %s', async (scheme) => {
     const response = await me(`${scheme} ${ada.accessToken}`);
     expect(response.status).toBe(200);
@@ -49,6 +50,7 @@ describe('GET /users/me', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
+  // Proves: guard-12
   it('shows the user as stored now, and names in the context the one that the token names', async () => {
     const { user, accessToken } = await signUp(service);
     changed.set(user.id, { username: 'renamed' });
@@ -57,6 +59,7 @@ describe('GET /users/me', () => {
     expect(response.body.context.user).toStrictEqual({ id: user.id, username: user.username });
   });
 
+  // Proves: guard-7
   it.each([
     ['no Authorization header', undefined],
     ['another scheme', 'Basic YWRhOnBhc3N3b3Jk'],
@@ -70,6 +73,7 @@ describe('GET /users/me', () => {
   });
 
   const unsigned = Buffer.from(JSON.stringify({ alg: 'none', typ: 'JWT' })).toString('base64url');
+  // Proves: guard-8
   it.each([
     ['garbage', () => 'garbage'],
     ['two tokens', () => `${ada.accessToken} ${ada.accessToken}`],
@@ -86,6 +90,7 @@ describe('GET /users/me', () => {
     expect(response.get('WWW-Authenticate')).toBe('Bearer error="invalid_token"');
   });
 
+  // Proves: state-3, state-4, theft-2, asvs-9.2.1
   it('says AUTH_TOKEN_INVALID from the second on at which the token expires', async () => {
     const { accessToken } = await signUp(service);
     clock.advance(15 * MINUTE - 1);
@@ -95,11 +100,13 @@ describe('GET /users/me', () => {
     expect(response.body.code).toBe('AUTH_TOKEN_INVALID');
   });
 
+  // Proves: token-6
   it('does not take the refresh cookie for a token', async () => {
     const response = await me().set('Cookie', ada.cookie).expect(401);
     expect(response.body.code).toBe('AUTH_TOKEN_MISSING');
   });
 
+  // Proves: catalog-11
   it('says DB_RECORD_NOT_FOUND when the user is gone, and whose token it was', async () => {
     const { user, accessToken } = await signUp(service);
     changed.set(user.id, null);

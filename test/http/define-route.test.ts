@@ -15,6 +15,7 @@ const TOKEN = ['AUTH_TOKEN_INVALID', 'AUTH_TOKEN_MISSING'];
 const sorted = (codes: Iterable<string>) => [...codes].sort();
 
 describe('a route', () => {
+  // Proves: rate-2
   it('that says no more is required to authenticate, global, and answers 200', () => {
     const declared = route(minimal, () => null);
     expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global' });
@@ -22,6 +23,7 @@ describe('a route', () => {
     expect(declared.response.status).toBe(200);
   });
 
+  // Proves: guard-1, rate-1
   it('keeps what it says', () => {
     const body = v.object({ a: v.string() });
     const declared = route(
@@ -76,6 +78,7 @@ describe('the compiler', () => {
     route({ ...minimal, response: { data: Time } }, () => 0);
   });
 
+  // Proves: asvs-8.1.2
   it('refuses a payload that misses its schema', () => {
     // @ts-expect-error: a member is missing
     route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada' }));

@@ -34,6 +34,7 @@ const SPECIFIED: Readonly<Record<string, [statusCode: number, retryable: boolean
 };
 
 describe('GET /errors', () => {
+  // Proves: service-13, entry-1, endpoint-2, endpoint-20, gap-8, errors-3, catalog-1, catalog-22
   it('lists the catalog of the specification, sorted by code', async () => {
     const response = await service.http.get('/errors').expect(200);
     expect(response.body).toStrictEqual({
@@ -53,12 +54,14 @@ describe('GET /errors', () => {
     });
   });
 
+  // Proves: gap-10
   it('needs no token and does not look at a bad one', async () => {
     await service.http.get('/errors').set('Authorization', 'Bearer garbage').expect(200);
   });
 });
 
 describe('GET /errors/:code', () => {
+  // Proves: service-13, endpoint-21, gap-9
   it.each(published)('tells of %s what the list tells', async (code) => {
     const list = await service.http.get('/errors').expect(200);
     const response = await service.http.get(`/errors/${code}`).expect(200);
@@ -66,6 +69,7 @@ describe('GET /errors/:code', () => {
     expect(response.body.data.code).toBe(code);
   });
 
+  // Proves: endpoint-22, catalog-12
   it.each([
     'AUTH_FAILED',
     'NO_SUCH_CODE',
@@ -141,10 +145,12 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
 };
 
 describe('an error envelope', () => {
+  // Proves: catalog-2
   it('can be had for every published code', () => {
     expect(Object.keys(PROVOKED).sort()).toEqual(published);
   });
 
+  // Proves: service-10, error-2, error-4, error-5, error-6, error-8, error-10, errors-1, catalog-14, version-4
   it.each(published)('of %s has the form of the specification, and its type leads to the catalog', async (code) => {
     const response = await PROVOKED[code]?.();
     expect(response?.body).toStrictEqual({
@@ -165,6 +171,7 @@ describe('an error envelope', () => {
     expect(response?.status).toBe(status);
   });
 
+  // Proves: error-9
   it('names the user of an authenticated request alone', async () => {
     const ofUser = ['DB_RECORD_NOT_FOUND', 'SYS_SERIALIZATION_ERROR'];
     for (const code of [...ofUser, 'AUTH_TOKEN_INVALID', 'AUTH_USER_DUPLICATE', 'SYS_HTTP_UNEXPECTED_ERROR']) {
@@ -178,6 +185,7 @@ describe('an error envelope', () => {
     }
   });
 
+  // Proves: catalog-22
   it('names the address where AUTH_FAILED would be, and the catalog does not know it', async () => {
     const response = await service.http.post('/auth/refresh-token').expect(401);
     expect(response.body.type).toBe(`${BASE_URL}/errors/AUTH_FAILED`);

@@ -63,6 +63,8 @@ const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number
 const exceptionLines = ({ logs }: StageApp) => logs.filter(({ code }) => code !== undefined);
 
 describe('an exception', () => {
+  // Proves: request-30, errors-1, catalog-19, catalog-21, exception-4, exception-5, exception-6, exception-7
+  // Proves: exception-8, exception-9, exception-11
   it.each(MAPPING)('that is %s is mapped', async (_what, thrown, status, code, level) => {
     const app = await stageApp([throwing(thrown)]);
     const { body } = await app.http.get('/probe').expect(status);
@@ -98,6 +100,7 @@ describe('an exception', () => {
     expect(text).not.toMatch(/hunter22|stack|\.ts/);
   });
 
+  // Proves: asvs-16.3.4
   it('that is unexpected is told to the log with its stack', async () => {
     const app = await stageApp([throwing(new TypeError('x is not a function'))]);
     await app.http.get('/probe').expect(500);
@@ -143,6 +146,7 @@ describe('an HTTP error', () => {
 describe('the filters', () => {
   const HTTP = { status: 418, expose: true };
 
+  // Proves: exception-1
   it('take the rate limit first, whatever else its exception looks like', () => {
     expect(toAppError(Object.assign(new RateLimitExceeded(7), HTTP))).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
@@ -151,6 +155,7 @@ describe('the filters', () => {
     });
   });
 
+  // Proves: exception-2
   it('take validation and serialization next', () => {
     expect(toAppError(Object.assign(new RequestValidationFailure([PROBLEM]), HTTP))).toMatchObject({
       code: 'CLIENT_PARAMS_VALIDATION_FAILED',
@@ -162,6 +167,7 @@ describe('the filters', () => {
     });
   });
 
+  // Proves: exception-3
   it('take an application exception as it is, and everything that is left last', () => {
     const error = Object.assign(new OwnError('DB_RECORD_NOT_FOUND'), { expose: true });
     expect(toAppError(error)).toBe(error);

@@ -46,6 +46,7 @@ describe('the fifty-first guess', () => {
     expect(refused.length).toBeLessThanOrEqual(50);
   });
 
+  // Proves: rate-13
   it.each([
     ['at an account', async () => (await signUp(service)).person.username],
     ['at its email', async () => (await signUp(service)).person.email],
@@ -58,6 +59,7 @@ describe('the fifty-first guess', () => {
     for (const answer of answers.filter(({ status }) => status === 429)) expect(waitOf(answer)).toBe('1');
   });
 
+  // Proves: asvs-16.3.3
   it('is logged at warn, and neither the account nor the password with it', async () => {
     // One of its own: so many were refused above that no more such lines are logged in this minute.
     const own = await start({}, () => ({ attempts: timeless().attempts }));
@@ -76,6 +78,7 @@ describe('the fifty-first guess', () => {
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person.username}|${person.password}`, 'i'));
   });
 
+  // Proves: network-8
   it('is answered alike, whether there is such an account or not, and whether the password is right or not', async () => {
     const { person } = await signUp(service);
     const nobody = aPerson();
@@ -95,6 +98,7 @@ describe('the fifty-first guess', () => {
     expect(comparable(unknown)).toStrictEqual(comparable(right));
   });
 
+  // Proves: rate-13
   it('keeps out neither open sessions nor a device that has logged in before, which clears its own count alone', async () => {
     const { person, cookie } = await signUp(service);
     await guess(service, person.email, FREE);
@@ -160,6 +164,7 @@ describe('who guesses on', () => {
   });
   const STRANGER = { network: '198.51.100.1' };
 
+  // Proves: rate-13
   it('waits longer each time, up to a minute, and not the longer for asking meanwhile', async () => {
     const { person } = await signUp(service);
     await guess(service, person.username, FREE, STRANGER);
@@ -173,6 +178,7 @@ describe('who guesses on', () => {
     expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '60', '60']);
   });
 
+  // Proves: rate-13
   it('keeps nobody on another network out, with whatever device', async () => {
     const { person } = await signUp(service);
     for (let second = 0; second < FREE + 60; second += 1) {

@@ -28,6 +28,7 @@ const breakHeadersDistinct = (): void => {
   });
 };
 
+// Proves: flood-6
 it.each([
   ['public', 200],
   ['required', 401],

@@ -62,6 +62,7 @@ describe('issuer and audience', () => {
     }
   });
 
+  // Proves: asvs-9.2.3
   it.each(['neither iss nor aud', 'no aud', 'no iss', 'another iss', 'another aud', 'both, the other way round'])(
     'are required as they are: a token with %s is refused, and nothing of it used up',
     async (which) => {

@@ -36,6 +36,7 @@ const kidsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }
   [accessToken, tokenIn(cookie)].map((token) => opened(token).header.kid);
 
 describe('a rotation of the keys', () => {
+  // Proves: token-11, asvs-11.1.1
   it('logs nobody out while the old public keys are listed, and renews with the new keys', async () => {
     const ada = await signUp(before);
     await me(switched, ada.accessToken).expect(200);
@@ -47,6 +48,7 @@ describe('a rotation of the keys', () => {
     expect(kidsOf(again)).toEqual(kidsOf(renewed));
   });
 
+  // Proves: theft-6
   it('ends what the old keys signed once their public halves are gone', async () => {
     const ada = await signUp(before);
     expect((await me(after, ada.accessToken).expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');

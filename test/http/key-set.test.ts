@@ -26,6 +26,7 @@ const imported = (key: Jwk): KeyObject => createPublicKey({ key, format: 'jwk' }
 const remoteKeySet = ({ url }: TestService) => createRemoteJWKSet(new URL(`${url}${PATH}`));
 
 describe('GET /.well-known/jwks.json', () => {
+  // Proves: asvs-4.1.1
   it('is the key set of RFC 7517 and not wrapped in an envelope', async () => {
     const answer = await service.http.get(PATH).expect(200);
     expect(answer.headers['content-type']).toBe('application/jwk-set+json');
@@ -75,6 +76,7 @@ describe('GET /.well-known/jwks.json', () => {
 });
 
 describe('a third party that knows the address of the key set alone', () => {
+  // Proves: token-9
   it('verifies access tokens with jose', async () => {
     const { payload, protectedHeader } = await jwtVerify(ada.accessToken, remoteKeySet(service), {
       algorithms: ['ES256'],
@@ -84,6 +86,7 @@ describe('a third party that knows the address of the key set alone', () => {
     expect(protectedHeader.alg).toBe('ES256');
   });
 
+  // Proves: token-9, asvs-11.2.1
   it('verifies access tokens with jsonwebtoken', async () => {
     const { kid } = opened(ada.accessToken).header;
     const key = (await keySetOf(service)).find((each) => each.kid === kid);

@@ -68,6 +68,7 @@ const expectAnswered = async (app: StageApp, code = 'SYS_UNEXPECTED_ERROR') => {
 };
 
 describe('what stage 13 can hardly look at', () => {
+  // Proves: request-30
   it.each([
     ['a proxy that throws', hostile()],
     ['an error without a prototype', Object.setPrototypeOf(new Error('a bug'), null)],
@@ -86,6 +87,7 @@ describe('what stage 13 can hardly look at', () => {
 });
 
 describe('a payload that has no JSON', () => {
+  // Proves: request-27
   it.each([
     ['a bigint', () => 1n],
     ['a cycle', cycle],
@@ -114,6 +116,7 @@ describe('what stage 13 itself throws', () => {
   const BROKEN_CLOCK: Partial<StageDeps> = { clock: { now: () => Number.NaN } };
   const BROKEN_IDS: Partial<StageDeps> = { ids: { next: () => JSON.parse('{') } };
 
+  // Proves: request-30, asvs-16.3.4
   it.each([
     ['a clock that stands nowhere', probe(() => null), BROKEN_CLOCK],
     ['ids that nobody gives', probe(() => null), BROKEN_IDS],

@@ -51,6 +51,7 @@ describe('the public keys of the environment', () => {
     await service.close();
   });
 
+  // Proves: service-4, access-token-1, refresh-token-1, token-5, token-9, key-3, key-4, key-5, key-6
   it('verify by themselves the tokens that register, log-in and refresh gave out, each of the two its own kind', () => {
     for (const { access, refresh } of pairs) {
       expect([isSignedWith(ACCESS, access), isSignedWith(REFRESH, refresh)]).toEqual([true, true]);
@@ -59,6 +60,7 @@ describe('the public keys of the environment', () => {
     expect(pairs).toHaveLength(3);
   });
 
+  // Proves: token-9
   it('verify nothing that was changed', () => {
     for (const { access, refresh } of pairs) {
       expect([isSignedWith(ACCESS, tampered(access)), isSignedWith(REFRESH, tampered(refresh))]).toEqual([

@@ -121,6 +121,7 @@ describe('a stranger who repeats himself', () => {
   const LIMITED = { rateLimits: { global: ONE_A_MINUTE, strict: null, public: null } };
   const TIMES = 25;
 
+  // Proves: exception-10, flood-7
   it.each<[what: string, written: number, send: (app: StageApp) => PromiseLike<unknown>, line: object]>([
     [
       'from an origin that is not listed',
@@ -150,6 +151,7 @@ describe('a stranger who repeats himself', () => {
     ]);
   });
 
+  // Proves: flood-7
   it('beyond his limit is logged 10 times a minute, and then counted', async () => {
     const app = await sampledApp(LIMITED);
     await app.http.get('/probe').expect(200);
@@ -173,6 +175,7 @@ describe('a stranger who repeats himself', () => {
     ]);
   });
 
+  // Proves: flood-7
   it('from ever new origins fills neither the log nor the memory', async () => {
     const app = await sampledApp();
     await repeat(MOST + 20, (n) => app.http.get('/probe').set('Origin', `https://of-${n}.example`).expect(403));

@@ -39,6 +39,7 @@ const comparable = ({ status, headers, body }: Response) => {
 };
 
 describe('POST /auth/login', () => {
+  // Proves: service-2, service-6, endpoint-2, endpoint-8, endpoint-10, gap-6
   it('answers 200 with an access token and the user, in the success envelope', async () => {
     const response = await logIn(ada.person.username);
     expect(response.status).toBe(200);
@@ -51,6 +52,7 @@ describe('POST /auth/login', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
+  // Proves: user-2, user-3, endpoint-9
   it.each([
     ['username', () => ada.person.username],
     ['username in upper case', () => ada.person.username.toUpperCase()],
@@ -62,6 +64,7 @@ describe('POST /auth/login', () => {
     expect(response.body.data.user).toEqual(ada.user);
   });
 
+  // Proves: service-5, endpoint-11
   it('signs the tokens and sets the cookie as registering does', async () => {
     const response = await logIn(ada.person.email).expect(200);
     const { accessToken, cookie } = heldFrom(response);
@@ -103,6 +106,7 @@ describe('POST /auth/login', () => {
 });
 
 describe('credentials that fit no account', () => {
+  // Proves: state-2, catalog-4
   it('are refused without a cookie', async () => {
     const response = await logIn(ada.person.username, 'not the password');
     expect(response.status).toBe(401);
@@ -110,6 +114,7 @@ describe('credentials that fit no account', () => {
     expect(response.get('Set-Cookie')).toBeUndefined();
   });
 
+  // Proves: catalog-4
   it('are answered alike, whether the password is wrong or the account unknown', async () => {
     const wrong = comparable(await logIn(ada.person.username, 'not the password'));
     expect(comparable(await logIn('nobody.at.all', 'not the password'))).toStrictEqual(wrong);
@@ -117,6 +122,7 @@ describe('credentials that fit no account', () => {
     expect(comparable(await logIn(ada.person.email, 'not the password'))).toStrictEqual(wrong);
   });
 
+  // Proves: network-8
   it('are answered alike to the byte but for ids and times, whether the password is wrong or the account unknown', async () => {
     const answerTo = async (account: string) => {
       const body = JSON.stringify({ account, password: 'not the password' });
@@ -139,6 +145,7 @@ describe('credentials that fit no account', () => {
     }
   });
 
+  // Proves: network-8
   it('cost one comparison, whether the password is wrong or the account unknown', async () => {
     const compared: (string | null)[] = [];
     const plain = plainPasswordHasher();
@@ -161,6 +168,7 @@ describe('credentials that fit no account', () => {
     await logIn(person.username, person.password).expect(200);
   });
 
+  // Proves: gap-4
   it.each([
     ['an account with a NUL', 'ada\0'],
     ['an email with a NUL', 'ada\0@example.org'],
@@ -182,6 +190,7 @@ describe('credentials that fit no account', () => {
     expect([response.status, response.body.code]).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
   });
 
+  // Proves: asvs-6.2.8
   it('include one of two passwords that share their first 72 bytes', async () => {
     for (const shared of ['p'.repeat(72), '🔑'.repeat(18), `x${'é'.repeat(35)}y`]) {
       const { person } = await signUp(service, { ...aPerson(), password: shared });
@@ -196,6 +205,7 @@ describe('credentials that fit no account', () => {
     }
   });
 
+  // Proves: asvs-6.2.8
   it.each([
     ['composed and decomposed', 'crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')],
     ['decomposed and composed', 'crème brûlée'.normalize('NFD'), 'crème brûlée'.normalize('NFC')],
@@ -211,6 +221,7 @@ describe('credentials that fit no account', () => {
     await logIn(person.username, password).expect(200);
   });
 
+  // Proves: asvs-6.2.8
   it('include a password in another letter case or with spaces around it', async () => {
     await logIn(ada.person.username, ada.person.password.toUpperCase()).expect(401);
     await logIn(ada.person.username, ` ${ada.person.password} `).expect(401);
@@ -218,6 +229,7 @@ describe('credentials that fit no account', () => {
 });
 
 describe('a log-in without the form of one', () => {
+  // Proves: endpoint-8, gap-4
   it.each([
     ['an empty account', { account: '' }, 'account', 'too_short'],
     ['an account of 255 characters', { account: 'n'.repeat(255) }, 'account', 'too_long'],

@@ -24,12 +24,14 @@ const ask = ({ method, ...route }: Route, prefix = '') =>
 const outcomeOf = ({ status, body }: Response) => [status, body.code];
 
 describe.each(titled)('%s', (_title, route) => {
+  // Proves: event-1
   it('is no stream of events', async () => {
     const answer = await ask(route).set('Accept', 'text/event-stream');
     expect(answer.headers['content-type']).not.toMatch(/event-stream/);
     expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
   });
 
+  // Proves: event-1, asvs-4.4.1
   it('is no socket: an upgrade is not taken up', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
@@ -45,6 +47,7 @@ describe.each(titled)('%s', (_title, route) => {
     expect(status).toBe((await ask(route)).status);
   });
 
+  // Proves: version-5
   it('has no version in its path', async () => {
     expect(route.path).not.toMatch(/\/v\d/);
     for (const prefix of ['/v1', `/v${VERSION}`, '/api/v1']) {
@@ -52,6 +55,7 @@ describe.each(titled)('%s', (_title, route) => {
     }
   });
 
+  // Proves: version-6
   it('answers alike whatever version a header asks for', async () => {
     const plain = outcomeOf(await ask(route));
     for (const headers of [

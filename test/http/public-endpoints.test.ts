@@ -27,11 +27,13 @@ const AUTHORIZATIONS = {
 };
 
 describe.each(Object.entries(ENDPOINTS))('%s', (endpoint, ask) => {
+  // Proves: endpoint-1
   it('is declared public', () => {
     const declared = service.routes.find(({ method, path }) => `${method} ${path}` === endpoint);
     expect(declared?.auth).toBe('public');
   });
 
+  // Proves: endpoint-1
   it.each(Object.entries(AUTHORIZATIONS))(
     'asks for no token, and does not look at %s',
     async (_what, authorization) => {

@@ -32,6 +32,7 @@ const winnerOf = (responses: readonly Response[]): Response => {
 };
 
 describe('fifty registrations at once', () => {
+  // Proves: user-8
   it('of one username, in any letter case, make one user', async () => {
     const atFullCost = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
     const { username } = aPerson();
@@ -44,6 +45,7 @@ describe('fifty registrations at once', () => {
     await refreshWith(service, heldFrom(winner).cookie).expect(200);
   });
 
+  // Proves: user-9
   it('of one email, in any letter case, make one user', async () => {
     const { email } = aPerson();
     const write = (index: number) => (index % 2 === 0 ? email.toUpperCase() : email);
@@ -55,6 +57,7 @@ describe('fifty registrations at once', () => {
 });
 
 describe('fifty refreshes at once', () => {
+  // Proves: state-9
   it('with one token: one wins, and its session lives', async () => {
     const { cookie } = await signUp(service);
     const responses = await crowd(() => refreshWith(service, cookie));
@@ -73,6 +76,7 @@ describe('fifty refreshes at once', () => {
     expect(new Set(tokens).size).toBe(1);
   });
 
+  // Proves: refresh-5, member-2
   it('with the tokens of fifty users: everybody is served and nobody gets what is of another', async () => {
     const people = await Promise.all(Array.from({ length: CROWD }, () => signUp(service)));
     const responses = await crowd((index) => refreshWith(service, people[index]?.cookie ?? ''));

@@ -41,6 +41,7 @@ const rotate = async (cookie: string, at: TestService = service): Promise<string
   heldFrom(await refreshWith(at, cookie).expect(200)).cookie;
 
 describe('POST /auth/refresh-token', () => {
+  // Proves: service-3, service-6, endpoint-2, endpoint-14, refresh-1, refresh-9
   it('answers 200 with an access token alone, in the success envelope', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie);
@@ -54,6 +55,7 @@ describe('POST /auth/refresh-token', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
+  // Proves: endpoint-15, refresh-8
   it('replaces the cookie, with the attributes that it had', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie).expect(200);
@@ -68,6 +70,7 @@ describe('POST /auth/refresh-token', () => {
     });
   });
 
+  // Proves: service-5, access-token-5, refresh-token-5, state-10, refresh-7
   it('signs both tokens anew: 15 minutes and 7 days from now, in the same session', async () => {
     const { user, accessToken, cookie } = await signUp(service);
     clock.advance(5 * SECOND);
@@ -82,6 +85,7 @@ describe('POST /auth/refresh-token', () => {
     expect(new Set([access, before, after, opened(accessToken)].map(({ claims }) => claims.jti)).size).toBe(4);
   });
 
+  // Proves: service-3
   it('serves a browser that keeps its cookies, again and again', async () => {
     const browser = service.browser();
     await browser.post('/auth/register').send(aPerson()).expect(201);
@@ -93,6 +97,7 @@ describe('POST /auth/refresh-token', () => {
     expectRefused(await browser.post('/auth/refresh-token'));
   });
 
+  // Proves: endpoint-12
   it('needs no body and reads none', async () => {
     const { cookie } = await signUp(service);
     await refreshWith(service, cookie).set('Content-Type', 'application/json').send('{ no json').expect(200);
@@ -100,10 +105,12 @@ describe('POST /auth/refresh-token', () => {
 });
 
 describe('a refresh token that is refused', () => {
+  // Proves: state-2, refresh-2, catalog-7
   it('is one that is absent', async () => {
     expectRefused(await service.http.post('/auth/refresh-token'));
   });
 
+  // Proves: refresh-4, catalog-8
   it.each(['', 'garbage', '%E0%A4%A', '"quoted"', 'a.b.c', `${'x'.repeat(40)}.`.repeat(3)])(
     'is one that is no token: %j',
     async (value) => {
@@ -111,17 +118,20 @@ describe('a refresh token that is refused', () => {
     },
   );
 
+  // Proves: refresh-3, network-3, asvs-9.2.2
   it('is an access token', async () => {
     const { accessToken } = await signUp(service);
     expectRefused(await refreshWith(service, `refresh_token=${accessToken}`));
   });
 
+  // Proves: state-8, refresh-4, catalog-10
   it('is one that was tampered with, and the true one still works', async () => {
     const { cookie } = await signUp(service);
     expectRefused(await refreshWith(service, tampered(cookie)));
     await rotate(cookie);
   });
 
+  // Proves: endpoint-13, token-7, cookie-1
   it('is a genuine one that comes under another name, in the body or in the Authorization header', async () => {
     const { cookie } = await signUp(service);
     const token = tokenIn(cookie);
@@ -131,6 +141,7 @@ describe('a refresh token that is refused', () => {
     await rotate(cookie);
   });
 
+  // Proves: state-3, state-4, refresh-4
   it('is one whose time is over, from its last second on', async () => {
     const { cookie } = await signUp(service);
     const other = await signUp(service);
@@ -140,12 +151,14 @@ describe('a refresh token that is refused', () => {
     expectRefused(await refreshWith(service, cookie));
   });
 
+  // Proves: refresh-6, catalog-9, asvs-7.4.2
   it('is one whose user is gone', async () => {
     const { cookie, user } = await signUp(service);
     gone.add(user.id);
     expectRefused(await refreshWith(service, cookie));
   });
 
+  // Proves: state-9
   it('is one that was rotated, while its successor works', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
@@ -167,6 +180,7 @@ describe('a refresh token that is refused', () => {
 });
 
 describe('a session that is refreshed', () => {
+  // Proves: asvs-7.1.1
   it('lives on as long as it is refreshed in time', async () => {
     let { cookie } = await signUp(service);
     for (let week = 0; week < 3; week += 1) {
@@ -175,6 +189,7 @@ describe('a session that is refreshed', () => {
     }
   });
 
+  // Proves: asvs-7.3.1
   it('ends when it is not', async () => {
     const cookie = await rotate((await signUp(service)).cookie);
     clock.advance(7 * DAY);
@@ -183,6 +198,7 @@ describe('a session that is refreshed', () => {
 });
 
 describe('a replay of the immediate predecessor', () => {
+  // Proves: state-11
   it('within 10 s of its rotation is a race: the session lives', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
@@ -191,6 +207,7 @@ describe('a replay of the immediate predecessor', () => {
     await rotate(next);
   });
 
+  // Proves: state-11, theft-1, asvs-16.3.3
   it('after 10 s is theft: the whole session ends, and that is logged at warn', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
@@ -222,6 +239,7 @@ describe('a replay of the immediate predecessor', () => {
 });
 
 describe('a replay of an older token', () => {
+  // Proves: state-11
   it('within 10 s of its own rotation is a race: the session lives', async () => {
     const { cookie } = await signUp(service);
     let newest = cookie;
@@ -231,6 +249,7 @@ describe('a replay of an older token', () => {
     await rotate(newest);
   });
 
+  // Proves: state-11, theft-1
   it('after 10 s is theft, however new the last rotation is: the whole session ends', async () => {
     const { cookie } = await signUp(service);
     const second = await rotate(cookie);
@@ -310,6 +329,7 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
 });
 
 describe('of several cookies', () => {
+  // Proves: refresh-1
   it('the one that is current counts, behind one whose session has ended, one of a rotated token and what is no token', async () => {
     const [ended, { cookie }] = [await signUp(service), await signUp(service)];
     await service.http.get('/auth/clear-cookie').set('Cookie', ended.cookie).expect(200);
@@ -370,6 +390,7 @@ describe('a refresh that a page of another site causes', () => {
 });
 
 describe('a refresh during which the database fails', () => {
+  // Proves: errors-3
   it.each(['rotate', 'findById'])('in %s is DB_QUERY_FAILED, and the token still works', async (step) => {
     let failing = false;
     const failOnce = () => {

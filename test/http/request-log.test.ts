@@ -21,6 +21,7 @@ const took = (milliseconds: number, path: string) =>
 describe('the level of a request', () => {
   const { slowRequest } = parseConfig({});
 
+  // Proves: request-29, slow-2, slow-3
   it.each([
     [0, '/probe', 'debug'],
     [500, '/probe', 'debug'],
@@ -37,6 +38,7 @@ describe('the level of a request', () => {
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
   });
 
+  // Proves: slow-2, slow-3
   it.each([
     ['warn', { warn: 0, error: 600_000 }],
     ['error', { warn: 0, error: 0 }],
@@ -47,6 +49,7 @@ describe('the level of a request', () => {
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
   });
 
+  // Proves: slow-4, slow-5
   it.each([
     [200, 'debug', '/ok'],
     [204, 'debug', null],
@@ -77,6 +80,7 @@ describe('the level of a request', () => {
     expect(answered(app)).toEqual([expect.objectContaining({ level, status })]);
   });
 
+  // Proves: slow-1
   it('goes by SLOW_REQUEST_THRESHOLDS', async () => {
     const service = await startService({ SLOW_REQUEST_THRESHOLDS: '{"warn":0,"error":600000}' });
     await service.http.get('/health/live').expect(200);
@@ -86,6 +90,7 @@ describe('the level of a request', () => {
 });
 
 describe('the line of a request', () => {
+  // Proves: request-29
   it('names request, method, route, status and duration', async () => {
     const app = await stageApp([took(1_234, '/probe')]);
     await app.http.get('/probe').set('svc-request-id', 'mine').expect(200);

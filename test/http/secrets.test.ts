@@ -114,6 +114,7 @@ describe('a walk through the service', () => {
     expect(secrets.length).toBeGreaterThan(20);
   });
 
+  // Proves: theft-5, asvs-16.2.5, asvs-16.3.2
   it('leaves a line in the log for every request, and no secret in any', () => {
     expect(service.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(answers.length);
     const logged = service.logs.map((line) => JSON.stringify(line));
@@ -121,18 +122,21 @@ describe('a walk through the service', () => {
     expect(logged.filter((line) => line.includes('PRIVATE KEY'))).toEqual([]);
   });
 
+  // Proves: network-7
   it('finds no secret in an error', () => {
     for (const text of errorsAmong(answers).map(wholeOf)) {
       expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
     }
   });
 
+  // Proves: network-7, asvs-16.5.1
   it('finds no stack, no SQL and no path of a file in an error', () => {
     const errors = errorsAmong(answers);
     expect(errors.length).toBeGreaterThan(20);
     for (const { text } of errors) expect(text).not.toMatch(INNARDS);
   });
 
+  // Proves: user-6, password-4
   it('finds no hash and no key in any answer', () => {
     for (const text of answers.map(wholeOf)) expect(text).not.toMatch(/\$2[aby]\$|PRIVATE KEY|passwordHash/);
     for (const part of keyParts(service))
@@ -168,6 +172,7 @@ describe('an exception that nobody foresaw', () => {
     return { response, logs: service.logs };
   };
 
+  // Proves: catalog-21, asvs-16.5.1
   it('is answered 500 without a word of it', async () => {
     const { response } = await encounter(indiscreet({ message: sql, members }));
     expect([response.status, response.body.code]).toEqual([500, 'SYS_UNEXPECTED_ERROR']);
@@ -175,6 +180,7 @@ describe('an exception that nobody foresaw', () => {
     for (const secret of SECRETS) expect(wholeOf(response)).not.toContain(secret);
   });
 
+  // Proves: exception-11
   it('is logged at fatal with its place and without the secrets among its members', async () => {
     const { logs } = await encounter(indiscreet({ message: 'the connection broke', members }));
     const [line, ...more] = logs.filter(({ level }) => level === 'fatal');
@@ -183,6 +189,7 @@ describe('an exception that nobody foresaw', () => {
     for (const secret of SECRETS) expect(JSON.stringify(logs)).not.toContain(secret);
   });
 
+  // Proves: theft-5
   it.each([
     ['its message', new Error(sql)],
     ['the message of its cause', new Error('the query failed', { cause: new Error(sql) })],

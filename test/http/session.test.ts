@@ -28,11 +28,13 @@ const anonymousAnswer = (requestId: string | undefined) => ({
 });
 
 describe('GET /auth/session', () => {
+  // Proves: guard-3
   it('is anonymous without an Authorization header', async () => {
     const response = await session().expect(200);
     expect(response.body).toStrictEqual(anonymousAnswer(response.get('svc-request-id')));
   });
 
+  // Proves: guard-4
   it.each(['Bearer', 'bearer', 'BEARER'])('tells whose the token is: %s', async (scheme) => {
     const response = await session(`${scheme} ${ada.accessToken}`).expect(200);
     expect(response.body).toStrictEqual({
@@ -48,6 +50,7 @@ describe('GET /auth/session', () => {
     expect(response.get('Cache-Control')).toBe('no-store');
   });
 
+  // Proves: guard-5
   it.each([
     ['of a token that is none', () => 'Bearer garbage'],
     ['of no token', () => 'Bearer'],
@@ -75,6 +78,7 @@ describe('GET /auth/session', () => {
     expect((await session(`Bearer ${accessToken}`).expect(200)).body.data.authenticated).toBe(false);
   });
 
+  // Proves: guard-12
   it('answers from the claims, without the database', async () => {
     const down = () => Promise.reject(new Error('down'));
     const users = { add: down, findById: down, findByUsername: down, findByEmail: down, setPasswordHash: down };

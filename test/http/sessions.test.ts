@@ -31,6 +31,7 @@ const sessionOf = ({ accessToken }: Held) => String(opened(accessToken).header.s
 const refreshes = async ({ cookie }: Held) => (await refreshWith(service, cookie)).status === 200;
 
 describe('GET /auth/sessions', () => {
+  // Proves: asvs-7.5.2
   it('tells of each session where and when, the last used first, and nothing of its tokens', async () => {
     clock.set(NOW);
     const ada = await signUp(service);
@@ -74,6 +75,7 @@ describe('GET /auth/sessions', () => {
     expect(response.body.context.user).toEqual({ id: ada.user.id, username: ada.user.username });
   });
 
+  // Proves: member-1, asvs-8.2.2
   it('leaves out what is over and what is of others', async () => {
     const ada = await signUp(service);
     await signUp(service);
@@ -90,6 +92,7 @@ describe('GET /auth/sessions', () => {
     expect(await list(refreshed)).toMatchObject([{ id: sessionOf(ada), current: true }]);
   });
 
+  // Proves: theft-5
   it('writes no address and no user agent into the log', async () => {
     const { accessToken } = await signUp(service);
     await service.http
@@ -105,6 +108,7 @@ describe('GET /auth/sessions', () => {
 });
 
 describe('DELETE /auth/sessions/:id', () => {
+  // Proves: theft-1
   it('ends that session: its cookie refreshes no more, its access token lives on', async () => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions/${sessionOf(phone)}`, ada).expect(200);
@@ -120,6 +124,7 @@ describe('DELETE /auth/sessions/:id', () => {
     expect(await refreshes(ada)).toBe(false);
   });
 
+  // Proves: member-1, asvs-8.2.2
   it('says DB_RECORD_NOT_FOUND to another user’s session, which goes on, and to what is none', async () => {
     const [ada, eve] = [await signUp(service), await signUp(service)];
     for (const id of [sessionOf(ada), eve.user.id, '01J00000000000000000000000']) {
@@ -161,6 +166,7 @@ describe('DELETE /auth/sessions/:id', () => {
 });
 
 describe('DELETE /auth/sessions', () => {
+  // Proves: asvs-7.5.2
   it('ends every session of the user, the current one too, and none of others', async () => {
     const [{ ada, phone }, bob] = [await onTwoDevices(), await signUp(service)];
     const { body } = await as('delete', '/auth/sessions', ada).expect(200);
@@ -203,6 +209,7 @@ describe.each([
   ['delete', '/auth/sessions'],
   ['delete', '/auth/sessions/01J00000000000000000000000'],
 ] as const)('%s %s', (method, path) => {
+  // Proves: asvs-8.2.1
   it('asks for an access token, and takes no cookie for one', async () => {
     const { cookie } = await signUp(service);
     const missing = await service.http[method](path).set('Cookie', cookie).expect(401);
@@ -213,6 +220,7 @@ describe.each([
 });
 
 describe('a user who logs in more than 50 times', () => {
+  // Proves: flood-8, asvs-7.1.2
   it('keeps the 50 sessions that were used last', async () => {
     const ada = await signUp(service);
     for (let count = 0; count < 50; count += 1) await logIn(ada.person);

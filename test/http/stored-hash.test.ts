@@ -13,6 +13,7 @@ const FOREIGN = [
 ] as const;
 
 describe('a stored hash that another bcrypt made', () => {
+  // Proves: password-3, asvs-11.2.1
   it.each(FOREIGN)('is met by its password alone: %s', async (password, passwordHash) => {
     const service = await startService();
     const user = aUser({ passwordHash });
@@ -32,6 +33,7 @@ describe('a stored hash that another bcrypt made', () => {
 });
 
 describe('a raised BCRYPT_COST', () => {
+  // Proves: password-5, theft-3
   it('reaches a stored hash at its next log-in, and nothing but that', async () => {
     const shared = { users: memoryUserRepository(), sessions: memorySessionRepository() };
     const [cheap, dear] = [
@@ -75,6 +77,7 @@ describe('a raised BCRYPT_COST', () => {
 });
 
 describe('the hash that registering stores', () => {
+  // Proves: password-1, constant-7, asvs-11.4.2
   it('is one of bcrypt at cost 10 for that password alone', async () => {
     const service = await startService();
     const person = aPerson();

@@ -30,6 +30,7 @@ const used = async (token: string) =>
 const refreshed = async (cookie: string) => outcomeOf(await refreshWith(service, cookie));
 
 describe('an access token', () => {
+  // Proves: state-1
   it('is valid from register, log-in and refresh on', async () => {
     const { accessToken, cookie } = await logIn();
     const tokens = [ada.accessToken, accessToken, (await refresh(cookie)).accessToken];
@@ -37,6 +38,7 @@ describe('an access token', () => {
     expect(new Set(tokens).size).toBe(3);
   });
 
+  // Proves: state-6
   it('is valid again after each use, until it expires, and stays expired', async () => {
     for (let minute = 0; minute < 15; minute += 1) {
       expect(await used(ada.accessToken)).toBe('200');
@@ -48,6 +50,7 @@ describe('an access token', () => {
     }
   });
 
+  // Proves: state-7, state-13
   it('that fails verification fails it again, and does the true one no harm', async () => {
     for (let times = 0; times < 2; times += 1) {
       expect(await used(tampered(ada.accessToken))).toBe('401 AUTH_TOKEN_INVALID');
@@ -55,6 +58,7 @@ describe('an access token', () => {
     expect(await used(ada.accessToken)).toBe('200');
   });
 
+  // Proves: state-12
   it('that expired is replaced by a refresh or by a log-in', async () => {
     clock.advance(15 * MINUTE);
     expect(await used(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
@@ -64,17 +68,20 @@ describe('an access token', () => {
 });
 
 describe('a refresh token', () => {
+  // Proves: state-1
   it('is valid from register, log-in and refresh on', async () => {
     const { cookie } = await logIn();
     const next = await refresh(cookie);
     for (const held of [ada.cookie, next.cookie]) expect(await refreshed(held)).toBe('200');
   });
 
+  // Proves: state-7, state-13
   it('that fails verification fails it again, and does the true one no harm', async () => {
     for (let times = 0; times < 2; times += 1) expect(await refreshed(tampered(ada.cookie))).toBe('401 AUTH_FAILED');
     expect(await refreshed(ada.cookie)).toBe('200');
   });
 
+  // Proves: state-14
   it('that was rotated stays refused, however often and however late it comes back', async () => {
     await refresh(ada.cookie);
     for (const pause of [0, 0, SECOND, MINUTE, DAY, 7 * DAY]) {
@@ -83,6 +90,7 @@ describe('a refresh token', () => {
     }
   });
 
+  // Proves: state-12
   it('that expired stays refused, and is replaced by a log-in', async () => {
     clock.advance(7 * DAY);
     for (let times = 0; times < 2; times += 1) expect(await refreshed(ada.cookie)).toBe('401 AUTH_FAILED');

@@ -68,6 +68,7 @@ describe('a PostgreSQL', () => {
 });
 
 describe('without any variable', () => {
+  // Proves: token-1, token-3, cookie-7, key-7, key-8, rate-3, rate-5
   it('development gets its defaults', () => {
     expect(parseConfig({})).toEqual({
       environment: 'development',
@@ -109,6 +110,7 @@ describe('without any variable', () => {
     expect(parseConfig({ NODE_ENV: 'test' })).toEqual({ ...parseConfig({}), environment: 'test', logLevel: 'info' });
   });
 
+  // Proves: rate-3, rate-5, rate-7
   it('production gets its own, once it has what it requires', () => {
     expect(parseConfig(PRODUCTION)).toMatchObject({
       environment: 'production',
@@ -347,6 +349,7 @@ describe('a variable', () => {
   });
 
   describe.each(Object.entries(FORMS))('%s', (name, { fits, unfit }) => {
+    // Proves: key-7, key-8, slow-1
     it.each(Object.entries(fits))('takes "%s"', (text, config) => {
       expect(parseConfig({ [name]: text })).toMatchObject(config);
     });
@@ -386,6 +389,7 @@ describe('variables that depend on each other', () => {
 });
 
 describe('production', () => {
+  // Proves: cookie-11, key-1, key-2, network-1, operator-1, asvs-11.4.2
   it.each([
     ['an insecure cookie', { JWT_REFRESH_COOKIE_SECURE: 'false' }, ['JWT_REFRESH_COOKIE_SECURE']],
     ['a cookie that nobody made secure', { JWT_REFRESH_COOKIE_SECURE: undefined }, ['JWT_REFRESH_COOKIE_SECURE']],
@@ -413,6 +417,7 @@ describe('the keys', () => {
   const other = pair();
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
 
+  // Proves: key-3, key-4, key-5, key-6
   it.each([
     ['with real line breaks', {}],
     ['with escaped line breaks', Object.fromEntries(Object.entries(KEYS).map(([name, text]) => [name, escaped(text)]))],
@@ -444,6 +449,7 @@ describe('the keys', () => {
       .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
       .toString();
 
+    // Proves: token-5, operator-1, asvs-11.2.3
     it.each([
       ['a private key that is none', 'JWT_ACCESS_PRIVATE_KEY', 'secret'],
       ['a private key cut short', 'JWT_ACCESS_PRIVATE_KEY', truncated],
@@ -477,6 +483,7 @@ describe('the keys', () => {
       ).toEqual(['JWT_ACCESS_PUBLIC_KEY', 'JWT_REFRESH_PUBLIC_KEY']);
     });
 
+    // Proves: token-10, operator-1
     it('one pair for both tokens is refused', () => {
       expect(
         refuses({
@@ -521,6 +528,7 @@ describe('the error', () => {
     `-----BEGIN PRIVATE KEY-----\n${MARKER}\n-----END PRIVATE KEY-----`,
     `-----BEGIN PUBLIC KEY-----\n${MARKER}\n-----END PUBLIC KEY-----`,
   ];
+  // Proves: operator-4
   it.each(CONFIG_VARIABLES.map(({ name }) => name))('never tells what %s holds', (name) => {
     for (const NODE_ENV of ['development', 'production'])
       for (const shape of shapes) {

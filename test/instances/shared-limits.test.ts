@@ -18,6 +18,7 @@ describe.runIf(canShare()).each<[string, [number, number]]>([
   const { at } = twoInstances({ RATE_LIMIT_STRICT: `${LIMIT}/60`, TRUST_PROXY: '1' }, clocks);
   const ask = (instance: number) => at(instance).http.post('/auth/login').set('X-Forwarded-For', '192.0.2.1').send({});
 
+  // Proves: flood-1
   it('admit together what one of them would, and tell a wait within the window', async () => {
     const responses = [];
     for (let count = 0; count < 3 * LIMIT; count += 1) responses.push(await ask(count));
@@ -41,6 +42,7 @@ describe.runIf(canShare())('two instances over one Redis', () => {
   const burst = (count: number, forwarded: string) =>
     Promise.all(Array.from({ length: count }, (_none, index) => ask(index, forwarded)));
 
+  // Proves: flood-1
   it('admit as many requests of a burst over both as one of them would', async () => {
     const responses = await burst(3 * LIMIT, '192.0.2.1');
     expect(tally(responses)).toEqual({ [ADMITTED]: LIMIT, [REFUSED]: 2 * LIMIT });

@@ -48,6 +48,7 @@ describe('keys generate', () => {
     printed = keys(['generate']);
   });
 
+  // Proves: asvs-11.6.1
   it('prints two pairs that production accepts, as lines of an environment file', () => {
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     const variables = variablesIn(printed.stdout);
@@ -67,6 +68,7 @@ describe('keys generate', () => {
     expect(blocks).toHaveLength(4);
   });
 
+  // Proves: asvs-11.5.1
   it('makes other pairs each time, whatever is wrong with the environment', () => {
     const again = keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
     expect(again.status).toBe(0);
@@ -138,6 +140,7 @@ describe('keys rotate', () => {
     steps = printed.stdout.split(/^# step-\d\.env$/m).slice(1);
   });
 
+  // Proves: operator-5, asvs-11.1.1
   it('says three steps, after each of which production starts', () => {
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     expect(steps).toHaveLength(3);
@@ -242,6 +245,7 @@ describe('keys check', () => {
     expect(keys(['check'], { NODE_ENV: 'production' }).status).toBe(1);
   });
 
+  // Proves: theft-6
   it('tells no private key, whatever it finds', () => {
     for (const env of [PRODUCTION, { ...PRODUCTION, PORT: 'http' }, { ...PRODUCTION, JWT_ACCESS_PUBLIC_KEY: 'none' }]) {
       const { stdout, stderr } = keys(['check'], env);

@@ -67,6 +67,7 @@ describe('the metrics', () => {
     expect(sample(text, 'tandem_rate_limit_mode{mode="degraded"}')).toBe(0);
   });
 
+  // Proves: operator-6
   it('are not on the port of the service', async () => {
     await request(service.url).get('/metrics').expect(404);
   });

@@ -17,6 +17,7 @@ describe('the service refuses to start', () => {
   const directory = temporaryDirectory();
   afterAll(directory.remove);
 
+  // Proves: cookie-11, key-1, operator-4
   it('with a configuration that is wrong: every variable is named, no value is told', async () => {
     const { code, stdout, stderr } = await refusalOf({
       NODE_ENV: 'production',

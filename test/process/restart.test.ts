@@ -20,6 +20,7 @@ describe('the service on its embedded database', () => {
   const login = ({ url }: RunningService) =>
     request(url).post('/auth/login').send({ account: person.email, password: person.password });
 
+  // Proves: user-10
   it('starts on an empty directory, and after a stop has what it had: users, sessions and keys', async () => {
     service = await runService(env);
     expect(messagesOf(service)).toContain('Preparing the database …');
@@ -39,6 +40,7 @@ describe('the service on its embedded database', () => {
     expect((await login(service)).status).toBe(200);
   });
 
+  // Proves: operator-3
   it('has let nobody else read any of it, by whatever umask it was started', async () => {
     const other = temporaryDirectory();
     onTestFinished(other.remove);
@@ -53,6 +55,7 @@ describe('the service on its embedded database', () => {
     expect(statSync(other.path).mode & 0o777).toBe(0o700);
   });
 
+  // Proves: user-10
   it('keeps what it acknowledged when it is killed', async () => {
     service ??= await runService(env);
     const other = aPerson();
@@ -72,6 +75,7 @@ describe('the service on its embedded database', () => {
     expect((await login(service)).status).toBe(200);
   });
 
+  // Proves: asvs-16.2.3
   it('answers in one line of JSON for each request, with the id that the client got', async () => {
     service ??= await runService({ ...env, LOG_LEVEL: 'debug' });
     const response = await request(service.url).get('/errors').set('svc-request-id', 'from-the-client');

@@ -54,6 +54,7 @@ describe('whatever is asked', () => {
     expect(unhandled).toEqual([]);
   });
 
+  // Proves: network-6
   it('the answer is a proper one', async () => {
     const { send, close } = keepAliveClient(service.url, CONNECTIONS);
     const clientOf = (number: number) => clients[number % clients.length] ?? expect.unreachable();

@@ -19,6 +19,7 @@ describe('counters', () => {
     expect(counters.has('b')).toBe(false);
   });
 
+  // Proves: flood-1
   it('are never more than their capacity, however many strangers come', () => {
     const counters = countersFor(100);
     for (let stranger = 0; stranger < 10_000; stranger += 1) {

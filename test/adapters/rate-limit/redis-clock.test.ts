@@ -83,6 +83,7 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     expect(left).toBeLessThanOrEqual(WINDOW);
   });
 
+  // Proves: flood-9
   it('are counted there while the event loop is late, and nobody calls Redis away', async () => {
     const { redis, start } = await setUp();
     const late = await start();

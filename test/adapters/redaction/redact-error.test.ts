@@ -24,6 +24,7 @@ describe('what is told of an exception', () => {
     expect(redactError(thrownBy(bug))).toMatchObject({ message, stack: expect.stringMatching(/^ {4}at /) });
   });
 
+  // Proves: theft-5
   it.each<[string, () => unknown]>([
     ['a text that is no object', () => 'a' in (secret as object)],
     ['a text that is no callback', () => [1].map(secret as () => void)],

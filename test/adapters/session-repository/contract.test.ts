@@ -41,6 +41,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
 
     describeSessionRepository('mikroOrmSessionRepository', empty);
 
+    // Proves: asvs-7.4.2
     it('loses the sessions of a user who is deleted', async () => {
       const { repository, owner } = await empty();
       const session = aSession({ userId: owner });
@@ -180,6 +181,7 @@ if (redisServer !== undefined) {
         expect(await repository.rotate(aRotation(session))).toBe('rotated');
       }));
 
+    // Proves: theft-4
     it('tells of a failure its names alone', () =>
       withRedis(async (redis) => {
         const [repository, session] = [redisSessionRepository(redis), aSession()];

@@ -3,6 +3,7 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 
 describe('AppError', () => {
+  // Proves: exception-4
   it('is what its row of the catalog says', () => {
     const error = new AppError('AUTH_USER_DUPLICATE');
     expect(error).toBeInstanceOf(Error);
@@ -19,6 +20,7 @@ describe('AppError', () => {
     expect(error.cause).toBeUndefined();
   });
 
+  // Proves: exception-4
   it('carries what the occurrence adds', () => {
     const cause = new Error('below');
     const details = [{ field: 'email', message: 'Not an email address.', code: 'email' }];

@@ -4,6 +4,7 @@ import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 /** SPEC "Errors": `{DOMAIN}_{NOUN}_{CONDITION}`, of which noun and condition may have several words. */
 const FORM = /^(CLIENT|AUTH|DB|EXCEPTION|SYS)(_[A-Z]+){2,}$/;
 
+// Proves: error-3, errors-2
 it('every code names domain, noun and condition, but for AUTH_FAILED, which SPEC gives no noun', () => {
   expect(Object.keys(CATALOG).filter((code) => !FORM.test(code))).toEqual(['AUTH_FAILED']);
 });

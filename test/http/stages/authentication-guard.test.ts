@@ -70,6 +70,7 @@ const PASSES_AS = (claims: AccessClaims | null) => ({
 });
 
 describe('public', () => {
+  // Proves: service-7, guard-2
   it.each([null, `Bearer ${VALID}`, 'Bearer garbage', 'Basic abc'])('needs no token: %.20s', async (authorization) => {
     const { body } = await ask(await start('public'), authorization).expect(200);
     expect(body).toMatchObject(PASSES_AS(null));
@@ -78,24 +79,28 @@ describe('public', () => {
 });
 
 describe('optional', () => {
+  // Proves: service-7, guard-3
   it('lets somebody without a token pass anonymously', async () => {
     const { body } = await ask(await start('optional'), null).expect(200);
     expect(body).toMatchObject(PASSES_AS(null));
     expect(body.context).not.toHaveProperty('user');
   });
 
+  // Proves: guard-4
   it('binds the claims of a valid token', async () => {
     const { body } = await ask(await start('optional'), `Bearer ${VALID}`).expect(200);
     expect(body).toMatchObject(PASSES_AS(CLAIMS));
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
   });
 
+  // Proves: guard-5
   it.each(INVALID)('lets somebody %s pass anonymously', async (_what, token) => {
     const answer = await ask(await start('optional'), `Bearer ${token}`).expect(200);
     expect(answer.body).toMatchObject(PASSES_AS(null));
     expect(answer.headers).not.toHaveProperty('www-authenticate');
   });
 
+  // Proves: guard-10
   it.each([...NO_TOKEN, ...OTHER_SCHEMES])(
     'lets somebody without a Bearer token pass anonymously: %.20s',
     async (authorization) => {
@@ -106,6 +111,7 @@ describe('optional', () => {
 });
 
 describe('required', () => {
+  // Proves: guard-9, guard-11
   it('binds the claims of a valid token, all of them', async () => {
     const { body } = await ask(await start('required'), `Bearer ${VALID}`).expect(200);
     expect(body.data).toEqual({ claims: CLAIMS, sessionId: TOKEN.sessionId, same: true });
@@ -118,6 +124,7 @@ describe('required', () => {
     expect(body).toMatchObject(PASSES_AS(CLAIMS));
   });
 
+  // Proves: service-7, request-18, guard-7, guard-10, catalog-6
   it.each([null, '', ...NO_TOKEN, ...OTHER_SCHEMES])('says AUTH_TOKEN_MISSING to %.20s', async (authorization) => {
     const answer = await ask(await start('required'), authorization).expect(401);
     expect(answer.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
@@ -125,6 +132,7 @@ describe('required', () => {
     expect(answer.body.context).not.toHaveProperty('user');
   });
 
+  // Proves: state-8, guard-8, catalog-5, asvs-8.3.1
   it.each(INVALID)('says AUTH_TOKEN_INVALID to somebody %s', async (_what, token) => {
     const answer = await ask(await start('required'), `Bearer ${token}`).expect(401);
     expect(answer.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
@@ -140,6 +148,7 @@ describe('required', () => {
     await ask(app, `Bearer ${VALID}`).expect(401);
   });
 
+  // Proves: service-8, guard-6, network-4, asvs-6.3.4, asvs-8.2.1
   it('is the default of a route that declares none', async () => {
     const silent = route({ name: 'silent', method: 'GET', path: '/probe', response: { data: v.null() } }, () => null);
     const app = await stageApp([silent], { authenticate: authenticate({ tokens, clock }), clock });
@@ -156,6 +165,7 @@ describe('required', () => {
 });
 
 describe('a verification that fails by itself', () => {
+  // Proves: network-4, asvs-16.5.3
   it.each(['optional', 'required'] as const)('is a fault of the service and lets nobody pass: %s', async (auth) => {
     const broken = async () => Promise.reject(new Error('no verifier'));
     const app = await stageApp([guardedBy(auth)], { authenticate: broken });

@@ -27,6 +27,7 @@ describe('cookies', () => {
     expect(await cookiesOf('')).toEqual([]);
   });
 
+  // Proves: request-5, request-6, flood-3
   it.each<[string, string, string[]]>([
     ['are none of an empty header', '', []],
     ['are none of separators alone', ' ; ;; ', []],

@@ -28,12 +28,14 @@ const exposed = (headers: Headers): string[] => (headers['access-control-expose-
 const verbs = METHODS.map((method) => method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete');
 
 describe.each(verbs)('%s', (method) => {
+  // Proves: request-31
   it('without Origin is allowed, and gets no CORS header', async () => {
     const answer = await (await start()).http[method]('/probe').expect(200);
     expect(corsOf(answer.headers)).toEqual({});
     expect(variesByOrigin(answer.headers)).toBe(true);
   });
 
+  // Proves: request-32, request-38, request-39, request-40, request-41, asvs-3.4.2
   it.each([ALLOWED, ALSO_ALLOWED])('from %s, on the list, is allowed and gets the CORS headers', async (origin) => {
     const answer = await (await start()).http[method]('/probe').set('Origin', origin).expect(200);
     expect(answer.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });
@@ -41,6 +43,7 @@ describe.each(verbs)('%s', (method) => {
     expect(variesByOrigin(answer.headers)).toBe(true);
   });
 
+  // Proves: request-16, request-33, exception-12, website-5, asvs-3.4.2
   it.each([
     ['an origin that is not listed', 'https://elsewhere.example'],
     ['the origin of a sandbox', 'null'],
@@ -59,6 +62,7 @@ describe.each(verbs)('%s', (method) => {
 });
 
 describe('a preflight', () => {
+  // Proves: request-34, request-38, request-39, request-40, request-41, constant-6
   it.each([...METHODS, 'HEAD', 'QUERY'])(
     'for %s from a listed origin gets 204 with the allow headers',
     async (method) => {
@@ -74,6 +78,7 @@ describe('a preflight', () => {
     },
   );
 
+  // Proves: request-35
   it.each(['https://elsewhere.example', 'null'])('from %s is forbidden, without a CORS header', async (origin) => {
     const answer = await (await start()).http
       .options('/probe')
@@ -85,6 +90,7 @@ describe('a preflight', () => {
     expect(variesByOrigin(answer.headers)).toBe(true);
   });
 
+  // Proves: request-34
   it('is answered for a path that no route has, and reaches no handler', async () => {
     const { http } = await start();
     await http.options('/nowhere').set({ Origin: ALLOWED, 'Access-Control-Request-Method': 'GET' }).expect(204);
@@ -92,6 +98,7 @@ describe('a preflight', () => {
 });
 
 describe('OPTIONS', () => {
+  // Proves: request-35
   it('without Origin gets 204 with the allow headers, and names no origin', async () => {
     const answer = await (await start()).http.options('/probe').expect(204);
     expect(corsOf(answer.headers)).toEqual(CORS);
@@ -130,11 +137,13 @@ describe('the list of origins', () => {
     ALLOWED_ORIGINS_PROD: 'https://app.example.com,https://www.example.com',
   };
 
+  // Proves: request-37
   it('is ALLOWED_ORIGINS_PROD in production', () => {
     const { allowedOrigins } = parseConfig({ ...PRODUCTION, ...LISTS });
     expect(allowedOrigins).toEqual(['https://app.example.com', 'https://www.example.com']);
   });
 
+  // Proves: request-36
   it('is ALLOWED_ORIGINS_DEV in development', () => {
     const { allowedOrigins } = parseConfig({ ...DEVELOPMENT, ...LISTS });
     expect(allowedOrigins).toEqual(['http://localhost:5173', 'http://localhost:8080']);
@@ -147,6 +156,7 @@ describe('the list of origins', () => {
     await http.get('/probe').set('Origin', ALLOWED).expect(403);
   });
 
+  // Proves: request-36
   it('is what the service goes by', async () => {
     const service = await startService(LISTS);
     const { http } = service;

@@ -83,6 +83,7 @@ describe('a path parameter', () => {
 });
 
 describe('an unknown path', () => {
+  // Proves: service-9, catalog-18
   it.each([
     '/nowhere',
     '/',
@@ -126,6 +127,7 @@ describe('an unknown path', () => {
 });
 
 describe('a known path by another method', () => {
+  // Proves: exception-8
   it.each(['PUT', 'PATCH', 'PROPFIND', 'TRACE'])('gets 405 for %s, and every method that there is', async (method) => {
     const { url } = await start();
     const answer = await exchangeRaw(url, head(`${method} /things`, { Connection: 'close' }));

@@ -10,6 +10,7 @@ const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt:
 const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('the error envelope', () => {
+  // Proves: service-9, error-1, request-4, asvs-4.1.1
   it('has the members of the specification, and no others', async () => {
     const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))], { clock });
     const answer = await http.get('/probe').set('svc-request-id', 'mine').expect(404);
@@ -32,6 +33,7 @@ describe('the error envelope', () => {
     expect((await http.get('/probe').expect(400)).body.details).toEqual(details);
   });
 
+  // Proves: error-9
   it('names the user of an authenticated request', async () => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
     const { http } = await stageApp([bug], {
@@ -70,6 +72,7 @@ describe('the error envelope', () => {
     expect(body.code).toBe('DB_QUERY_FAILED');
   });
 
+  // Proves: asvs-16.3.2
   it('keeps to itself why the error came about; the log is told the reason, and of the cause its kind and place', async () => {
     const cause = new Error('connection to 10.0.0.1 refused');
     const { http, logs } = await stageApp([
@@ -86,6 +89,7 @@ describe('the error envelope', () => {
     expect(JSON.stringify(logs)).not.toContain('10.0.0.1');
   });
 
+  // Proves: asvs-16.3.4
   it.each<[string, AppError]>([
     ['an error of ours', new AppError('DB_QUERY_FAILED')],
     ['a busy part', new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, level: 'error' })],
@@ -110,6 +114,7 @@ describe('the error envelope', () => {
     expect(logs.find(({ code }) => code === error.code)).not.toHaveProperty('err');
   });
 
+  // Proves: asvs-16.2.4
   it('is logged with the id of its request', async () => {
     const { http, logs } = await stageApp([throwing(new AppError('DB_QUERY_FAILED'))]);
     await http.get('/probe').set('svc-request-id', 'mine').expect(500);

@@ -31,6 +31,7 @@ const unhandledRejections = (): readonly unknown[] => {
 };
 
 describe('a handler that takes too long', () => {
+  // Proves: request-25
   it('is answered for with 503 and Retry-After in whole seconds', async () => {
     const { http, logs } = await stageApp([probe(controlled().handler)], SHORT);
     const { body, headers } = await http.get('/probe').expect(503);
@@ -39,6 +40,7 @@ describe('a handler that takes too long', () => {
     expect(logs.find(({ code }) => code === 'SYS_HTTP_UNEXPECTED_ERROR')).toMatchObject({ level: 'error' });
   });
 
+  // Proves: request-25
   it('is told to stop', async () => {
     const { handler, given } = controlled();
     const { http } = await stageApp([probe(handler)], SHORT);
@@ -103,6 +105,7 @@ describe('a handler that takes too long', () => {
 });
 
 describe('a handler that is in time', () => {
+  // Proves: request-24
   it('is not told to stop, neither then nor later', async () => {
     const { handler, given, resolve } = controlled();
     resolve('in time');
@@ -122,10 +125,12 @@ describe('a handler that is in time', () => {
 });
 
 describe('REQUEST_TIMEOUT_MS', () => {
+  // Proves: request-24, constant-1
   it('is 30 s by default', () => {
     expect(parseConfig({}).requestTimeout).toBe(30_000);
   });
 
+  // Proves: constant-2
   it('is what the service goes by, and what is stopped leaves no trace', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };

@@ -31,6 +31,7 @@ const hammer = async (address: string, times: number): Promise<number[]> => {
 const repeated = (status: number, times: number) => Array.from({ length: times }, () => status);
 
 describe('the limits of SPEC "Rate limiting"', () => {
+  // Proves: rate-3, rate-5, rate-7, rate-10, flood-1
   it.each<[string, Readonly<Record<string, string>>, Tier, number, number]>([
     ['production', PRODUCTION, 'global', 100, 60],
     ['production', PRODUCTION, 'strict', 20, 60],
@@ -51,6 +52,7 @@ describe('the limits of SPEC "Rate limiting"', () => {
     },
   );
 
+  // Proves: rate-8
   it('are none for the public tier in development', async () => {
     const { rateLimits } = parseConfig(DEVELOPMENT);
     expect(rateLimits.public).toBeNull();
@@ -60,6 +62,7 @@ describe('the limits of SPEC "Rate limiting"', () => {
 });
 
 describe('a refused request', () => {
+  // Proves: catalog-15, catalog-16, rate-11
   it('gets whole seconds to wait, at least 1, and the envelope', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     await http.get('/global').expect(200);
@@ -71,6 +74,7 @@ describe('a refused request', () => {
     expect(refused.body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
   });
 
+  // Proves: request-17
   it('reaches no handler', async () => {
     let handled = 0;
     const counting = probe(() => {
@@ -81,6 +85,7 @@ describe('a refused request', () => {
     expect(handled).toBe(1);
   });
 
+  // Proves: errors-3, catalog-16
   it('does not lengthen the wait: once the window has passed, the client is let in again', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     const status = async () => (await http.get('/global')).status;
@@ -101,6 +106,7 @@ describe('a refused request', () => {
 });
 
 describe('routes', () => {
+  // Proves: rate-12
   it('never use up the limit of one another, also within a tier', async () => {
     const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
     const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
@@ -131,6 +137,7 @@ describe('routes', () => {
     await http.get('/probe/b').expect(429);
   });
 
+  // Proves: rate-4
   it('that do not exist are one route of the tier global', async () => {
     const { http } = await stageApp(routes, {
       rateLimits: { global: { requests: 3, window: 60_000 }, strict: null, public: null },
@@ -144,6 +151,7 @@ describe('routes', () => {
 });
 
 describe('the service', () => {
+  // Proves: rate-1, rate-4, rate-6, rate-9, slow-9, asvs-6.3.1
   it('holds its routes to the tiers they declare', async () => {
     const limits = { RATE_LIMIT_STRICT: '1/60', RATE_LIMIT_GLOBAL: '2/60', RATE_LIMIT_PUBLIC: '3/60' };
     const service = await startService(limits);
@@ -175,6 +183,7 @@ describe('a client', () => {
     return seen;
   };
 
+  // Proves: rate-12, asvs-4.1.3
   it('is its connection when no proxy is trusted, whatever it claims', async () => {
     const app = await start({ trustProxy: 0 });
     expect(await statuses(app, [null, '192.0.2.1', '192.0.2.2, 192.0.2.3'])).toEqual([200, 429, 429]);
@@ -185,6 +194,7 @@ describe('a client', () => {
     expect(await statuses(app, ['192.0.2.1', '192.0.2.2', '192.0.2.1'])).toEqual([200, 200, 429]);
   });
 
+  // Proves: network-5, asvs-4.1.3
   it('is not what it claims itself, behind one proxy', async () => {
     const app = await start({ trustProxy: 1 });
     const spoofed = ['192.0.2.1', '198.51.100.1, 192.0.2.1', '198.51.100.2,198.51.100.3,192.0.2.1'];
@@ -232,6 +242,7 @@ describe('a client', () => {
     expect(await statuses(app, ['192.0.2.2:1024', '[2001:db8::1]:1024'])).toEqual([200, 200]);
   });
 
+  // Proves: rate-12
   it('of IPv6 is its /64 network', async () => {
     const app = await start({ trustProxy: 1 });
     const forwarded = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:DB8:1:2:0::9', '2001:db8:1:3::1'];
@@ -261,6 +272,7 @@ describe('a clock of the system that is set', () => {
     onTestFinished(() => void vi.useRealTimers());
   };
 
+  // Proves: flood-1
   it.each([HOUR, -HOUR])(
     'by %i ms lets nobody through who has used the limit up, by turns at two routes',
     async (step) => {

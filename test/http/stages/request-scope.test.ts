@@ -5,6 +5,7 @@ import { currentRequest } from '../../../src/adapters/http/request/request-scope
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 
 describe('the request scope', () => {
+  // Proves: request-13, request-15, version-3
   it('holds the id, the time and the version of the request', async () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const { http } = await stageApp([probe(() => currentRequest())], { clock });
@@ -12,6 +13,7 @@ describe('the request scope', () => {
     expect(body.data).toEqual({ requestId: 'mine', time: Date.UTC(2026, 0, 1), version: '1.2.3' });
   });
 
+  // Proves: request-14
   it('can be asked for after waiting, in timers and in callbacks', async () => {
     const ids: (string | undefined)[] = [];
     const handler = async () => {
@@ -30,6 +32,7 @@ describe('the request scope', () => {
     expect(ids).toEqual(['mine', 'mine', 'mine']);
   });
 
+  // Proves: request-14
   it('is of one request alone, however many are under way', async () => {
     const AT_ONCE = 50;
     const allThere = Promise.withResolvers<void>();
@@ -59,6 +62,7 @@ describe('the request scope', () => {
     expect(currentRequest()).toBeUndefined();
   });
 
+  // Proves: asvs-16.2.4
   it('names the request in what its handler logs', async () => {
     const deps = stageDeps();
     const { http } = await stageApp([probe(() => deps.logger.info('working'))], { logger: deps.logger });

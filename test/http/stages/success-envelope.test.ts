@@ -9,6 +9,7 @@ const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt:
 const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('the success envelope', () => {
+  // Proves: service-9, success-1, success-2, success-3, success-4, success-5, request-28
   it('has the members of the specification, and no others', async () => {
     const { http } = await stageApp([probe(() => ({ a: 1 }))], { clock });
     const answer = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
@@ -21,6 +22,7 @@ describe('the success envelope', () => {
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
+  // Proves: success-5
   it('names the user of an authenticated request by id and username alone', async () => {
     const { http } = await stageApp([probe(() => null, { auth: 'required' })], {
       authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
@@ -33,6 +35,7 @@ describe('the success envelope', () => {
     });
   });
 
+  // Proves: success-2
   it.each([null, false, 0, '', [], {}, 'text'])('wraps %j', async (data) => {
     const { http } = await stageApp([probe(() => data)]);
     const { body } = await http.get('/probe').expect(200);
@@ -48,6 +51,7 @@ describe('the success envelope', () => {
     expect((await http.post('/x').expect(201)).body).toMatchObject({ success: true, data: null });
   });
 
+  // Proves: request-4, website-6
   it('is kept by no cache', async () => {
     const { http } = await stageApp([probe(() => null)]);
     await http.get('/probe').expect('Cache-Control', 'no-store');

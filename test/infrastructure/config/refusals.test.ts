@@ -23,6 +23,7 @@ describe.each([
   ['development', DEVELOPMENT],
   ['production', IN_PRODUCTION],
 ])('in %s', (_environment, base) => {
+  // Proves: operator-1
   it.each([
     [
       'an access token that outlives the refresh token',
@@ -89,6 +90,7 @@ describe.each([
     expect(blamed({ ...base, ...accepted })).toEqual([]);
   });
 
+  // Proves: operator-1
   it.each([
     ['https://auth.example.com', '/auth', true],
     ['https://auth.example.com', '/auth/', true],

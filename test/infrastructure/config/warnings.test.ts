@@ -25,6 +25,7 @@ describe('a configuration that is allowed', () => {
     expect(warningsOf(DEVELOPMENT)).toEqual([]);
   });
 
+  // Proves: operator-2
   it.each([
     ['no database', { DATABASE_URL: '' }, 'DATABASE_URL'],
     ['no base URL', { BASE_URL: '' }, 'BASE_URL'],
@@ -110,6 +111,7 @@ describe('the way to PostgreSQL', () => {
   const isWarnedOf = (DATABASE_URL: string, env: Env = {}) =>
     namesOf({ ...SOUND, DATABASE_URL, ...env }).includes('DATABASE_URL');
 
+  // Proves: operator-2
   it.each([
     'postgresql://u:p@db.example.com/x?sslmode=disable',
     'postgresql://u:p@db.example.com/x',
@@ -147,6 +149,7 @@ describe('the way to PostgreSQL', () => {
 });
 
 describe('a name that nothing reads', () => {
+  // Proves: operator-2
   it.each([
     ['JWT_ISSUR', 'JWT_ISSUER'],
     ['JWT_ACCESS_EXPIRE_IN', 'JWT_ACCESS_EXPIRES_IN'],

@@ -124,6 +124,7 @@ describe('the data of the service', () => {
   };
 
   describe.runIf(isRoot)('with another user on the machine', () => {
+    // Proves: operator-3
     it('is read by nobody else any more', () => {
       loose();
       const file = within('database', 'base', '5', '1259');
@@ -134,6 +135,7 @@ describe('the data of the service', () => {
       expect(readAsNobody(file)).toBeNull();
     });
 
+    // Proves: operator-3
     it('is refused where everybody may enter it and it is another’s', () => {
       loose();
       expect(keepAsNobody()).toContain('everybody may enter database in it: its owner must set its mode to 700');

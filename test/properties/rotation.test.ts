@@ -73,7 +73,7 @@ describe('the rotation of refresh tokens', () => {
         expect(await play(store, program, letPass)).toEqual(await play(inMemory(), program, letPass));
       });
       await holds(property, { numRuns: RUNS_ON_STORES }).finally(close);
-    }, 120_000);
+    }, 600_000);
 
   const server = TEST_DATABASE_URL;
   const redisServer = redisOfTheTests();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Session } from '../../src/domain/session.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../support/application.ts';
 
@@ -108,6 +109,36 @@ describe('changePassword', () => {
     setPasswordHash.failNext();
     await expect(change()).rejects.toThrow('down');
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('can be repeated when the other sessions cannot be ended', async () => {
+    const sessions = memorySessionRepository();
+    const endByUser = unreliable(sessions.endByUser);
+    const { app, here, elsewhere, change, logIn } = await setUp({ sessions: { ...sessions, endByUser } });
+    endByUser.failNext();
+    await expect(change()).rejects.toThrow('down');
+    expect(await logIn(ADA.password)).toHaveProperty('accessToken');
+    expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
+
+    await change();
+    await expect(app.refresh([elsewhere.refreshToken])).rejects.toThrow();
+    expect(await app.refresh([here.refreshToken])).toHaveProperty('accessToken');
+    expect(await logIn(NEXT)).toHaveProperty('accessToken');
+  });
+
+  it('returns the error of the store when the old password cannot be restored either', async () => {
+    const [users, sessions] = [memoryUserRepository(), memorySessionRepository()];
+    const setPasswordHash = unreliable(users.setPasswordHash);
+    const endByUser = async () => {
+      setPasswordHash.failNext();
+      throw new AppError('DB_QUERY_FAILED');
+    };
+    const { change, logIn } = await setUp({
+      users: { ...users, setPasswordHash },
+      sessions: { ...sessions, endByUser },
+    });
+    await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(await logIn(NEXT)).toHaveProperty('accessToken');
   });
 
   it('lets one of two concurrent changes succeed, whose session is kept', async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { AppError } from '../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
 
 describe('register', () => {
@@ -99,12 +101,69 @@ describe('register', () => {
     expect(await app.users.findByUsername(ADA.username)).toBeNull();
   });
 
-  it('leaves a user who can log in when the session cannot be stored', async () => {
+  it('can be repeated when the session cannot be stored', async () => {
     const sessions = memorySessionRepository();
     const add = unreliable(sessions.add);
     const app = application({ sessions: { ...sessions, add } });
     add.failNext();
     await expect(app.register(ADA)).rejects.toThrow('down');
+    expect(await app.users.findByEmail(ADA.email)).toBeNull();
+    expect(await app.register(ADA)).toHaveProperty('accessToken');
+  });
+
+  it('can be repeated when the user was stored, but the store reports a failure', async () => {
+    const users = memoryUserRepository();
+    let failed = false;
+    const app = application({
+      users: {
+        ...users,
+        add: async (user) => {
+          await users.add(user);
+          if (failed) return;
+          failed = true;
+          throw new AppError('DB_QUERY_FAILED');
+        },
+      },
+    });
+    await expect(app.register(ADA)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    expect(await app.register(ADA)).toHaveProperty('accessToken');
+  });
+
+  it.each(['user', 'session'] as const)(
+    'leaves no user when the request is aborted while the %s is stored',
+    async (stored) => {
+      const request = new AbortController();
+      const [users, sessions] = [memoryUserRepository(), memorySessionRepository()];
+      const abortedBy =
+        <Given>(add: (given: Given) => Promise<void>) =>
+        async (given: Given) => {
+          await add(given);
+          request.abort();
+        };
+      const app = application({
+        users: stored === 'user' ? { ...users, add: abortedBy(users.add) } : users,
+        sessions: stored === 'session' ? { ...sessions, add: abortedBy(sessions.add) } : sessions,
+      });
+      await expect(app.register(ADA, request.signal)).rejects.toThrow();
+      expect(await users.findByEmail(ADA.email)).toBeNull();
+    },
+  );
+
+  it('returns the error of the store when the user cannot be removed either', async () => {
+    const sessions = memorySessionRepository();
+    const users = memoryUserRepository();
+    const [add, remove] = [unreliable(sessions.add), unreliable(users.remove)];
+    const app = application({ sessions: { ...sessions, add }, users: { ...users, remove } });
+    add.failNext();
+    remove.failNext();
+    await expect(app.register(ADA)).rejects.toThrow('down');
     expect(await app.login({ account: ADA.username, password: ADA.password })).toHaveProperty('accessToken');
+  });
+
+  it('keeps the first user when a second registration is refused', async () => {
+    const app = application();
+    const { user } = await app.register(ADA);
+    await expect(app.register(ADA)).rejects.toMatchObject({ code: 'AUTH_USER_DUPLICATE' });
+    expect(await app.users.findById(user.id)).not.toBeNull();
   });
 });

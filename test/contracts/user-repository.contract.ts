@@ -201,6 +201,28 @@ export const describeUserRepository = (name: string, make: () => Promise<Made>) 
       expect((await users.findById(user.id))?.passwordHash).toBe(winners[0]);
     });
 
+    it('removes a user, so that the username and the email are free again', async () => {
+      const [user, other] = [aUser(), aUser()];
+      await users.add(user);
+      await users.add(other);
+      await users.remove(user.id);
+      expect(await users.findById(user.id)).toBeNull();
+      expect(await users.findByUsername(user.username)).toBeNull();
+      expect(await users.findByEmail(user.email)).toBeNull();
+      expect(await users.setPasswordHash(user.id, ANOTHER)).toBe(false);
+      expect(await users.findById(other.id)).toStrictEqual(other);
+      const successor = aUser({ username: user.username, email: user.email });
+      await users.add(successor);
+      expect(await users.findByEmail(user.email)).toStrictEqual(successor);
+    });
+
+    it('removes nothing when the user is unknown', async () => {
+      const user = aUser();
+      await users.add(user);
+      for (const id of [aUser().id, user.username, `${user.id} `, '', '\0']) await users.remove(id);
+      expect(await users.findById(user.id)).toStrictEqual(user);
+    });
+
     it('is not affected by changes to a user that it was given or has returned', async () => {
       const user = aUser();
       const given = { ...user };

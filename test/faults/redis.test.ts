@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { aPerson } from '../support/http/service.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
@@ -134,6 +135,25 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))(
       for (const { failures } of holders) {
         expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['DB_QUERY_FAILED']));
       }
+    });
+
+    it('leaves nothing behind of a registration or a password change that failed, so that it can be repeated', async () => {
+      const [ada, grace] = [aPerson(), aPerson()];
+      const register = (person: ReturnType<typeof aPerson>) => postJson(`${service.url}/auth/register`, person);
+      const { accessToken } = ((await register(ada)).body as { data: { accessToken: string } }).data;
+      const changePassword = () =>
+        ask(`${service.url}/users/me/password`, {
+          method: 'PUT',
+          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${accessToken}` },
+          body: JSON.stringify({ currentPassword: ada.password, newPassword: 'staple battery' }),
+        });
+      await strike(redis);
+      expect(await register(grace)).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
+      expect(await changePassword()).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
+      await mend(redis);
+      await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SECONDS);
+      expect((await register(grace)).status).toBe(201);
+      expect((await changePassword()).status).toBe(200);
     });
   },
 );

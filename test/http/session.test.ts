@@ -81,7 +81,14 @@ describe('GET /auth/session', () => {
   // Proves: guard-12
   it('answers from the claims, without the database', async () => {
     const down = () => Promise.reject(new Error('down'));
-    const users = { add: down, findById: down, findByUsername: down, findByEmail: down, setPasswordHash: down };
+    const users = {
+      add: down,
+      findById: down,
+      findByUsername: down,
+      findByEmail: down,
+      setPasswordHash: down,
+      remove: down,
+    };
     const without = await start({}, () => ({ users, clock }));
     const { accessToken, user } = await signUp(service);
     const response = await without.http.get('/auth/session').set('Authorization', `Bearer ${accessToken}`);

@@ -34,5 +34,12 @@ export const memoryUserRepository = (): UserRepository => {
       byEmail.set(changed.email, changed);
       return true;
     },
+    async remove(id) {
+      const user = byId.get(id);
+      if (user === undefined) return;
+      byId.delete(id);
+      byUsername.delete(canonicalUsername(user.username));
+      byEmail.delete(user.email);
+    },
   };
 };

@@ -56,5 +56,9 @@ export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => 
       const { numUpdatedRows } = await translated(() => limited.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
+    async remove(id) {
+      if (!isId(id)) return;
+      await translated(() => em.getKysely<Tables>().deleteFrom('users').where('id', '=', id).execute());
+    },
   };
 };

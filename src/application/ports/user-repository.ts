@@ -28,6 +28,8 @@ type NewPasswordHash = {
  * - changes the hash only if the one to be replaced is still stored
  * - returns false for an unknown user
  * - accepts exactly one of many concurrent replacements of the same hash
+ * - removes a user, so that the username and the email are free again
+ * - removes nothing when the user is unknown
  * - is not affected by changes to a user that it was given or has returned
  */
 export interface UserRepository {
@@ -38,4 +40,6 @@ export interface UserRepository {
   findByEmail(email: string): Promise<User | null>;
   /** @returns whether a user was changed. */
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
+  /** Removes a user, and the user's sessions if they are in the same store. */
+  remove(id: string): Promise<void>;
 }

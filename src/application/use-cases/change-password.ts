@@ -33,7 +33,8 @@ type ChangePasswordInput = {
 
 /**
  * Changes the password of a user who knows the current one, then ends the user's other sessions. In this order the old password
- * cannot open a session in between; a log-in that compared the old one before checks it again (login.ts).
+ * cannot open a session in between; a log-in that compared the old one before checks it again (login.ts). If the sessions can't
+ * be ended, the old password is restored, so that a client can repeat the request (ADR 0032).
  * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
  */
@@ -51,15 +52,18 @@ export const changePassword = (deps: ChangePasswordDeps) => {
     cancellation.throwIfAborted();
     const passwordHash = await hasher.hash(newPassword);
     cancellation.throwIfAborted();
-    const changed = await users.setPasswordHash(userId, {
-      passwordHash,
-      isOfNewPassword: true,
-      now: clock.now(),
-      replaces: user.passwordHash,
-    });
+    const replace = (replaces: string, replacement: string) =>
+      users.setPasswordHash(userId, { passwordHash: replacement, isOfNewPassword: true, now: clock.now(), replaces });
+    const changed = await replace(user.passwordHash, passwordHash);
     // The stored hash was replaced in the meantime, so the current password may be another one: compare again.
     if (!changed) return change(input, cancellation);
-    await sessions.endByUser(userId, sessionId);
+    try {
+      await sessions.endByUser(userId, sessionId);
+    } catch (error) {
+      // Without the database the new password stays. The client gets the first error either way.
+      await replace(passwordHash, user.passwordHash).catch(() => undefined);
+      throw error;
+    }
   };
   return change;
 };

@@ -1,5 +1,6 @@
 import type { Device } from '../../domain/device.ts';
-import { newUser } from '../../domain/user.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { newUser, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
@@ -35,7 +36,8 @@ type RegisterInput = {
 };
 
 /**
- * Registers a user and logs the user in.
+ * Registers a user and logs the user in. If that fails half-way, the user is removed again, so that a client can repeat the
+ * request (ADR 0032).
  * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register =
@@ -48,6 +50,23 @@ export const register =
     cancellation.throwIfAborted();
     const now = clock.now();
     const user = newUser({ id: ids.next(), username, email, passwordHash, now });
-    await users.add(user);
-    return openSession(deps, user, now, device);
+    try {
+      await users.add(user);
+      cancellation.throwIfAborted();
+      const opened = await openSession(deps, user, now, device);
+      cancellation.throwIfAborted();
+      return opened;
+    } catch (error) {
+      if (!isTaken(error)) await removeIfPossible(users, user);
+      throw error;
+    }
   };
+
+/** Whether the store refused the user, so that there is nothing to remove. */
+const isTaken = (error: unknown): boolean =>
+  error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');
+
+/** Without the database the user can't be removed. The client gets the first error either way. */
+const removeIfPossible = async (users: UserRepository, { id }: User): Promise<void> => {
+  await users.remove(id).catch(() => undefined);
+};

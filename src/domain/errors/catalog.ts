@@ -87,7 +87,8 @@ export const CATALOG = defineCatalog({
     retryable: false,
     level: 'info',
     message: 'This username or email is already registered.',
-    description: 'The username or the email belongs to a registered user. The response does not say which.',
+    description:
+      'The username or the email belongs to a registered user. The response does not say which. If an earlier attempt got a 5xx or no response, it may have succeeded: log in.',
   },
   DB_UNIQUE_VIOLATION: {
     status: 409,

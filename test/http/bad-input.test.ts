@@ -9,8 +9,8 @@ import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
 import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
-/** What is wrong in every field of text, whatever its limits are. */
-const NO_TEXT: Readonly<Record<string, unknown>> = {
+/** Values that no text field accepts, whatever its limits. */
+const INVALID_TEXTS: Readonly<Record<string, unknown>> = {
   missing: undefined,
   null: null,
   'a number': 7,
@@ -19,8 +19,8 @@ const NO_TEXT: Readonly<Record<string, unknown>> = {
   'an object': { $ne: null },
   empty: '',
 };
-/** What some fields refuse and others take: never a fault of the service. */
-const STRANGE_TEXT: Readonly<Record<string, string>> = {
+/** Values that some fields accept and others refuse; none may cause a 5xx. */
+const UNUSUAL_TEXTS: Readonly<Record<string, string>> = {
   'too long': 'a'.repeat(10_000),
   'a text with NUL': 'sample\u0000@example.org',
   'a lone surrogate': 'sample \ud800 text',
@@ -51,30 +51,30 @@ describe('bad input', () => {
     await storage.close();
   });
 
-  /** As somebody who may, where the route asks for that. */
+  /** Authenticated where the route requires it. */
   const ask = (route: Route, path = samplePath(route)) => {
     const request = service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path);
     return route.auth === 'required' ? request.set('Authorization', `Bearer ${accessToken}`) : request;
   };
   const askJson = (route: Route, json: string) => ask(route).set('Content-Type', 'application/json').send(json);
 
-  describe.each(fields)('in $route.name: $field', ({ route, field }) => {
+  describe.each(fields)('$route.name: the field $field', ({ route, field }) => {
     // Proves: endpoint-4, catalog-3
-    it.each(Object.entries(NO_TEXT))('names the field that is %s', async (_, value) => {
+    it.each(Object.entries(INVALID_TEXTS))('is reported when it is %s', async (_, value) => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
       expect(response.body.details.map((problem: { field: string }) => problem.field)).toEqual([field]);
     });
 
     // Proves: network-6
-    it.each(Object.entries(STRANGE_TEXT))('is not upset by %s', async (_, value) => {
+    it.each(Object.entries(UNUSUAL_TEXTS))('causes no 5xx with %s', async (_, value) => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
       if (v.is(bodyFields(route)[field] as v.GenericSchema, value)) expectNoFault(response);
       else expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
     // Proves: network-6
-    it('takes no prototype for a value', async () => {
+    it('is refused when it is an object with a __proto__ member', async () => {
       const json = JSON.stringify({ ...sampleBody(route), [field]: 'PROTOTYPE' }).replace(
         '"PROTOTYPE"',
         '{"__proto__":{}}',
@@ -83,9 +83,9 @@ describe('bad input', () => {
     });
   });
 
-  describe.each(withBody.map((route) => ({ route })))('in $route.name: the body', ({ route }) => {
+  describe.each(withBody.map((route) => ({ route })))('$route.name: the body', ({ route }) => {
     // Proves: endpoint-5
-    it('lists every field that is missing, once', async () => {
+    it('has every missing field reported once', async () => {
       const response = await askJson(route, '{}');
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
       const named = response.body.details.map((problem: { field: string }) => problem.field);
@@ -94,29 +94,29 @@ describe('bad input', () => {
 
     // Proves: service-10
     it.each([
-      ['no JSON', '{"username": '],
+      ['not JSON', '{"username": '],
       ['a number', '42'],
-      ['a text', '"text"'],
+      ['a string', '"text"'],
       ['null', 'null'],
-      ['nothing', ''],
-      ['a poisoned prototype', '{"__proto__": {"admin": true}}'],
+      ['empty', ''],
+      ['an object with a __proto__ member', '{"__proto__": {"admin": true}}'],
       ['nested too deep', '['.repeat(8000)],
-    ])('that is %s is malformed', async (_, json) => {
+    ])('is malformed when it is %s', async (_, json) => {
       const response = await askJson(route, json);
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
       expect(response.body.details).toEqual([{ field: 'body', message: 'must be a JSON object', code: 'malformed' }]);
     });
 
-    it('that is missing altogether is malformed', async () => {
+    it('is malformed when it is missing', async () => {
       expectRefusal(await ask(route), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
-    it('that is an array is refused', async () => {
+    it('is refused when it is an array', async () => {
       expectRefusal(await askJson(route, '[]'), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
     it.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'nonsense'])(
-      'of type %s is refused',
+      'is refused with the content type %s',
       async (type) => {
         const response = await ask(route)
           .set('Content-Type', type)
@@ -125,53 +125,53 @@ describe('bad input', () => {
       },
     );
 
-    it('over 16 KiB is refused', async () => {
+    it('is refused over 16 KiB', async () => {
       const response = await askJson(route, JSON.stringify({ ...sampleBody(route), padding: 'a'.repeat(16 * 1024) }));
       expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
     });
 
     // Proves: flood-4
-    it('that unpacks to over 16 KiB is refused', async () => {
+    it('is refused when it decompresses to over 16 KiB', async () => {
       const bomb = gzipSync(JSON.stringify({ padding: 'a'.repeat(1024 * 1024) }));
       const response = await ask(route)
         .set('Content-Type', 'application/json')
         .set('Content-Encoding', 'gzip')
         .serialize((body) => body)
-        // The type of `send` has no Buffer; with this serializer it is sent as it is.
+        // The type of `send` excludes a Buffer; this serializer sends it unchanged.
         .send(bomb as unknown as string);
       expectRefusal(response, 413, 'SYS_HTTP_UNEXPECTED_ERROR');
     });
 
-    it('that is no gzip although it says so is refused', async () => {
+    it('is refused when its Content-Encoding is gzip and its bytes are not', async () => {
       const response = await askJson(route, '{}').set('Content-Encoding', 'gzip');
       expectRefusal(response, 400);
     });
   });
 
-  describe.each(withParams.map((route) => ({ route })))('in $route.name: the path', ({ route }) => {
+  describe.each(withParams.map((route) => ({ route })))('$route.name: the path', ({ route }) => {
     it.each(['%', '%zz', '%c3', '%00', '%2e%2e%2f', 'a'.repeat(4000), '__proto__', 'constructor', '%F0%9F%98%80'])(
-      'with %s is not upset',
+      'causes no 5xx with the parameter %s',
       async (value) => {
         expectRefusal(await ask(route, samplePath(route, value)));
       },
     );
   });
 
-  describe.each(routes.map((route) => ({ route })))('in $route.name', ({ route }) => {
+  describe.each(routes.map((route) => ({ route })))('$route.name', ({ route }) => {
     it.each([
       ['two refresh cookies', { Cookie: 'refresh_token=a; refresh_token=b' }],
-      ['a cookie of broken percent-encoding', { Cookie: 'refresh_token=%zz; %=%; =; ;;' }],
-      ['a Bearer token that is none', { Authorization: 'Bearer a.b.c' }],
-      ['a strange Authorization', { Authorization: 'Digest ,,, "' }],
+      ['a cookie with malformed percent-encoding', { Cookie: 'refresh_token=%zz; %=%; =; ;;' }],
+      ['an arbitrary Bearer token', { Authorization: 'Bearer a.b.c' }],
+      ['a malformed Authorization header', { Authorization: 'Digest ,,, "' }],
       ['a foreign Origin', { Origin: 'https://evil.example' }],
-      ['a strange Host', { Host: '../..' }],
-    ])('%s is no fault of the service', async (_, headers) => {
+      ['a malformed Host', { Host: '../..' }],
+    ])('causes no 5xx with %s', async (_, headers) => {
       expectNoFault(await ask(route).set(headers), route);
     });
 
     // Proves: request-21
     it.each(['?x=1', '?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`])(
-      'the query %s is refused for what is unknown in it',
+      'refuses the unknown parameters of the query %s',
       async (query) => {
         const response = await ask(route, samplePath(route) + query);
         expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
@@ -181,7 +181,7 @@ describe('bad input', () => {
       },
     );
 
-    it('another method is refused', async () => {
+    it('refuses other methods', async () => {
       const others = (['get', 'put', 'patch', 'delete', 'post'] as const).filter(
         (method) => !routes.some((each) => each.path === route.path && each.method.toLowerCase() === method),
       );
@@ -194,21 +194,21 @@ describe('bad input', () => {
   });
 
   it.each(['/unknown', '//', '/auth', '/auth/register/more', '/%zz', '/..%2f..%2fetc', '/users/me/../me/x'])(
-    'the unknown path %s is refused',
+    'refuses the unknown path %s',
     async (path) => {
       expectRefusal(await service.http.get(path), 404, 'SYS_HTTP_UNEXPECTED_ERROR');
     },
   );
 });
 
-/** What is not refused is in the envelope of success, unless the route has none. */
+/** Below 500; a success has the success envelope unless the route returns an unwrapped document. */
 const expectNoFault = (response: Response, route?: Route): void => {
   expect(response.status).toBeLessThan(500);
   const wrapped = response.status >= 400 || route?.response.unwrapped === undefined;
   expect(response.body.success).toBe(wrapped ? response.status < 400 : undefined);
 };
 
-/** A 4xx in the error envelope, with a code of the catalog, and nothing of the inside. */
+/** A 4xx in the error envelope with a code of the catalog, without internal details. */
 const expectRefusal = (response: Response, status?: number, code?: string): void => {
   expect(response.status).toBeGreaterThanOrEqual(400);
   expectNoFault(response);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
-const NEXT = 'a new correct horse';
+const NEW_PASSWORD = 'a new correct horse';
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ const change = ({ accessToken, person }: SignedUp, body: object = {}, { http } =
   http
     .put('/users/me/password')
     .set('Authorization', `Bearer ${accessToken}`)
-    .send({ currentPassword: person.password, newPassword: NEXT, ...body });
+    .send({ currentPassword: person.password, newPassword: NEW_PASSWORD, ...body });
 const logIn = ({ person }: SignedUp, password: string) =>
   service.http.post('/auth/login').send({ account: person.username, password });
 
@@ -26,11 +26,11 @@ describe('PUT /users/me/password', () => {
     const { body } = await change(ada).expect(200);
     expect(body).toMatchObject({ success: true, data: null, context: { user: { id: ada.user.id } } });
     expect((await logIn(ada, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
-    await logIn(ada, NEXT).expect(200);
+    await logIn(ada, NEW_PASSWORD).expect(200);
   });
 
   // Proves: theft-1, asvs-7.4.3
-  it('ends all other sessions, and keeps the current one', async () => {
+  it('ends all sessions but the current one', async () => {
     const ada = await signUp(service);
     const elsewhere = (await logIn(ada, ada.person.password).expect(200)).get('Set-Cookie')?.[0]?.split(';')[0] ?? '';
     const response = await change(ada).expect(200);
@@ -40,8 +40,8 @@ describe('PUT /users/me/password', () => {
   });
 
   // Proves: script-2, asvs-6.2.3, asvs-7.5.1
-  it.each(['not the password', NEXT, 'x'.repeat(73)])(
-    'says AUTH_CREDENTIALS_INVALID to a wrong current password, and changes nothing: %.20s',
+  it.each(['not the password', NEW_PASSWORD, 'x'.repeat(73)])(
+    'answers AUTH_CREDENTIALS_INVALID to a wrong current password, and changes nothing: %.20s',
     async (currentPassword) => {
       const ada = await signUp(service);
       const { body } = await change(ada, { currentPassword }).expect(401);
@@ -55,8 +55,8 @@ describe('PUT /users/me/password', () => {
     ['too long', 'x'.repeat(73), 'too_long'],
     ['with a NUL', 'correct\u0000horse', 'invalid_characters'],
     ['with half a surrogate pair', 'correct\ud800horse', 'invalid_characters'],
-    ['no text', 12345678, 'invalid_type'],
-  ])('names a new password that is %s', async (_what, newPassword, code) => {
+    ['not a string', 12345678, 'invalid_type'],
+  ])('reports a new password that is %s', async (_what, newPassword, code) => {
     const ada = await signUp(service);
     const { body } = await change(ada, { newPassword }).expect(400);
     expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
@@ -65,25 +65,25 @@ describe('PUT /users/me/password', () => {
   });
 
   // Proves: asvs-6.2.4
-  it('refuses a common password where common ones are refused', async () => {
+  it('refuses a common password when the blocklist is on', async () => {
     const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
     const ada = await signUp(strict);
     const { body } = await change(ada, { newPassword: 'password123' }, strict).expect(400);
     expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);
   });
 
-  it('asks for an access token before it looks at the body', async () => {
+  it('checks the access token before the body', async () => {
     const { body } = await service.http.put('/users/me/password').send({}).expect(401);
     expect(body.code).toBe('AUTH_TOKEN_MISSING');
   });
 
-  it('says DB_RECORD_NOT_FOUND when the user is gone', async () => {
+  it('answers DB_RECORD_NOT_FOUND when the user does not exist', async () => {
     const without = await start({}, ({ users }) => ({ users: { ...users, findById: async () => null } }));
     const { body } = await change(await signUp(service), {}, without).expect(404);
     expect(body.code).toBe('DB_RECORD_NOT_FOUND');
   });
 
-  it('is limited as strictly as logging in', async () => {
+  it('has the same rate limit as log-in', async () => {
     const limited = await start({ RATE_LIMIT_STRICT: '2/60' });
     const ada = await signUp(limited);
     for (let count = 0; count < 2; count += 1) {
@@ -94,7 +94,7 @@ describe('PUT /users/me/password', () => {
     expect(Number(headers['retry-after'])).toBeGreaterThan(0);
   });
 
-  it('writes neither password anywhere', async () => {
+  it('logs neither password', async () => {
     const ada = await signUp(service);
     const response = await change(ada, { newPassword: 'peculiar new horse' }).expect(200);
     await change(ada, { currentPassword: 'peculiar old horse' }).expect(401);

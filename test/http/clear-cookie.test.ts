@@ -13,12 +13,12 @@ import {
 } from '../support/http/auth-http.ts';
 import { aPerson, cookiePair, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
-const LISTED = 'https://app.example.org';
+const ALLOWED_ORIGIN = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: LISTED }, () => ({ clock }));
+  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, () => ({ clock }));
 });
 
 const clear = (cookie?: string, { http }: TestService = service) => {
@@ -26,14 +26,14 @@ const clear = (cookie?: string, { http }: TestService = service) => {
   return cookie === undefined ? request : request.set('Cookie', cookie);
 };
 
-const expectOver = async (cookie: string): Promise<void> => {
+const expectEnded = async (cookie: string): Promise<void> => {
   const response = await refreshWith(service, cookie);
   expect([response.status, response.body.code]).toEqual([401, 'AUTH_FAILED']);
 };
 
 describe('GET /auth/clear-cookie', () => {
   // Proves: endpoint-2, endpoint-17, gap-7
-  it('answers 200 with no payload, in the success envelope', async () => {
+  it('answers 200 without a payload, in the success envelope', async () => {
     const response = await clear((await signUp(service)).cookie);
     expect(response.status).toBe(200);
     expect(response.body).toStrictEqual({
@@ -58,7 +58,7 @@ describe('GET /auth/clear-cookie', () => {
         JWT_REFRESH_COOKIE_MAX_AGE_MS: '3600000',
       },
     ],
-  ])('clears with the attributes of setting, %s', async (_title, env) => {
+  ])('clears the cookie with the attributes with which it is set, %s', async (_title, env) => {
     const other = await start(env);
     const set = refreshCookieOf(await other.http.post('/auth/register').send(aPerson()).expect(201));
     const response = await clear(cookiePair(set), other).expect(200);
@@ -73,7 +73,7 @@ describe('GET /auth/clear-cookie', () => {
   });
 
   // Proves: endpoint-18
-  it('makes a browser forget the cookie', async () => {
+  it('makes a browser delete the cookie', async () => {
     const browser = service.browser();
     await browser.post('/auth/register').send(aPerson()).expect(201);
     await browser.post('/auth/refresh-token').expect(200);
@@ -98,14 +98,14 @@ describe('GET /auth/clear-cookie', () => {
       },
     ],
     [
-      'a token whose time is over',
+      'an expired token',
       async () => {
         const { cookie } = await signUp(service);
         clock.advance(7 * DAY);
         return cookie;
       },
     ],
-  ])('answers 200 and clears when it was given %s', async (_title, given) => {
+  ])('answers 200 and clears the cookie, given %s', async (_title, given) => {
     const response = await clear(await given());
     expect(response.status).toBe(200);
     expect(response.body).toMatchObject({ success: true, data: null });
@@ -113,31 +113,31 @@ describe('GET /auth/clear-cookie', () => {
   });
 });
 
-describe('the session of a cookie that is cleared', () => {
+describe('GET /auth/clear-cookie, with a refresh token', () => {
   // Proves: endpoint-19
-  it('has ended', async () => {
+  it('ends its session', async () => {
     const { cookie } = await signUp(service);
     await clear(cookie).expect(200);
-    await expectOver(cookie);
+    await expectEnded(cookie);
   });
 
-  it('has ended when the cookie was rotated meanwhile, for its successor too', async () => {
+  it('ends the session of a rotated token, and its current token with it', async () => {
     const { cookie } = await signUp(service);
     const next = heldFrom(await refreshWith(service, cookie).expect(200));
     clock.advance(SECOND);
     await clear(cookie).expect(200);
-    await expectOver(next.cookie);
+    await expectEnded(next.cookie);
   });
 
-  it('is that of every cookie that verifies', async () => {
+  it('ends the session of every cookie that verifies', async () => {
     const { cookie } = await signUp(service);
     const other = await signUp(service);
     await clear(`refresh_token=garbage; ${cookie}; ${other.cookie}`).expect(200);
-    await expectOver(cookie);
-    await expectOver(other.cookie);
+    await expectEnded(cookie);
+    await expectEnded(other.cookie);
   });
 
-  it('was the only one of its user to end', async () => {
+  it('ends no other session of the user', async () => {
     const { person, cookie } = await signUp(service);
     const logIn = { account: person.username, password: person.password };
     const elsewhere = heldFrom(await service.http.post('/auth/login').send(logIn).expect(200));
@@ -145,16 +145,16 @@ describe('the session of a cookie that is cleared', () => {
     await refreshWith(service, elsewhere.cookie).expect(200);
   });
 
-  it('lives on when the token was tampered with', async () => {
+  it('ends no session when the token was tampered with', async () => {
     const { cookie } = await signUp(service);
     await clear(tampered(cookie)).expect(200);
     await refreshWith(service, cookie).expect(200);
   });
 });
 
-describe('a page of another site', () => {
+describe('GET /auth/clear-cookie, from a page of another site', () => {
   // Proves: endpoint-19
-  it('gets its 200 and changes nothing', async () => {
+  it('answers 200 and changes nothing', async () => {
     const { cookie } = await signUp(service);
     const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site');
     expect(response.status).toBe(200);
@@ -163,7 +163,7 @@ describe('a page of another site', () => {
     await refreshWith(service, cookie).expect(200);
   });
 
-  it('gets 403 and changes nothing when its origin is not on the list', async () => {
+  it('answers 403 and changes nothing when the origin is not allowed', async () => {
     const { cookie } = await signUp(service);
     const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', 'https://evil.example');
     expect(response.status).toBe(403);
@@ -171,17 +171,17 @@ describe('a page of another site', () => {
     await refreshWith(service, cookie).expect(200);
   });
 
-  it('logs out when its origin is on the list', async () => {
+  it('logs out when the origin is allowed', async () => {
     const { cookie } = await signUp(service);
-    const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', LISTED).expect(200);
+    const response = await clear(cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', ALLOWED_ORIGIN).expect(200);
     expect(cookiePair(refreshCookieOf(response))).toBe('refresh_token=');
-    await expectOver(cookie);
+    await expectEnded(cookie);
   });
 });
 
-describe('a database that fails', () => {
+describe('GET /auth/clear-cookie, when the database fails', () => {
   // Proves: asvs-16.5.3
-  it('is told of, and leaves the cookie to log out with', async () => {
+  it('answers DB_QUERY_FAILED and keeps the cookie, so that the client can try again', async () => {
     const broken = await start({}, ({ sessions }) => ({
       sessions: { ...sessions, end: () => Promise.reject(new AppError('DB_QUERY_FAILED')) },
     }));

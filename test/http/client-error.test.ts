@@ -50,7 +50,7 @@ const expectEnvelope = ({ headers, body }: RawAnswer, message: string) => {
   });
 };
 
-describe('what is no HTTP request', () => {
+describe('an unreadable request', () => {
   // Proves: service-9, network-5, asvs-3.4.4
   it.each([
     ['garbage', 'GARBAGE\r\n\r\n'],
@@ -62,26 +62,26 @@ describe('what is no HTTP request', () => {
     ['a request without a Host', 'GET /probe HTTP/1.1\r\n\r\n'],
     ['a request with two Hosts', 'GET /probe HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
     ['two Hosts in HTTP/1.0', 'GET /probe HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n'],
-    ['a Host that is none', 'GET /probe HTTP/1.1\r\nHost: a/b\r\n\r\n'],
-    ['the opening of a tunnel', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a malformed Host', 'GET /probe HTTP/1.1\r\nHost: a/b\r\n\r\n'],
+    ['a CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a length and chunks', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n'],
   ])('gets 400 in the envelope: %s', async (_what, bytes) => {
     const { url, logs } = await stageApp(routes);
-    const answer = await exchangeRaw(url, Buffer.from(bytes, 'latin1'));
-    expect(answer.status).toBe(400);
-    expectEnvelope(answer, 'Bad Request');
+    const response = await exchangeRaw(url, Buffer.from(bytes, 'latin1'));
+    expect(response.status).toBe(400);
+    expectEnvelope(response, 'Bad Request');
     expect(logs).toEqual([expect.objectContaining({ level: 'info', msg: 'unreadable request', status: 400 })]);
   });
 
   // Proves: asvs-16.4.1
-  it('does not get into the log', async () => {
+  it('is logged without its content', async () => {
     const { url, logs } = await stageApp(routes);
     await exchangeRaw(url, 'GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer hunter22\r\nhunter22\r\n\r\n');
     expect(logs).toHaveLength(1);
     expect(JSON.stringify(logs)).not.toContain('hunter22');
   });
 
-  it('is told to the metrics by the status of its answer', async () => {
+  it('is counted in the metrics by the status of its response', async () => {
     const seen: number[] = [];
     const { url } = await stageApp(routes, { onUnreadable: (status) => seen.push(status) });
     await exchangeRaw(url, 'GARBAGE\r\n\r\n');
@@ -89,13 +89,13 @@ describe('what is no HTTP request', () => {
     expect(seen).toEqual([400, 400]);
   });
 
-  it('harms no other connection', async () => {
+  it('does not affect other connections', async () => {
     const { url, http } = await stageApp(routes);
     await exchangeRaw(url, 'GARBAGE\r\n\r\n');
     await http.get('/probe').expect(200);
   });
 
-  it('gets no answer when nobody is there to read it', async () => {
+  it('is ignored when the client has closed the connection', async () => {
     const { url, http, logs } = await stageApp(routes);
     const socket = openSocket(url);
     await new Promise<void>((resolve) => socket.write('GET / HTT', () => resolve()));
@@ -104,7 +104,7 @@ describe('what is no HTTP request', () => {
     expect(logs.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))).toEqual([]);
   });
 
-  it('keeps no connection open, even if the client does', async () => {
+  it('has its connection closed, even if the client keeps it open', async () => {
     const { url } = await stageApp(routes);
     const socket = openSocket(url);
     const text = readToEnd(socket);
@@ -116,68 +116,71 @@ describe('what is no HTTP request', () => {
   });
 });
 
-/** On a connection that the client keeps open for more: what comes back until the service closes it. */
-const answersTo = async (url: string, bytes: string): Promise<string> => {
+/** Sends bytes, keeps the connection open, and reads until the service closes it. */
+const readUntilClosed = async (url: string, bytes: string): Promise<string> => {
   const socket = openSocket(url);
   const text = readToEnd(socket);
   socket.write(Buffer.from(bytes, 'latin1'));
   return text;
 };
 
-describe('a HEAD that is refused', () => {
+describe('the response to a HEAD that is refused', () => {
   // Proves: network-5
   it.each([
     ['without a Host', 'HEAD /probe HTTP/1.1\r\n\r\n'],
     ['with two Hosts', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
-    ['with a header that is none', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
+    ['with a malformed header', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
     ['with two lengths', 'HEAD /probe HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
-    ['with a raw byte in its target', 'HEAD /\x89 HTTP/1.1\r\nHost: a\r\n\r\n'],
-    ['behind empty lines', '\r\n\r\nHEAD /\x89 HTTP/1.1\r\nHost: a\r\n\r\n'],
-    ['with chunks that are none', `${head('HEAD /probe', { 'Transfer-Encoding': 'chunked' })}zz\r\n`],
-    ['far behind its beginning', `HEAD /probe HTTP/1.1\r\nX: ${'a'.repeat(10_000)}\r\nnonsense\r\n\r\n`],
+    ['with a non-ASCII byte in its target', 'HEAD /\x89 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['after empty lines', '\r\n\r\nHEAD /\x89 HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['with malformed chunks', `${head('HEAD /probe', { 'Transfer-Encoding': 'chunked' })}zz\r\n`],
+    ['with the fault after 10 KB of headers', `HEAD /probe HTTP/1.1\r\nX: ${'a'.repeat(10_000)}\r\nnonsense\r\n\r\n`],
   ])('has no body, %s', async (_what, bytes) => {
     const { url } = await stageApp(routes);
-    const [first, ...others] = (await answersTo(url, bytes)).split('\r\n\r\n');
+    const [first, ...others] = (await readUntilClosed(url, bytes)).split('\r\n\r\n');
     expect(first).toMatch(/^HTTP\/1\.1 400 /);
     expect(first).toMatch(/^Connection: close$/m);
     expect(others).toEqual(['']);
   });
 
-  it('has none behind other requests, and these have theirs', async () => {
+  it('has no body after other requests, whose responses have theirs', async () => {
     const { url } = await stageApp([...routes, upload]);
     const body = '{"HEAD ":1}';
     const post = `${head('POST /upload', { 'Content-Type': 'application/json', 'Content-Length': '11' })}${body}`;
-    const text = await answersTo(url, `${head('GET /probe')}${post}${head('GET /probe')}HEAD /\x89 HTTP/1.1\r\n\r\n`);
+    const text = await readUntilClosed(
+      url,
+      `${head('GET /probe')}${post}${head('GET /probe')}HEAD /\x89 HTTP/1.1\r\n\r\n`,
+    );
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 400].map((status) => `HTTP/1.1 ${status}`));
     expect(text.endsWith('\r\n\r\n')).toBe(true);
   });
 
   it.each([
     ['a body', head('POST /probe', { 'Content-Length': '10' }), '0123456789'],
-    ['a body that looks like heads', head('POST /probe', { 'Content-Length': '10' }), '01\r\n\r\n\r\n\r\n'],
+    ['a body that contains empty lines', head('POST /probe', { 'Content-Length': '10' }), '01\r\n\r\n\r\n\r\n'],
     ['chunks', head('POST /probe', { 'Transfer-Encoding': 'chunked' }), '2\r\n\r\n\r\n0\r\n\r\n'],
     ['chunks with a trailer', head('POST /probe', { 'Transfer-Encoding': 'chunked' }), '0\r\nA: b\r\n\r\n'],
-  ])('has none in one packet with the end of %s', async (_what, before, body) => {
+  ])('has no body when the HEAD arrives in one packet with the end of %s', async (_what, before, body) => {
     const { url } = await stageApp(routes);
-    const text = await answersTo(url, `${before}${body}HEAD /\x89 HTTP/1.1\r\n\r\n`);
+    const text = await readUntilClosed(url, `${before}${body}HEAD /\x89 HTTP/1.1\r\n\r\n`);
     expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 405', 'HTTP/1.1 400']);
     expect(text.endsWith('\r\n\r\n')).toBe(true);
   });
 
-  it('is told from a GET behind it', async () => {
+  it('is distinguished from that of a following GET, which has a body', async () => {
     const { url } = await stageApp(routes);
-    const text = await answersTo(url, `${head('HEAD /probe')}GET /\x89 HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const text = await readUntilClosed(url, `${head('HEAD /probe')}GET /\x89 HTTP/1.1\r\nHost: a\r\n\r\n`);
     const refusal = parseAnswer(text.slice(text.lastIndexOf('HTTP/1.1 400')));
     expectEnvelope(refusal, 'Bad Request');
   });
 });
 
-describe('a refusal on a connection with other requests', () => {
+describe('an error response on a connection with other requests', () => {
   const GARBAGE = 'GARBAGE\r\n\r\n';
   const statuses = (text: string) => parseAnswers(text).map(({ status }) => status);
 
-  /** A route that answers when the test says so. */
-  const held = async () => {
+  /** An application with a route that responds after `release`. */
+  const pendingRoute = async () => {
     const asked = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const route = probe(async () => {
@@ -191,15 +194,15 @@ describe('a refusal on a connection with other requests', () => {
 
   // Proves: network-5
   it.each([
-    ['of what is no request', GARBAGE],
-    ['of a tunnel', head('CONNECT a:1')],
-    ['of a request without a Host', 'GET /probe HTTP/1.1\r\n\r\n'],
+    ['to an unreadable request', GARBAGE],
+    ['to a CONNECT', head('CONNECT a:1')],
+    ['to a request without a Host', 'GET /probe HTTP/1.1\r\n\r\n'],
     [
-      'of a body that is broken',
+      'to a malformed body',
       `${head('POST /upload', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })}zz\r\n`,
     ],
-  ])('comes behind the answers that are due: %s', async (_what, bytes) => {
-    const { url, asked, release, http } = await held();
+  ])('is sent after the responses to the requests before: %s', async (_what, bytes) => {
+    const { url, asked, release, http } = await pendingRoute();
     const socket = openSocket(url);
     let text = '';
     socket.on('data', (chunk) => {
@@ -215,12 +218,12 @@ describe('a refusal on a connection with other requests', () => {
     expect(statuses(text)).toEqual([200, 400]);
   });
 
-  it('is sent once, whatever else comes', async () => {
+  it('is sent once, whatever the client sends after it', async () => {
     const { url } = await stageApp(routes);
-    expect(statuses(await answersTo(url, GARBAGE.repeat(1_000)))).toEqual([400]);
+    expect(statuses(await readUntilClosed(url, GARBAGE.repeat(1_000)))).toEqual([400]);
   });
 
-  it('is not sent for the body of a request that was answered', async () => {
+  it('is not sent for the body of a request that already has its response', async () => {
     const { url } = await stageApp([...routes, upload]);
     const late = `${head('GET /probe', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })}`;
     const socket = openSocket(url);
@@ -231,7 +234,7 @@ describe('a refusal on a connection with other requests', () => {
     expect(statuses(await text)).toEqual([200]);
   });
 
-  it('leaves what comes behind it undone', async () => {
+  it('leaves the requests after it unprocessed', async () => {
     let done = 0;
     const { url } = await stageApp([
       probe(() => {
@@ -239,33 +242,33 @@ describe('a refusal on a connection with other requests', () => {
         return 'payload';
       }),
     ]);
-    const text = await answersTo(url, `GET /probe HTTP/1.1\r\n\r\n${head('GET /probe').repeat(3)}`);
+    const text = await readUntilClosed(url, `GET /probe HTTP/1.1\r\n\r\n${head('GET /probe').repeat(3)}`);
     expect(statuses(text)).toEqual([400]);
     expect(done).toBe(0);
   });
 });
 
 describe('a request with too many headers', () => {
-  it('gets 431 in the envelope when they are too many to be told apart', async () => {
+  it('gets 431 in the envelope when their number exceeds the maximum', async () => {
     const { url } = await stageApp(routes);
-    const answer = await exchangeRaw(url, `GET /probe HTTP/1.1\r\nHost: a\r\n${'X: a\r\n'.repeat(MAX_HEADERS)}\r\n`);
-    expect(answer.status).toBe(431);
-    expectEnvelope(answer, 'Request Header Fields Too Large');
+    const response = await exchangeRaw(url, `GET /probe HTTP/1.1\r\nHost: a\r\n${'X: a\r\n'.repeat(MAX_HEADERS)}\r\n`);
+    expect(response.status).toBe(431);
+    expectEnvelope(response, 'Request Header Fields Too Large');
   });
 
   // Proves: errors-1
-  it('gets 431 in the envelope', async () => {
+  it('gets 431 in the envelope when their size exceeds the maximum', async () => {
     const { url } = await stageApp(routes);
-    const answer = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
-    expect(answer.status).toBe(431);
-    expectEnvelope(answer, 'Request Header Fields Too Large');
+    const response = await exchangeRaw(url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) }));
+    expect(response.status).toBe(431);
+    expectEnvelope(response, 'Request Header Fields Too Large');
   });
 });
 
-describe('a request that asks for another protocol', () => {
+describe('a request to upgrade to another protocol', () => {
   const UPGRADE = { Connection: 'Upgrade', Upgrade: 'h2c' };
 
-  it('is answered in this one, and its connection goes on', async () => {
+  it('is answered in HTTP/1.1, and its connection stays open', async () => {
     const { url } = await stageApp(routes);
     const socket = openSocket(url);
     socket.write(head('GET /probe', UPGRADE));
@@ -276,25 +279,28 @@ describe('a request that asks for another protocol', () => {
     expect(parseAnswer(await text).status).toBe(200);
   });
 
-  it('is the last of its connection when it has a body', async () => {
+  it('closes its connection when it has a body', async () => {
     const { url } = await stageApp([...routes, upload]);
-    const answer = await exchangeRaw(url, `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`);
-    expect(answer).toMatchObject({ status: 200, headers: { connection: 'close' } });
+    const response = await exchangeRaw(url, `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`);
+    expect(response).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
 });
 
-describe('a request whose chunks have long extensions', () => {
+describe('a request with long chunk extensions', () => {
   it('gets 413 in the envelope', async () => {
     const { url } = await stageApp([upload]);
     const chunked = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
-    const answer = await exchangeRaw(url, `${head('POST /upload', chunked)}2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`);
-    expect(answer.status).toBe(413);
-    expectEnvelope(answer, 'Payload Too Large');
+    const response = await exchangeRaw(
+      url,
+      `${head('POST /upload', chunked)}2;${'a'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`,
+    );
+    expect(response.status).toBe(413);
+    expectEnvelope(response, 'Payload Too Large');
   });
 });
 
-describe('chunks in HTTP/1.0', () => {
-  it('are the last of their connection', async () => {
+describe('a chunked request in HTTP/1.0', () => {
+  it('closes its connection', async () => {
     const { url } = await stageApp([upload]);
     const request = [
       'POST /upload HTTP/1.0',
@@ -304,13 +310,13 @@ describe('chunks in HTTP/1.0', () => {
       '',
       '2\r\n{}\r\n0\r\n\r\n',
     ].join('\r\n');
-    const answers = parseAnswers(await answersTo(url, request.repeat(2)));
-    expect(answers).toEqual([expect.objectContaining({ status: 200 })]);
-    expect(answers[0]?.headers.connection).toBe('close');
+    const responses = parseAnswers(await readUntilClosed(url, request.repeat(2)));
+    expect(responses).toEqual([expect.objectContaining({ status: 200 })]);
+    expect(responses[0]?.headers.connection).toBe('close');
   });
 });
 
-describe('a request that does not come whole in time', () => {
+describe('a request that does not arrive in time', () => {
   const JSON_OF_10 = { 'Content-Type': 'application/json', 'Content-Length': '10' };
 
   // Proves: service-9
@@ -319,9 +325,9 @@ describe('a request that does not come whole in time', () => {
     ['its body', `${head('POST /upload', JSON_OF_10)}{`],
   ])('gets 408 in the envelope: %s', async (_what, bytes) => {
     const { url, logs } = await stageApp([...routes, upload], {}, 200);
-    const answer = await exchangeRaw(url, bytes);
-    expect(answer.status).toBe(408);
-    expectEnvelope(answer, 'Request Timeout');
+    const response = await exchangeRaw(url, bytes);
+    expect(response.status).toBe(408);
+    expectEnvelope(response, 'Request Timeout');
     expect(logs).toContainEqual(expect.objectContaining({ level: 'info', msg: 'unreadable request', status: 408 }));
     expect(logs.filter(({ level }) => ['warn', 'error', 'fatal'].includes(level))).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { aPerson, type TestService } from '../support/http/service.ts';
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2030, 0, 1);
 
-describe('a clock that steps', () => {
+describe('a step of the system clock', () => {
   const services = servicesOverOneDatabase();
   const clock = fixedClock(NOW);
   const clockAhead = fixedClock(NOW + HOUR);
@@ -23,7 +23,7 @@ describe('a clock that steps', () => {
   const me = ({ http }: TestService, accessToken: string) =>
     http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
 
-  it('back by a second keeps sessions, tokens and ids as they are', async () => {
+  it('back by a second leaves sessions, tokens and ids valid', async () => {
     const { accessToken, cookie } = await register(service);
     clock.advance(-1_000);
     await me(service, accessToken).expect(200);
@@ -41,19 +41,19 @@ describe('a clock that steps', () => {
     expect(after > before).toBe(true);
   });
 
-  it('by an hour on one instance leaves every session to both: each refreshes what the other issued', async () => {
+  it('by an hour on one instance leaves sessions usable on both: each refreshes what the other issued', async () => {
     const { cookie } = await register(service);
-    const there = heldFrom(await refreshWith(ahead, cookie).expect(200));
-    const back = heldFrom(await refreshWith(service, there.cookie).expect(200));
-    await refreshWith(ahead, back.cookie).expect(200);
+    const onAhead = heldFrom(await refreshWith(ahead, cookie).expect(200));
+    const onService = heldFrom(await refreshWith(service, onAhead.cookie).expect(200));
+    await refreshWith(ahead, onService.cookie).expect(200);
   });
 
-  it('by an hour on one instance makes no race of a theft, and no theft of a race', async () => {
+  it('by an hour on one instance does not turn a theft into a race, nor a race into a theft', async () => {
     const { cookie } = await register(service);
-    const there = heldFrom(await refreshWith(ahead, cookie).expect(200));
-    // The token was rotated in the future: that is not longer ago than the race window.
+    const onAhead = heldFrom(await refreshWith(ahead, cookie).expect(200));
+    // The rotation lies in the future, which is not longer ago than the race window.
     await refreshWith(service, cookie).expect(401);
-    const next = heldFrom(await refreshWith(service, there.cookie).expect(200));
+    const next = heldFrom(await refreshWith(service, onAhead.cookie).expect(200));
     await refreshWith(ahead, cookie).expect(401);
     const last = heldFrom(await refreshWith(service, next.cookie).expect(200));
     clockAhead.advance(10_001);
@@ -61,7 +61,7 @@ describe('a clock that steps', () => {
     await refreshWith(service, last.cookie).expect(401);
   });
 
-  it('by an hour on one instance ends access tokens of the other there: exp is judged without tolerance', async () => {
+  it('by an hour on one instance makes it refuse access tokens of the other: exp is checked without tolerance', async () => {
     const { accessToken } = await register(service);
     await me(ahead, accessToken).expect(401);
     await me(service, (await register(ahead)).accessToken).expect(200);

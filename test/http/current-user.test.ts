@@ -8,7 +8,7 @@ import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-/** What became of a user since: another username, or `null` when it was deleted. */
+/** Later changes to a user, by id; `null` when the user was deleted. */
 const changed = new Map<string, Partial<User> | null>();
 let service: TestService;
 let ada: Awaited<ReturnType<typeof signUp>>;
@@ -34,7 +34,7 @@ const me = (authorization?: string) => {
 
 describe('GET /users/me', () => {
   // Proves: state-5, token-6, guard-9
-  it.each(['Bearer', 'bearer', 'BEARER'])('answers with the user, in the success envelope: %s', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER'])('returns the user, in the success envelope: %s', async (scheme) => {
     const response = await me(`${scheme} ${ada.accessToken}`);
     expect(response.status).toBe(200);
     expect(response.body).toStrictEqual({
@@ -51,7 +51,7 @@ describe('GET /users/me', () => {
   });
 
   // Proves: guard-12
-  it('shows the user as stored now, and names in the context the one that the token names', async () => {
+  it('returns the user as stored now; the context contains the user of the token', async () => {
     const { user, accessToken } = await signUp(service);
     changed.set(user.id, { username: 'renamed' });
     const response = await me(`Bearer ${accessToken}`).expect(200);
@@ -63,8 +63,8 @@ describe('GET /users/me', () => {
   it.each([
     ['no Authorization header', undefined],
     ['another scheme', 'Basic YWRhOnBhc3N3b3Jk'],
-    ['a scheme that only begins alike', 'BearerToken abc'],
-  ])('says AUTH_TOKEN_MISSING to %s', async (_title, authorization) => {
+    ['a scheme that only starts with Bearer', 'BearerToken abc'],
+  ])('answers AUTH_TOKEN_MISSING to %s', async (_title, authorization) => {
     const response = await me(authorization);
     expect(response.status).toBe(401);
     expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
@@ -82,7 +82,7 @@ describe('GET /users/me', () => {
     ['no signature', () => `${ada.accessToken.split('.', 2).join('.')}.`],
     ['the algorithm none', () => `${unsigned}.${ada.accessToken.split('.')[1]}.`],
     ['a refresh token', () => tokenIn(ada.cookie)],
-  ])('says AUTH_TOKEN_INVALID to %s', async (_title, token) => {
+  ])('answers AUTH_TOKEN_INVALID to %s', async (_title, token) => {
     const response = await me(`Bearer ${token()}`);
     expect(response.status).toBe(401);
     expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
@@ -91,7 +91,7 @@ describe('GET /users/me', () => {
   });
 
   // Proves: state-3, state-4, theft-2, asvs-9.2.1
-  it('says AUTH_TOKEN_INVALID from the second on at which the token expires', async () => {
+  it('answers AUTH_TOKEN_INVALID from the second in which the token expires', async () => {
     const { accessToken } = await signUp(service);
     clock.advance(15 * MINUTE - 1);
     await me(`Bearer ${accessToken}`).expect(200);
@@ -101,13 +101,13 @@ describe('GET /users/me', () => {
   });
 
   // Proves: token-6
-  it('does not take the refresh cookie for a token', async () => {
+  it('does not accept the refresh cookie instead of an access token', async () => {
     const response = await me().set('Cookie', ada.cookie).expect(401);
     expect(response.body.code).toBe('AUTH_TOKEN_MISSING');
   });
 
   // Proves: catalog-11
-  it('says DB_RECORD_NOT_FOUND when the user is gone, and whose token it was', async () => {
+  it('answers DB_RECORD_NOT_FOUND when the user does not exist, with the user of the token in the context', async () => {
     const { user, accessToken } = await signUp(service);
     changed.set(user.id, null);
     const response = await me(`Bearer ${accessToken}`);
@@ -121,7 +121,7 @@ describe('GET /users/me', () => {
   });
 });
 
-/** One token's header and signature around another's claims. */
+/** The header and signature of one token with the claims of another. */
 const swapClaims = (token: string, other: string): string => {
   const [header, , signature] = token.split('.');
   return [header, other.split('.')[1], signature].join('.');

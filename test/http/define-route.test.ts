@@ -16,7 +16,7 @@ const sorted = (codes: Iterable<string>) => [...codes].sort();
 
 describe('a route', () => {
   // Proves: rate-2
-  it('that says no more is required to authenticate, global, and answers 200', () => {
+  it('requires authentication, is of the tier global and answers 200 by default', () => {
     const declared = route(minimal, () => null);
     expect(declared).toMatchObject({ ...minimal, auth: 'required', throttle: 'global' });
     expect(Object.keys(declared.request)).toEqual(['query']);
@@ -24,7 +24,7 @@ describe('a route', () => {
   });
 
   // Proves: guard-1, rate-1
-  it('keeps what it says', () => {
+  it('keeps what it declares', () => {
     const body = v.object({ a: v.string() });
     const declared = route(
       {
@@ -40,7 +40,7 @@ describe('a route', () => {
     expect(declared.request.body).toBe(body);
   });
 
-  it('is wrapped unless it says how its document goes out', () => {
+  it('is wrapped in the envelope unless it declares an unwrapped document', () => {
     expect(route(minimal, () => null).response).not.toHaveProperty('unwrapped');
     const unwrapped = { type: 'text/plain', cacheControl: 'no-cache' };
     const declared = route({ ...minimal, response: { data: v.null(), unwrapped } }, () => null);
@@ -48,16 +48,16 @@ describe('a route', () => {
   });
 });
 
-describe('the codes of a route', () => {
-  it.each(['public', 'optional'] as const)('are, when it is %s, those of every route', (auth) => {
+describe('the error codes of a route', () => {
+  it.each(['public', 'optional'] as const)('are those of every route when it is %s', (auth) => {
     expect(sorted(route({ ...minimal, auth }, () => null).errors)).toEqual(sorted(ALWAYS));
   });
 
-  it('are those of the guard, too, when it is required', () => {
+  it('include those of the guard when authentication is required', () => {
     expect(sorted(route(minimal, () => null).errors)).toEqual(sorted([...ALWAYS, ...TOKEN]));
   });
 
-  it('are those that it declares itself, too, each of them once', () => {
+  it('include those that it declares, each once', () => {
     const errors = ['AUTH_USER_DUPLICATE', 'SYS_UNEXPECTED_ERROR'] as const;
     expect(sorted(route({ ...minimal, auth: 'public', errors }, () => null).errors)).toEqual(
       sorted([...ALWAYS, 'AUTH_USER_DUPLICATE']),
@@ -68,7 +68,7 @@ describe('the codes of a route', () => {
 const Data = v.object({ name: v.string(), tags: v.array(v.string()) });
 
 describe('the compiler', () => {
-  it('takes a payload that its schema takes', () => {
+  it('accepts a payload that matches its schema', () => {
     route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada', tags: [] }));
     route({ ...minimal, response: { data: Data } }, async () => ({ name: 'ada', tags: [] }));
     const Time = v.pipe(
@@ -79,23 +79,23 @@ describe('the compiler', () => {
   });
 
   // Proves: asvs-8.1.2
-  it('refuses a payload that misses its schema', () => {
+  it('refuses a payload that does not match its schema', () => {
     // @ts-expect-error: a member is missing
     route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada' }));
-    // @ts-expect-error: a member is missing, later
+    // @ts-expect-error: a member is missing, asynchronously
     route({ ...minimal, response: { data: Data } }, async () => ({ name: 'ada' }));
     // @ts-expect-error: a member has another type
     route({ ...minimal, response: { data: Data } }, () => ({ name: 'ada', tags: [1] }));
-    // @ts-expect-error: nothing is no payload
+    // @ts-expect-error: there is no payload
     route({ ...minimal, response: { data: v.null() } }, () => undefined);
   });
 
-  it('refuses a query whose schema would drop what it does not know', () => {
+  it('refuses a query schema that ignores unknown parameters', () => {
     route({ ...minimal, request: { query: v.strictObject({ page: v.optional(v.string()) }) } }, () => null);
     route({ ...minimal, request: { query: v.unknown() } }, () => null);
-    // @ts-expect-error: unknown parameters would have no effect
+    // @ts-expect-error: unknown parameters would be ignored
     route({ ...minimal, request: { query: v.object({ page: v.optional(v.string()) }) } }, () => null);
-    // @ts-expect-error: nor here
+    // @ts-expect-error: unknown parameters would be ignored
     route({ ...minimal, request: { query: v.looseObject({}) } }, () => null);
   });
 
@@ -112,7 +112,7 @@ describe('the compiler', () => {
     route({ ...minimal, path: 'probe' }, () => null);
   });
 
-  it('knows what the handler is given', () => {
+  it('knows the types of the input of a handler', () => {
     route(
       {
         ...minimal,

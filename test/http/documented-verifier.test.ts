@@ -25,13 +25,13 @@ let verifier: Verifier;
 let ada: Awaited<ReturnType<typeof signUp>>;
 beforeAll(async () => {
   service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  verifier = await verifierOf(`${service.url}/.well-known/jwks.json`);
+  verifier = await verifierFor(`${service.url}/.well-known/jwks.json`);
   ada = await signUp(service);
 });
 afterAll(directory.remove);
 
-/** The example, for a key set at another address. */
-const verifierOf = (keySet: string): Promise<Verifier> => {
+/** Loads the example with the key set at another address. */
+const verifierFor = (keySet: string): Promise<Verifier> => {
   const file = join(directory.path, `${encodeURIComponent(keySet)}.mjs`);
   writeFileSync(file, EXAMPLE.replace(KEY_SET, keySet).replace(`'jose'`, `'${import.meta.resolve('jose')}'`));
   return import(pathToFileURL(file).href);
@@ -54,7 +54,7 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
     ['no header', () => undefined],
     ['another scheme', () => 'Basic YTpi'],
     ['no token', () => bearer('none')],
-    ['a token that was changed', () => bearer(tampered(ada.accessToken))],
+    ['a tampered token', () => bearer(tampered(ada.accessToken))],
     ['a refresh token', () => bearer(tokenIn(ada.cookie))],
   ])('refuses %s with 401', async (_what, authorization) => {
     expect(await statusOf(verifier, authorization())).toBe(401);
@@ -64,21 +64,21 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
     ['without issuer and audience', {}],
     ['of another issuer', { ...PARTIES, JWT_ISSUER: 'https://other.example.com' }],
     ['for another audience', { ...PARTIES, JWT_AUDIENCE: 'https://other.example.com' }],
-  ])('refuses a token %s with 401, though its signature is right', async (_what, parties) => {
+  ])('refuses a token %s with 401, though its signature is valid', async (_what, parties) => {
     const other = await signUp(await start({ ...keyVariables(KEYS), ...parties }));
     expect(await statusOf(verifier, bearer(other.accessToken))).toBe(401);
   });
 
-  it('refuses a token that has expired with 401', async () => {
+  it('refuses an expired token with 401', async () => {
     const early = await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: fixedClock(AN_HOUR_AGO) }));
     expect(await statusOf(verifier, bearer((await signUp(early)).accessToken))).toBe(401);
   });
 
   it.each([
     ['cannot be reached', () => 'http://127.0.0.1:1/jwks.json'],
-    ['is not there', () => `${service.url}/nothing`],
-    ['is no key set', () => `${service.url}/health/live`],
+    ['does not exist', () => `${service.url}/nothing`],
+    ['is not a key set', () => `${service.url}/health/live`],
   ])('answers 503 while the key set %s', async (_what, address) => {
-    expect(await statusOf(await verifierOf(address()), bearer(ada.accessToken))).toBe(503);
+    expect(await statusOf(await verifierFor(address()), bearer(ada.accessToken))).toBe(503);
   });
 });

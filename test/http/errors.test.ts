@@ -55,14 +55,14 @@ describe('GET /errors', () => {
   });
 
   // Proves: gap-10
-  it('needs no token and does not look at a bad one', async () => {
+  it('needs no token and ignores an invalid one', async () => {
     await service.http.get('/errors').set('Authorization', 'Bearer garbage').expect(200);
   });
 });
 
 describe('GET /errors/:code', () => {
   // Proves: service-13, endpoint-21, gap-9
-  it.each(published)('tells of %s what the list tells', async (code) => {
+  it.each(published)('returns the same entry for %s as the list', async (code) => {
     const list = await service.http.get('/errors').expect(200);
     const response = await service.http.get(`/errors/${code}`).expect(200);
     expect(response.body.data).toStrictEqual(list.body.data.find((entry: { code: string }) => entry.code === code));
@@ -79,14 +79,14 @@ describe('GET /errors/:code', () => {
     '__proto__',
     'constructor',
     'toString',
-  ])('knows no %s', async (code) => {
+  ])('has no entry %s', async (code) => {
     const response = await service.http.get(`/errors/${code}`);
     expect(response.status).toBe(404);
     expect(response.body).toMatchObject({ success: false, code: 'EXCEPTION_CATALOG_CODE_NOT_FOUND', details: null });
     expect(response.text).not.toContain(code.replace('%00', '\\u0000'));
   });
 
-  it('finds no fault of its own in a code that is no percent-encoding', async () => {
+  it('causes no 5xx with malformed percent-encoding', async () => {
     const response = await service.http.get('/errors/%E0%A4%A');
     expect(response.status).toBeGreaterThanOrEqual(400);
     expect(response.status).toBeLessThan(500);
@@ -94,10 +94,10 @@ describe('GET /errors/:code', () => {
   });
 });
 
-const bearer = async (at: TestService) => `Bearer ${(await signUp(at)).accessToken}`;
+const authorizationOf = async (at: TestService) => `Bearer ${(await signUp(at)).accessToken}`;
 const logIn = (at: TestService, body: object) => at.http.post('/auth/login').send(body);
 
-/** How a client comes by each published code. */
+/** A request that provokes each published code. */
 const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   CLIENT_PARAMS_VALIDATION_FAILED: async () => logIn(service, {}),
   AUTH_CREDENTIALS_INVALID: async () => logIn(service, { account: 'nobody', password: 'x' }),
@@ -105,7 +105,7 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   AUTH_TOKEN_MISSING: async () => service.http.get('/users/me'),
   DB_RECORD_NOT_FOUND: async () => {
     const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findById: async () => null } }));
-    return other.http.get('/users/me').set('Authorization', await bearer(other));
+    return other.http.get('/users/me').set('Authorization', await authorizationOf(other));
   },
   EXCEPTION_CATALOG_CODE_NOT_FOUND: async () => service.http.get('/errors/NO_SUCH_CODE'),
   AUTH_USER_DUPLICATE: async () => service.http.post('/auth/register').send((await signUp(service)).person),
@@ -135,7 +135,7 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
         },
       },
     }));
-    return other.http.get('/users/me').set('Authorization', await bearer(other));
+    return other.http.get('/users/me').set('Authorization', await authorizationOf(other));
   },
   SYS_UNEXPECTED_ERROR: async () => {
     const findByUsername = () => Promise.reject(new TypeError('a bug'));
@@ -146,12 +146,12 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
 
 describe('an error envelope', () => {
   // Proves: catalog-2
-  it('can be had for every published code', () => {
+  it('is provoked for every published code', () => {
     expect(Object.keys(PROVOKED).sort()).toEqual(published);
   });
 
   // Proves: service-10, error-2, error-4, error-5, error-6, error-8, error-10, errors-1, catalog-14, version-4
-  it.each(published)('of %s has the form of the specification, and its type leads to the catalog', async (code) => {
+  it.each(published)('of %s has the specified form, and its type is the address of the catalog entry', async (code) => {
     const response = await PROVOKED[code]?.();
     expect(response?.body).toStrictEqual({
       success: false,
@@ -166,13 +166,13 @@ describe('an error envelope', () => {
     expect(new Date(timestamp).toISOString()).toBe(timestamp);
     const entry = await service.http.get(type.slice(BASE_URL.length)).expect(200);
     expect(entry.body.data).toMatchObject({ code, type });
-    // This one alone keeps the status of the exception that it wraps.
+    // Only this code takes the status of the wrapped exception.
     const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
     expect(response?.status).toBe(status);
   });
 
   // Proves: error-9
-  it('names the user of an authenticated request alone', async () => {
+  it('contains the user only when the request is authenticated', async () => {
     const ofUser = ['DB_RECORD_NOT_FOUND', 'SYS_SERIALIZATION_ERROR'];
     for (const code of [...ofUser, 'AUTH_TOKEN_INVALID', 'AUTH_USER_DUPLICATE', 'SYS_HTTP_UNEXPECTED_ERROR']) {
       const response = await PROVOKED[code]?.();
@@ -186,7 +186,7 @@ describe('an error envelope', () => {
   });
 
   // Proves: catalog-22
-  it('names the address where AUTH_FAILED would be, and the catalog does not know it', async () => {
+  it('has a type for AUTH_FAILED too, which is not in the published catalog', async () => {
     const response = await service.http.post('/auth/refresh-token').expect(401);
     expect(response.body.type).toBe(`${BASE_URL}/errors/AUTH_FAILED`);
     await service.http.get('/errors/AUTH_FAILED').expect(404);

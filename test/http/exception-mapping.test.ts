@@ -14,7 +14,7 @@ import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { head, openSocket } from '../support/http/raw-http.ts';
 import { probe, type StageApp, stageApp, throwing } from '../support/http/stage-app.ts';
 
-/** An error that somebody else's copy of `http-errors` made. */
+/** An error as another copy of `http-errors` creates it. */
 const foreignHttpError = (status: number, more: object = {}) =>
   Object.assign(new Error('made elsewhere'), { status, statusCode: status, expose: status < 500, ...more });
 
@@ -23,49 +23,61 @@ class OwnError extends AppError {}
 const PROBLEM = { field: 'a', message: 'is required', code: 'required' };
 const anIssue = v.safeParse(v.string(), 1).issues ?? [];
 
-/** What is thrown, and what becomes of it: SPEC "Exception mapping". */
+/** SPEC "Exception mapping": exceptions, and the status, code and log level that they are mapped to. */
 const MAPPING: readonly (readonly [what: string, thrown: unknown, status: number, code: ErrorCode, level: string])[] = [
   ['an application exception', new AppError('AUTH_USER_DUPLICATE'), 409, 'AUTH_USER_DUPLICATE', 'info'],
   ['another one', new AppError('DB_QUERY_FAILED'), 500, 'DB_QUERY_FAILED', 'error'],
   [
-    'an application exception of a level of its own',
+    'an application exception with its own level',
     new AppError('AUTH_FAILED', { level: 'warn' }),
     401,
     'AUTH_FAILED',
     'warn',
   ],
   [
-    'a subclass of status and level of its own',
+    'a subclass with its own status and level',
     new OwnError('SYS_HTTP_UNEXPECTED_ERROR', { status: 418, level: 'fatal' }),
     418,
     'SYS_HTTP_UNEXPECTED_ERROR',
     'fatal',
   ],
-  ['a request off its schema', new RequestValidationFailure([PROBLEM]), 400, 'CLIENT_PARAMS_VALIDATION_FAILED', 'info'],
-  ['a payload off its schema', new ResponseSerializationFailure(anIssue), 500, 'SYS_SERIALIZATION_ERROR', 'error'],
+  [
+    'a request that does not match its schema',
+    new RequestValidationFailure([PROBLEM]),
+    400,
+    'CLIENT_PARAMS_VALIDATION_FAILED',
+    'info',
+  ],
+  [
+    'a payload that does not match its schema',
+    new ResponseSerializationFailure(anIssue),
+    500,
+    'SYS_SERIALIZATION_ERROR',
+    'error',
+  ],
   ['an exceeded limit', new RateLimitExceeded(7), 429, 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 'warn'],
-  ['an HTTP error of the client', createHttpError(422), 422, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
-  ['an HTTP error of the server', createHttpError(500), 500, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
-  ['a bad gateway', createHttpError(502), 502, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
-  ['a busy server', createHttpError(503), 503, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
-  ['an HTTP error of a stranger', foreignHttpError(413), 413, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
+  ['a 4xx HTTP error', createHttpError(422), 422, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
+  ['a 5xx HTTP error', createHttpError(500), 500, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
+  ['a 502 HTTP error', createHttpError(502), 502, 'SYS_HTTP_UNEXPECTED_ERROR', 'fatal'],
+  ['a 503 HTTP error', createHttpError(503), 503, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
+  ['an HTTP error of another copy of http-errors', foreignHttpError(413), 413, 'SYS_HTTP_UNEXPECTED_ERROR', 'error'],
   ['an error', new Error('a bug'), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
-  ['an error of the language', new TypeError('x is not a function'), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
-  ['an error of the system', Object.assign(new Error(), { code: 'ENOENT' }), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
-  ['a text', 'x', 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['a TypeError', new TypeError('x is not a function'), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['a system error', Object.assign(new Error(), { code: 'ENOENT' }), 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
+  ['a string', 'x', 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
   ['null', null, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
   ['undefined', undefined, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
   ['a number', 404, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
   ['an object that looks like an HTTP error', { status: 404, expose: true }, 500, 'SYS_UNEXPECTED_ERROR', 'fatal'],
 ];
 
-/** Of a request: the lines about an exception, which all carry a code. */
+/** The log lines about an exception: those with a code. */
 const exceptionLines = ({ logs }: StageApp) => logs.filter(({ code }) => code !== undefined);
 
 describe('an exception', () => {
   // Proves: request-30, errors-1, catalog-19, catalog-21, exception-4, exception-5, exception-6, exception-7
   // Proves: exception-8, exception-9, exception-11
-  it.each(MAPPING)('that is %s is mapped', async (_what, thrown, status, code, level) => {
+  it.each(MAPPING)('is mapped: %s', async (_what, thrown, status, code, level) => {
     const app = await stageApp([throwing(thrown)]);
     const { body } = await app.http.get('/probe').expect(status);
     expect(body).toMatchObject({
@@ -78,30 +90,30 @@ describe('an exception', () => {
   });
 
   it.each([
-    ['at once', throwing(new Error('a bug'))],
-    ['later', probe(() => Promise.reject(new Error('a bug')))],
-  ])('is mapped when it is thrown %s', async (_when, failing) => {
+    ['synchronously', throwing(new Error('a bug'))],
+    ['asynchronously', probe(() => Promise.reject(new Error('a bug')))],
+  ])('is mapped when the handler throws %s', async (_when, failing) => {
     const { http } = await stageApp([failing]);
     expect((await http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
   });
 
   it.each([
     ['the clock', { clock: { now: () => Number.NaN } }],
-    ['the generator of ids', { ids: { next: () => JSON.parse('{') } }],
-  ])('of a stage itself does not stop the service: %s', async (_part, given) => {
+    ['the id generator', { ids: { next: () => JSON.parse('{') } }],
+  ])('of a stage does not stop the service: %s', async (_part, given) => {
     const { http } = await stageApp([probe(() => null)], given);
-    const answers = [await http.get('/probe'), await http.get('/probe')];
-    expect(answers.map(({ status }) => status)).toEqual([500, 500]);
+    const responses = [await http.get('/probe'), await http.get('/probe')];
+    expect(responses.map(({ status }) => status)).toEqual([500, 500]);
   });
 
-  it('tells nothing of itself to the client', async () => {
+  it('shows no details to the client', async () => {
     const { http } = await stageApp([throwing(new Error('password of the database: hunter22'))]);
     const { text } = await http.get('/probe').expect(500);
     expect(text).not.toMatch(/hunter22|stack|\.ts/);
   });
 
   // Proves: asvs-16.3.4
-  it('that is unexpected is told to the log with its stack', async () => {
+  it('is logged with its stack when it is unexpected', async () => {
     const app = await stageApp([throwing(new TypeError('x is not a function'))]);
     await app.http.get('/probe').expect(500);
     expect(exceptionLines(app)).toEqual([
@@ -122,7 +134,7 @@ describe('an HTTP error', () => {
     await http.get('/probe').expect(503).expect('Retry-After', '30');
   });
 
-  it('keeps its message to itself: the reader of bodies may quote what it read', async () => {
+  it('does not show or log its message, since the body parser may quote the body', async () => {
     const app = await stageApp([
       throwing(foreignHttpError(400, { message: 'hunter22', body: 'hunter22', type: 'x.y' })),
     ]);
@@ -133,11 +145,11 @@ describe('an HTTP error', () => {
   });
 
   it.each([
-    ['a status that is no error', foreignHttpError(200)],
+    ['a status below 400', foreignHttpError(200)],
     ['a status that does not exist', foreignHttpError(999)],
-    ['a status that is a text', foreignHttpError(404, { status: '404' })],
-    ['no word on whether it may be shown', Object.assign(new Error(), { status: 404 })],
-  ])('is none with %s', async (_what, thrown) => {
+    ['a status that is a string', foreignHttpError(404, { status: '404' })],
+    ['no member `expose`', Object.assign(new Error(), { status: 404 })],
+  ])('is treated as an unexpected error with %s', async (_what, thrown) => {
     const { http } = await stageApp([throwing(thrown)]);
     expect((await http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
   });
@@ -147,7 +159,7 @@ describe('the filters', () => {
   const HTTP = { status: 418, expose: true };
 
   // Proves: exception-1
-  it('take the rate limit first, whatever else its exception looks like', () => {
+  it('match a rate-limit exception first, even if it looks like an HTTP error', () => {
     expect(toAppError(Object.assign(new RateLimitExceeded(7), HTTP))).toMatchObject({
       code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',
       status: 429,
@@ -156,7 +168,7 @@ describe('the filters', () => {
   });
 
   // Proves: exception-2
-  it('take validation and serialization next', () => {
+  it('match validation and serialization next', () => {
     expect(toAppError(Object.assign(new RequestValidationFailure([PROBLEM]), HTTP))).toMatchObject({
       code: 'CLIENT_PARAMS_VALIDATION_FAILED',
       details: [PROBLEM],
@@ -168,7 +180,7 @@ describe('the filters', () => {
   });
 
   // Proves: exception-3
-  it('take an application exception as it is, and everything that is left last', () => {
+  it('keep an application exception as it is, and match everything else last', () => {
     const error = Object.assign(new OwnError('DB_RECORD_NOT_FOUND'), { expose: true });
     expect(toAppError(error)).toBe(error);
     const bug = new Error('a bug');
@@ -189,26 +201,26 @@ describe('a client that hangs up', () => {
     () => null,
   );
   const answered = (app: StageApp) => app.logs.filter(({ msg }) => msg === 'request answered');
-  const LOUD = ['warn', 'error', 'fatal'];
+  const ALARMING_LEVELS = ['warn', 'error', 'fatal'];
 
   it.each([
     ['plain', 'identity', Buffer.from('{"name":')],
     ['compressed', 'gzip', gzipSync('{"name":"ada"}').subarray(0, 12)],
-  ])('amid its %s body is no fault of the service', async (_what, encoding, part) => {
+  ])('during its %s body causes no warning and no error in the log', async (_what, encoding, part) => {
     const app = await stageApp([upload]);
     const socket = openSocket(app.url);
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': encoding, Expect: '100-continue' };
     socket.write(head('POST /upload', { ...headers, 'Content-Length': '40' }));
-    // The server has begun with the request when it asks for the rest.
+    // The interim response 100 shows that the server has read the head.
     await new Promise((resolve) => socket.once('data', resolve));
     socket.write(part, () => socket.destroy());
 
     await expect.poll(() => answered(app), { timeout: 10_000 }).toHaveLength(1);
     expect(answered(app)[0]).toMatchObject({ status: 400, route: 'upload' });
-    expect(app.logs.filter(({ level }) => LOUD.includes(level))).toEqual([]);
+    expect(app.logs.filter(({ level }) => ALARMING_LEVELS.includes(level))).toEqual([]);
   });
 
-  it('before its answer is no fault of the service', async () => {
+  it('before its response causes no warning and no error in the log', async () => {
     const entered = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
     const slow = probe(async (_input, ctx) => {
@@ -224,7 +236,7 @@ describe('a client that hangs up', () => {
     socket.destroy();
     await expect.poll(() => answered(app), { timeout: 10_000 }).toHaveLength(1);
     await app.http.get('/nowhere').expect(404);
-    expect(app.logs.filter(({ level, status }) => LOUD.includes(level) && status !== 404)).toEqual([
+    expect(app.logs.filter(({ level, status }) => ALARMING_LEVELS.includes(level) && status !== 404)).toEqual([
       expect.objectContaining({ code: 'SYS_HTTP_UNEXPECTED_ERROR', route: 'fallback' }),
     ]);
   });

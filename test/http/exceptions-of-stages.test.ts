@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
 import { probe, stageDeps, ULID } from '../support/http/stage-app.ts';
 
-/** The stages that may have a fault; stage 13 converts them. */
+/** The stages whose exceptions stage 13 converts. */
 const STAGES = [
   'securityHeaders',
   'cookieParsing',
@@ -27,13 +27,13 @@ const broken = async () => {
   throw new TypeError('a bug');
 };
 
-/** Where a stage breaks: before the stages behind it, or when they are done. */
+/** When a stage throws: before the stages after it, or after they are done. */
 const FAULTS: Readonly<Record<string, (stage: Middleware) => Middleware>> = {
   'on the way in': () => broken,
   'on the way out': (stage) => (ctx, next) => Promise.resolve(stage(ctx, next)).then(broken),
 };
 
-/** The pipeline, of which the one stage is broken. */
+/** The pipeline with one stage that throws. */
 const brokenAt = (name: string, fault: (stage: Middleware) => Middleware) => {
   const deps = stageDeps();
   const compose = (stages: Middleware[]) =>

@@ -11,58 +11,58 @@ const INVALID = '401 AUTH_CREDENTIALS_INVALID';
 const WAIT = '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED';
 const { start } = servicesOverOneDatabase();
 
-type From = { readonly cookie?: string; readonly network?: string };
+type LoginSource = { readonly cookie?: string; readonly network?: string };
 
-const logInAt = ({ http }: TestService, account: string, password: string, { cookie, network }: From = {}) => {
+const logInAt = ({ http }: TestService, account: string, password: string, { cookie, network }: LoginSource = {}) => {
   const request = http.post('/auth/login');
   if (cookie !== undefined) request.set('Cookie', cookie);
   if (network !== undefined) request.set('X-Forwarded-For', network);
   return request.send({ account, password });
 };
 
-const guess = (service: TestService, account: string, times: number, from?: From): Promise<Response[]> =>
+const guess = (service: TestService, account: string, times: number, from?: LoginSource): Promise<Response[]> =>
   Promise.all(Array.from({ length: times }, () => logInAt(service, account, 'a guess', from)));
 
 const waitOf = ({ headers }: Response): string | undefined => headers['retry-after'];
 
-/** Attempts at a time that stands still unless it is moved. */
-const timeless = () => {
+/** A login throttle with a fixed clock. */
+const throttleWithFixedClock = () => {
   const clock = fixedClock(0);
   return { clock, attempts: memoryLoginAttempts({ now: clock.now }) };
 };
 
-describe('the fifty-first guess', () => {
+describe('a guess after fifty failed ones', () => {
   let service: TestService;
   beforeAll(async () => {
-    service = await start({}, () => ({ attempts: timeless().attempts }));
+    service = await start({}, () => ({ attempts: throttleWithFixedClock().attempts }));
   });
 
-  it('has to wait in the service as it is composed', async () => {
+  it('has to wait in the service as main.ts composes it', async () => {
     const composed = await start();
-    const answers = await guess(composed, aPerson().username, FREE + 50);
-    const refused = answers.filter(({ status }) => status === 429);
-    // On a slow machine a second may have passed meanwhile, which lets one more through.
+    const responses = await guess(composed, aPerson().username, FREE + 50);
+    const refused = responses.filter(({ status }) => status === 429);
+    // On a slow machine a second may have passed, which admits one more.
     expect(refused.length).toBeGreaterThan(40);
     expect(refused.length).toBeLessThanOrEqual(50);
   });
 
   // Proves: rate-13
   it.each([
-    ['at an account', async () => (await signUp(service)).person.username],
-    ['at its email', async () => (await signUp(service)).person.email],
-    ['at a username of nobody', async () => aPerson().username],
-    ['at an email of nobody', async () => aPerson().email],
-  ])('%s has to wait a second, though all of them come at once', async (_what, register) => {
+    ['on a username', async () => (await signUp(service)).person.username],
+    ['on an email', async () => (await signUp(service)).person.email],
+    ['on an unknown username', async () => aPerson().username],
+    ['on an unknown email', async () => aPerson().email],
+  ])('%s has to wait a second, even if all guesses arrive at once', async (_what, register) => {
     const account = await register();
-    const answers = await guess(service, account, FREE + 50);
-    expect(tally(answers)).toEqual({ [INVALID]: FREE, [WAIT]: 50 });
-    for (const answer of answers.filter(({ status }) => status === 429)) expect(waitOf(answer)).toBe('1');
+    const responses = await guess(service, account, FREE + 50);
+    expect(tally(responses)).toEqual({ [INVALID]: FREE, [WAIT]: 50 });
+    for (const response of responses.filter(({ status }) => status === 429)) expect(waitOf(response)).toBe('1');
   });
 
   // Proves: asvs-16.3.3
-  it('is logged at warn, and neither the account nor the password with it', async () => {
-    // One of its own: so many were refused above that no more such lines are logged in this minute.
-    const own = await start({}, () => ({ attempts: timeless().attempts }));
+  it('is logged at warn, without the account and the password', async () => {
+    // A service of its own: the refusals above have used up the sampled log lines of this minute.
+    const own = await start({}, () => ({ attempts: throttleWithFixedClock().attempts }));
     const { person } = await signUp(own);
     await guess(own, person.username, FREE);
     const before = own.logs.length;
@@ -79,7 +79,7 @@ describe('the fifty-first guess', () => {
   });
 
   // Proves: network-8
-  it('is answered alike, whether there is such an account or not, and whether the password is right or not', async () => {
+  it('gets the same response whether or not the account exists and the password is right', async () => {
     const { person } = await signUp(service);
     const nobody = aPerson();
     await guess(service, person.username, FREE);
@@ -99,7 +99,7 @@ describe('the fifty-first guess', () => {
   });
 
   // Proves: rate-13
-  it('keeps out neither open sessions nor a device that has logged in before, which clears its own count alone', async () => {
+  it('blocks neither open sessions nor a device that has logged in before, whose success resets only its own count', async () => {
     const { person, cookie } = await signUp(service);
     await guess(service, person.email, FREE);
     await logInAt(service, person.email, person.password).expect(429);
@@ -112,7 +112,7 @@ describe('the fifty-first guess', () => {
     await logInAt(service, person.email, person.password).expect(429);
   });
 
-  it('is not let through for cookies that are older than the password', async () => {
+  it('is not admitted for cookies that are older than the password', async () => {
     const { person, accessToken } = await signUp(service);
     const cookies = [];
     for (let device = 0; device < 5; device += 1) {
@@ -123,12 +123,12 @@ describe('the fifty-first guess', () => {
       .set('Authorization', `Bearer ${accessToken}`)
       .send({ currentPassword: person.password, newPassword: 'another horse' })
       .expect(200);
-    const answers = [];
-    for (const cookie of cookies) answers.push(...(await guess(service, person.email, FREE, { cookie })));
-    expect(tally(answers)).toEqual({ [INVALID]: FREE, [WAIT]: 4 * FREE });
+    const responses = [];
+    for (const cookie of cookies) responses.push(...(await guess(service, person.email, FREE, { cookie })));
+    expect(tally(responses)).toEqual({ [INVALID]: FREE, [WAIT]: 4 * FREE });
   });
 
-  it('on many devices has to wait, and those that did not guess do not', async () => {
+  it('has to wait on many devices together, while devices that did not guess need not wait', async () => {
     const { person } = await signUp(service);
     const cookies: string[] = [];
     for (let device = 0; device < 7; device += 1) {
@@ -136,16 +136,16 @@ describe('the fifty-first guess', () => {
     }
     const [mine, other, ...stolen] = cookies;
     await guess(service, person.email, FREE);
-    const answers = [];
-    for (const cookie of stolen) answers.push(...(await guess(service, person.email, FREE, { cookie })));
-    expect(tally(answers)).toEqual({ [INVALID]: FREE + 4 * 3, [WAIT]: 4 * (FREE - 3) });
+    const responses = [];
+    for (const cookie of stolen) responses.push(...(await guess(service, person.email, FREE, { cookie })));
+    expect(tally(responses)).toEqual({ [INVALID]: FREE + 4 * 3, [WAIT]: 4 * (FREE - 3) });
     for (const cookie of [mine, other]) {
       await logInAt(service, person.email, 'a typo', { cookie: cookie ?? '' }).expect(401);
       await logInAt(service, person.email, person.password, { cookie: cookie ?? '' }).expect(200);
     }
   });
 
-  it('is held against a device that shows the token of somebody else, or a forged one', async () => {
+  it('has to wait on a device with the token of another user, or a forged one', async () => {
     const { person, cookie } = await signUp(service);
     const other = await signUp(service);
     await guess(service, person.username, FREE);
@@ -156,30 +156,30 @@ describe('the fifty-first guess', () => {
   });
 });
 
-describe('who guesses on', () => {
-  const { clock, attempts } = timeless();
+describe('an attacker who continues to guess', () => {
+  const { clock, attempts } = throttleWithFixedClock();
   let service: TestService;
   beforeAll(async () => {
     service = await start({ TRUST_PROXY: '1' }, () => ({ attempts }));
   });
-  const STRANGER = { network: '198.51.100.1' };
+  const ATTACKER = { network: '198.51.100.1' };
 
   // Proves: rate-13
-  it('waits longer each time, up to a minute, and not the longer for asking meanwhile', async () => {
+  it('waits longer each time, up to a minute, and no longer for attempts during the wait', async () => {
     const { person } = await signUp(service);
-    await guess(service, person.username, FREE, STRANGER);
+    await guess(service, person.username, FREE, ATTACKER);
     const waits: unknown[] = [];
     for (let round = 0; round < 8; round += 1) {
-      const refused = await guess(service, person.username, 3, STRANGER);
+      const refused = await guess(service, person.username, 3, ATTACKER);
       waits.push(...new Set(refused.map(waitOf)));
       clock.advance(60_000);
-      await logInAt(service, person.username, 'a guess', STRANGER).expect(401);
+      await logInAt(service, person.username, 'a guess', ATTACKER).expect(401);
     }
     expect(waits).toEqual(['1', '2', '4', '8', '16', '32', '60', '60']);
   });
 
   // Proves: rate-13
-  it('keeps nobody on another network out, with whatever device', async () => {
+  it('does not block other networks, even for a new device', async () => {
     const { person } = await signUp(service);
     for (let second = 0; second < FREE + 60; second += 1) {
       await logInAt(service, person.username, 'a guess', { network: `2001:db8:0:1::${second}` });
@@ -197,13 +197,13 @@ describe('who guesses on', () => {
     ['a /48', 250, (index: number) => `2001:db8:1:${(97 * index).toString(16)}::1`, 0.85],
     ['all of a /24', 250, (index: number) => `198.51.100.${index}`, 0.85],
     ['ten unrelated networks', 10, (index: number) => `198.${index}.100.1`, 0.4],
-  ])('leaves the owner most of the time, or some of it: who has %s', async (_what, count, networkOf, part) => {
+  ])('does not keep the owner out for long, with addresses in %s', async (_what, count, networkOf, part) => {
     const { person } = await signUp(service);
-    await guess(service, person.username, FREE, STRANGER);
+    await guess(service, person.username, FREE, ATTACKER);
     const failures = new Map<number, number>();
     let next = 0;
-    /** Tries from one network after the other until one is let through, ten times at most; from each three times in all. */
-    const takeTheTurn = async () => {
+    /** Tries one network after another until one is admitted, at most ten times; at most three times from each in total. */
+    const guessFromNextNetwork = async () => {
       for (let tries = 0; tries < 10; tries += 1) {
         const failed = failures.get(next) ?? 0;
         if (failed < 3) {
@@ -216,16 +216,16 @@ describe('who guesses on', () => {
         next = (next + 1) % count;
       }
     };
-    let letIn = 0;
+    let admitted = 0;
     for (let minute = 0; minute < 60; minute += 1) {
       clock.advance(30_000);
-      await logInAt(service, person.username, 'a guess', STRANGER);
-      await takeTheTurn();
+      await logInAt(service, person.username, 'a guess', ATTACKER);
+      await guessFromNextNetwork();
       clock.advance(30_000);
       if (minute < 20) continue;
       const owner = await logInAt(service, person.username, person.password, { network: '203.0.113.1' });
-      if (owner.status === 200) letIn += 1;
+      if (owner.status === 200) admitted += 1;
     }
-    expect(letIn / 40).toBeGreaterThan(part);
+    expect(admitted / 40).toBeGreaterThan(part);
   });
 });

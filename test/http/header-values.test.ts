@@ -6,15 +6,15 @@ import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
 
 it.each([
-  ['of nobody', [], []],
-  ['in their order, whatever the case of the name', ['Host', 'a', 'X', 'host', 'HOST', 'b'], ['a', 'b']],
-  ['and not the names', ['X', 'Host', 'Y', 'host'], []],
-])('the values of a header are told: %s', (_what, rawHeaders, values) => {
+  ['none without headers', [], []],
+  ['all in order, whatever the case of the name', ['Host', 'a', 'X', 'host', 'HOST', 'b'], ['a', 'b']],
+  ['only values, not names', ['X', 'Host', 'Y', 'host'], []],
+])('headerValues returns the values of a header: %s', (_what, rawHeaders, values) => {
   const incoming = Object.assign(Object.create(IncomingMessage.prototype), { rawHeaders });
   expect(headerValues(incoming, 'host')).toEqual(values);
 });
 
-/** Every request is as Node 22.18.0 makes it of one with a header that is called `__proto__`. */
+/** Makes every request as Node 22.18.0 does for one with a header named `__proto__`. */
 const breakHeadersDistinct = (): void => {
   const fault = () => {
     throw new TypeError('dest[field].push is not a function');
@@ -32,7 +32,7 @@ const breakHeadersDistinct = (): void => {
 it.each([
   ['public', 200],
   ['required', 401],
-] as const)('a header that is called __proto__ is one as any other: on a route that is %s', async (auth, expected) => {
+] as const)('a header named __proto__ causes no error on a route with auth %s', async (auth, expected) => {
   breakHeadersDistinct();
   const { url } = await stageApp([probe(() => 'payload', { auth })]);
   const { status } = await exchangeRaw(url, head('GET /probe', { ['__proto__']: 'x', Connection: 'close' }));

@@ -33,8 +33,8 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
-/** The health routes over parts that are up or down as the test likes. */
-const overChecks = async (checks: readonly Check[]) => {
+/** The health routes with the given checks. */
+const withChecks = async (checks: readonly Check[]) => {
   const server = await serve(
     createApp(healthRoutes(checks), {
       ...configOf({ DATABASE_URL: 'memory:' }),
@@ -85,7 +85,7 @@ describe('the service over a database', () => {
     remove();
   });
 
-  it('lives, says GET /health/live in the success envelope, whatever token it is shown', async () => {
+  it('is alive: GET /health/live answers in the success envelope, whatever the token', async () => {
     const response = await http.get('/health/live').set('Authorization', 'Bearer garbage').expect(200);
     expect(response.body).toStrictEqual({
       success: true,
@@ -95,68 +95,68 @@ describe('the service over a database', () => {
     });
   });
 
-  it('is ready, says GET /health/ready, and names the parts that are up', async () => {
+  it('is ready: GET /health/ready lists the checks that are up', async () => {
     const response = await http.get('/health/ready').set('Authorization', 'Bearer garbage').expect(200);
     expect(response.body).toMatchObject({ success: true, data: { status: 'ready', checks: { database: 'up' } } });
   });
 
-  describe('that is gone', () => {
+  describe('after it is closed', () => {
     beforeAll(() => service.close());
 
-    it('lives all the same', async () => {
+    it('is still alive', async () => {
       await http.get('/health/live').expect(200);
     });
 
-    it('is not ready, and names the database', async () => {
+    it('is not ready, and reports the database', async () => {
       expectNotReady(await http.get('/health/ready'), 'database');
     });
   });
 });
 
 describe('GET /health/ready', () => {
-  it('names all that is down and nothing else, and tells no reason', async () => {
-    const http = await overChecks([down('database'), up('clock'), down('redis')]);
+  it('reports every check that is down and no other, without a reason', async () => {
+    const http = await withChecks([down('database'), up('clock'), down('redis')]);
     const response = await http.get('/health/ready');
     expectNotReady(response, 'database, redis');
     expect(response.text).not.toContain('secret');
   });
 
-  it('is degraded, and ready all the same, without a part that it can do without', async () => {
-    const http = await overChecks([up('database'), { ...down('redis'), required: false }]);
+  it('is degraded but ready when an optional check is down', async () => {
+    const http = await withChecks([up('database'), { ...down('redis'), required: false }]);
     const response = await http.get('/health/ready').expect(200);
     expect(response.body.data).toEqual({ status: 'degraded', checks: { database: 'up', redis: 'down' } });
   });
 
-  it('is ready again when what was down is back', async () => {
+  it('is ready again after a check has recovered', async () => {
     let present = false;
     const ping = () => (present ? up('database') : down('database')).ping();
-    const http = await overChecks([{ name: 'database', ping, required: true }]);
+    const http = await withChecks([{ name: 'database', ping, required: true }]);
     expectNotReady(await http.get('/health/ready'), 'database');
     present = true;
     await http.get('/health/ready').expect(200);
   });
 
-  it('calls a part down that says nothing for 2 s', async () => {
+  it('reports a check as down that has not responded for 2 s', async () => {
     const asked = Promise.withResolvers<void>();
     const ping = () => {
       asked.resolve();
       return new Promise<never>(() => undefined);
     };
-    const http = await overChecks([up('database'), { name: 'redis', ping, required: true }]);
+    const http = await withChecks([up('database'), { name: 'redis', ping, required: true }]);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate'] });
-    const answer = http.get('/health/ready').then((response) => response);
+    const pending = http.get('/health/ready').then((response) => response);
     await asked.promise;
     await vi.advanceTimersByTimeAsync(2_100);
-    expectNotReady(await answer, 'redis');
+    expectNotReady(await pending, 'redis');
   });
 
-  it('calls a part up that has answered, though this process was late to hear it', async () => {
+  it('reports a check as up that has responded while the event loop was blocked', async () => {
     const ping = () => {
-      const answer = stat('.');
+      const pending = stat('.');
       blockEventLoop(2_100);
-      return answer;
+      return pending;
     };
-    const http = await overChecks([{ name: 'database', ping, required: true }]);
+    const http = await withChecks([{ name: 'database', ping, required: true }]);
     await http.get('/health/ready').expect(200);
   });
 });

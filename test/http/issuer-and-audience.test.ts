@@ -6,7 +6,7 @@ const ISSUER = 'https://auth.example.org';
 const AUDIENCE = 'https://api.example.org';
 const REGISTERED = ['exp', 'iat', 'jti', 'sub', 'tokenType'];
 
-/** Services that differ in nothing but what they were told of issuer and audience. */
+/** Services that differ only in issuer and audience. */
 const { start } = servicesOverOneDatabase();
 let unset: TestService;
 let named: TestService;
@@ -20,7 +20,7 @@ beforeAll(async () => {
     'no iss': await start({ JWT_AUDIENCE: AUDIENCE }),
     'another iss': await start({ JWT_ISSUER: `${ISSUER}/`, JWT_AUDIENCE: AUDIENCE }),
     'another aud': await start({ JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'https://other.example.org' }),
-    'both, the other way round': await start({ JWT_ISSUER: AUDIENCE, JWT_AUDIENCE: ISSUER }),
+    'iss and aud swapped': await start({ JWT_ISSUER: AUDIENCE, JWT_AUDIENCE: ISSUER }),
   };
 });
 
@@ -46,7 +46,7 @@ describe('issuer and audience', () => {
     await me(named, refreshed.accessToken).expect(200);
   });
 
-  it('may be set alone', async () => {
+  it('may be set separately', async () => {
     for (const [name, present, absent] of [
       ['no aud', 'iss', 'aud'],
       ['no iss', 'aud', 'iss'],
@@ -63,8 +63,8 @@ describe('issuer and audience', () => {
   });
 
   // Proves: asvs-9.2.3
-  it.each(['neither iss nor aud', 'no aud', 'no iss', 'another iss', 'another aud', 'both, the other way round'])(
-    'are required as they are: a token with %s is refused, and nothing of it used up',
+  it.each(['neither iss nor aud', 'no aud', 'no iss', 'another iss', 'another aud', 'iss and aud swapped'])(
+    'must match: a token with %s is refused, and not used up',
     async (which) => {
       const other = others[which] as TestService;
       const ada = await signUp(other);
@@ -74,13 +74,13 @@ describe('issuer and audience', () => {
     },
   );
 
-  it('are refused where they are unset', async () => {
+  it('are refused by a service without them', async () => {
     const ada = await signUp(named);
     await me(unset, ada.accessToken).expect(401);
     await refreshWith(unset, ada.cookie).expect(401);
   });
 
-  it('are nothing that the guard binds', async () => {
+  it('are not among the claims that the guard passes on', async () => {
     const ada = await signUp(named);
     const verified = await named.ports.tokens.verifyAccess(ada.accessToken, Date.now());
     expect(Object.keys(verified.ok ? verified.token.claims : {}).sort()).toEqual([...REGISTERED, 'user'].sort());

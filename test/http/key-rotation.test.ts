@@ -9,7 +9,7 @@ import { keyVariables } from '../support/processes/environments.ts';
 const [OLD, NEW] = [testKeys(), testKeys()];
 const KINDS = ['access', 'refresh'] as const;
 
-/** Both pairs, each of which signs with one's private key and verifies with the public keys of all. */
+/** Access and refresh keys that sign with `signing` and verify with the public keys of all. */
 const pairs = (signing: typeof OLD, ...verifying: (typeof OLD)[]) => {
   const pair = (kind: (typeof KINDS)[number]): KeyPair => ({
     privateKey: signing[kind].privateKey,
@@ -18,7 +18,7 @@ const pairs = (signing: typeof OLD, ...verifying: (typeof OLD)[]) => {
   return { access: pair('access'), refresh: pair('refresh') };
 };
 
-/** The instances before, during and after a rotation, all over one database. */
+/** Instances before, during and after a rotation, with one database. */
 const { start } = servicesOverOneDatabase();
 let before: TestService;
 let announced: TestService;
@@ -37,7 +37,7 @@ const kidsOf = ({ accessToken, cookie }: { accessToken: string; cookie: string }
 
 describe('a rotation of the keys', () => {
   // Proves: token-11, asvs-11.1.1
-  it('logs nobody out while the old public keys are listed, and renews with the new keys', async () => {
+  it('logs nobody out while the old public keys are listed, and signs with the new keys', async () => {
     const ada = await signUp(before);
     await me(switched, ada.accessToken).expect(200);
     const renewed = heldFrom(await refreshWith(switched, ada.cookie).expect(200));
@@ -49,21 +49,21 @@ describe('a rotation of the keys', () => {
   });
 
   // Proves: theft-6
-  it('ends what the old keys signed once their public halves are gone', async () => {
+  it('invalidates tokens of the old keys once their public keys are removed', async () => {
     const ada = await signUp(before);
     expect((await me(after, ada.accessToken).expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');
     expect((await refreshWith(after, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
-    // Nothing was used up: an instance that still lists them serves on.
+    // The refresh token was not used up: an instance that still lists the old keys accepts it.
     await refreshWith(switched, ada.cookie).expect(200);
   });
 
-  it('signs with the old keys until the switch, though the new ones are listed', async () => {
+  it('signs with the old keys while the new ones are only listed', async () => {
     const [ada, bob] = [await signUp(before), await signUp(announced)];
     expect(kidsOf(bob)).toEqual(kidsOf(ada));
     await me(before, bob.accessToken).expect(200);
   });
 
-  it('lets instances of two steps in a row serve each other’s tokens, in both directions', async () => {
+  it('lets instances of two consecutive steps accept each other’s tokens', async () => {
     for (const [one, other] of [
       [before, announced],
       [announced, switched],
@@ -80,13 +80,13 @@ describe('a rotation of the keys', () => {
     }
   });
 
-  it('would fail for a while without the first step: the old instances do not know the new keys', async () => {
+  it('needs the first step: without it, old instances refuse tokens of the new keys', async () => {
     const ada = await signUp(switched);
     await me(before, ada.accessToken).expect(401);
     await refreshWith(before, ada.cookie).expect(401);
   });
 
-  it('is seen by third parties in the key set: the new key before it signs, the old one as long as it verifies', async () => {
+  it('is published in the key set: the new key before it signs, the old one as long as it verifies', async () => {
     const verify = ({ url }: TestService, token: string) =>
       jwtVerify(token, createRemoteJWKSet(new URL(`${url}/.well-known/jwks.json`)));
     const [old, fresh] = [await signUp(before), await signUp(switched)];

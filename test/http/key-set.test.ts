@@ -27,29 +27,29 @@ const remoteKeySet = ({ url }: TestService) => createRemoteJWKSet(new URL(`${url
 
 describe('GET /.well-known/jwks.json', () => {
   // Proves: asvs-4.1.1
-  it('is the key set of RFC 7517 and not wrapped in an envelope', async () => {
-    const answer = await service.http.get(PATH).expect(200);
-    expect(answer.headers['content-type']).toBe('application/jwk-set+json');
-    expect(Object.keys(answer.body)).toEqual(['keys']);
+  it('is a JWK set (RFC 7517), not wrapped in an envelope', async () => {
+    const response = await service.http.get(PATH).expect(200);
+    expect(response.headers['content-type']).toBe('application/jwk-set+json');
+    expect(Object.keys(response.body)).toEqual(['keys']);
     const { x, y } = KEYS.access.publicKeys[0]?.export({ format: 'jwk' }) ?? {};
-    expect(answer.body.keys).toEqual([
+    expect(response.body.keys).toEqual([
       { kty: 'EC', crv: 'P-256', x, y, kid: opened(ada.accessToken).header.kid, use: 'sig', alg: 'ES256' },
     ]);
   });
 
-  it('may be kept for a while, by anybody', async () => {
+  it('may be stored by any cache for a limited time', async () => {
     const { headers } = await service.http.get(PATH).expect(200);
     expect(headers['cache-control']).toBe(`public, max-age=${KEY_SET_MAX_AGE}`);
     expect(headers).not.toHaveProperty('set-cookie');
   });
 
-  it('has neither a private number nor a key of refresh tokens', async () => {
+  it('contains neither a private key nor a key of refresh tokens', async () => {
     const keys = await keySetOf(service);
     for (const key of keys) expect(Object.keys(key).sort()).toEqual(MEMBERS);
     expect(keys.map(({ kid }) => kid)).not.toContain(opened(tokenIn(ada.cookie)).header.kid);
   });
 
-  it('has the older keys behind the current one, as long as they verify', async () => {
+  it('lists older keys after the current one, as long as they verify', async () => {
     const [older, newer] = [testKeyPair(), testKeyPair()];
     const access = { privateKey: newer.privateKey, publicKeys: [...newer.publicKeys, ...older.publicKeys] };
     const rotating = await start(keyVariables({ ...KEYS, access }));
@@ -61,12 +61,12 @@ describe('GET /.well-known/jwks.json', () => {
     expect(new Set(keys.map(({ kid }) => kid)).size).toBe(2);
   });
 
-  it('is empty where the tokens are signed elsewhere', async () => {
+  it('is empty when another signer is configured', async () => {
     const elsewhere = await start({}, () => ({ tokens: service.ports.tokens }));
     expect(await keySetOf(elsewhere)).toEqual([]);
   });
 
-  it('is limited as public routes are, and says so in the envelope', async () => {
+  it('has the rate limit of public routes, and refuses in the error envelope', async () => {
     const limited = await start({ RATE_LIMIT_PUBLIC: '1/60' });
     await limited.http.get(PATH).expect(200);
     const { body, headers } = await limited.http.get(PATH).expect(429);
@@ -75,7 +75,7 @@ describe('GET /.well-known/jwks.json', () => {
   });
 });
 
-describe('a third party that knows the address of the key set alone', () => {
+describe('a third party that has only the address of the key set', () => {
   // Proves: token-9
   it('verifies access tokens with jose', async () => {
     const { payload, protectedHeader } = await jwtVerify(ada.accessToken, remoteKeySet(service), {
@@ -94,7 +94,7 @@ describe('a third party that knows the address of the key set alone', () => {
     expect(verified).toMatchObject({ sub: ada.user.id, tokenType: 'access' });
   });
 
-  it('verifies neither what was changed, nor a refresh token', async () => {
+  it('refuses changed tokens and refresh tokens', async () => {
     const keySet = remoteKeySet(service);
     await expect(jwtVerify(tampered(ada.accessToken), keySet)).rejects.toThrow('signature verification failed');
     await expect(jwtVerify(tokenIn(ada.cookie), keySet)).rejects.toThrow('no applicable key found');

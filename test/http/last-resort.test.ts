@@ -17,8 +17,8 @@ import {
   ULID,
 } from '../support/http/stage-app.ts';
 
-/** Whatever is asked of it throws. */
-const hostile = () => {
+/** An error that throws on any access. */
+const throwingProxy = () => {
   const refuse = () => {
     throw new Error('hands off');
   };
@@ -45,7 +45,7 @@ const cycle = () => {
 
 const faults = ({ logs }: Pick<StageApp, 'logs'>) => logs.filter(({ level }) => level === 'fatal' || level === 'error');
 
-/** Answered 500 in the envelope with the request's id, and logged once, loudly. */
+/** Answered 500 in the envelope with the request id, and logged once, at error or fatal. */
 const expectAnswered = async (app: StageApp, code = 'SYS_UNEXPECTED_ERROR') => {
   const { body, headers } = await app.http.get('/probe').expect(500);
   expect(body).toEqual({
@@ -67,10 +67,10 @@ const expectAnswered = async (app: StageApp, code = 'SYS_UNEXPECTED_ERROR') => {
   expect(app.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(1);
 };
 
-describe('what stage 13 can hardly look at', () => {
+describe('an exception that is hard to inspect', () => {
   // Proves: request-30
   it.each([
-    ['a proxy that throws', hostile()],
+    ['a proxy that throws', throwingProxy()],
     ['an error without a prototype', Object.setPrototypeOf(new Error('a bug'), null)],
     ['an error whose message throws', withGetter('message')],
     ['an error whose stack throws', withGetter('stack')],
@@ -78,15 +78,15 @@ describe('what stage 13 can hardly look at', () => {
     ['an error whose status throws', Object.assign(withGetter('status'), { expose: true })],
     ['an error whose stack is a number', Object.assign(new Error('a bug'), { stack: 1 })],
     ['an error whose name is a symbol', Object.assign(new Error('a bug'), { name: Symbol('a') })],
-    ['an error with a cause that throws', new Error('a bug', { cause: hostile() })],
+    ['an error with a cause that throws', new Error('a bug', { cause: throwingProxy() })],
     ['a symbol', Symbol('a')],
     ['a function', () => 1],
-  ])('is answered and logged all the same: %s', async (_what, thrown) => {
+  ])('is answered and logged: %s', async (_what, thrown) => {
     await expectAnswered(await stageApp([throwing(thrown)]));
   });
 });
 
-describe('a payload that has no JSON', () => {
+describe('a payload that cannot be serialized', () => {
   // Proves: request-27
   it.each([
     ['a bigint', () => 1n],
@@ -107,25 +107,21 @@ describe('a payload that has no JSON', () => {
         },
       }),
     ],
-  ])('is a failure of its serialization: %s', async (_what, payload) => {
+  ])('is SYS_SERIALIZATION_ERROR: %s', async (_what, payload) => {
     await expectAnswered(await stageApp([probe(payload)]), 'SYS_SERIALIZATION_ERROR');
   });
 });
 
-describe('what stage 13 itself throws', () => {
+describe('an exception in stage 13', () => {
   const BROKEN_CLOCK: Partial<StageDeps> = { clock: { now: () => Number.NaN } };
   const BROKEN_IDS: Partial<StageDeps> = { ids: { next: () => JSON.parse('{') } };
 
   // Proves: request-30, asvs-16.3.4
   it.each([
-    ['a clock that stands nowhere', probe(() => null), BROKEN_CLOCK],
-    ['ids that nobody gives', probe(() => null), BROKEN_IDS],
-    ['a header that cannot be sent', throwing(createHttpError(503, { headers: { 'Retry-After': 'a\nb' } })), {}],
-    [
-      'a header of ours that cannot be sent',
-      throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } })),
-      {},
-    ],
+    ['a clock that returns NaN', probe(() => null), BROKEN_CLOCK],
+    ['an id generator that throws', probe(() => null), BROKEN_IDS],
+    ['an invalid header of an HTTP error', throwing(createHttpError(503, { headers: { 'Retry-After': 'a\nb' } })), {}],
+    ['an invalid header of an HttpFailure', throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } })), {}],
   ])('is answered in the envelope: %s', async (_what, route, given) => {
     const { http, logs } = await stageApp([route], given);
     const { body, headers } = await http.get('/probe').expect(500);
@@ -144,7 +140,7 @@ describe('what stage 13 itself throws', () => {
     expect(logs).toContainEqual(expect.objectContaining({ msg: 'request answered', status: 500 }));
   });
 
-  it('does not stop a service whose log fails', async () => {
+  it('does not stop the service when the log fails too', async () => {
     const { logger } = stageDeps();
     const write = () => {
       throw new Error('no space left on device');
@@ -157,7 +153,7 @@ describe('what stage 13 itself throws', () => {
     expect((await app.http.get('/probe').expect(500)).body.code).toBe('SYS_UNEXPECTED_ERROR');
   });
 
-  it('sends no cookie that a handler had set', async () => {
+  it('has a response without the cookie that the handler has set', async () => {
     const route = probe((_input, ctx) => {
       ctx.set('Set-Cookie', 'refresh_token=a');
       throw new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } });
@@ -166,12 +162,12 @@ describe('what stage 13 itself throws', () => {
     expect(headers['set-cookie']).toBeUndefined();
   });
 
-  it('has no body for HEAD', async () => {
+  it('has a response without a body for HEAD', async () => {
     const { http } = await stageApp([throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } }))]);
     expect((await http.head('/probe').expect(500)).text).toBeUndefined();
   });
 
-  it('is answered in its turn where several requests came at once', async () => {
+  it('is answered in order when several requests are pipelined', async () => {
     const routes = [
       probe(() => null, { name: 'sound', path: '/sound' }),
       throwing(new HttpFailure('DB_QUERY_FAILED', { headers: { A: '\0' } })),
@@ -184,8 +180,8 @@ describe('what stage 13 itself throws', () => {
   });
 });
 
-describe('an answer that breaks off', () => {
-  /** No route of the service writes by itself; here the last resort is alone with Koa. */
+describe('a response that fails', () => {
+  /** Koa with the error handler alone, since no route of the service writes to the socket itself. */
   const writing = async (part: string) => {
     const { logs, ...deps } = stageDeps();
     const koa = new Koa().use(async ({ res }) => {
@@ -199,7 +195,7 @@ describe('an answer that breaks off', () => {
     return { http: request(server), logs };
   };
 
-  it('before its head is answered in the envelope', async () => {
+  it('before its head is sent is replaced by the error envelope', async () => {
     const app = await writing('');
     const { body } = await app.http.get('/').expect(500);
     expect(body).toMatchObject({ success: false, code: 'SYS_UNEXPECTED_ERROR' });
@@ -207,13 +203,13 @@ describe('an answer that breaks off', () => {
     expect(JSON.stringify([body, app.logs])).not.toContain('hunter22');
   });
 
-  it('after its head ends the connection, so that it does not look whole, and is logged', async () => {
+  it('after its head is sent closes the connection, so that it does not look complete, and is logged', async () => {
     const app = await writing('half an answer');
     await expect(app.http.get('/')).rejects.toThrow();
     expect(faults(app)).toEqual([expect.objectContaining({ code: 'SYS_UNEXPECTED_ERROR' })]);
   });
 
-  it('because the client has gone is no fault', async () => {
+  it('because the client has disconnected is not logged as an error', async () => {
     const entered = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
     const route = probe(async (_input, ctx) => {

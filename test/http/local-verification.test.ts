@@ -14,7 +14,7 @@ import { PRODUCTION } from '../support/processes/environments.ts';
 const ENV = { ...PRODUCTION, NODE_ENV: 'test', DATABASE_URL: 'memory:', PORT: '0' };
 const { JWT_ACCESS_PUBLIC_KEY: ACCESS = '', JWT_REFRESH_PUBLIC_KEY: REFRESH = '' } = ENV as Record<string, string>;
 
-/** What a third party does that has a public key, and nothing of the service: RFC 7515 §5.2, RFC 7518 §3.4. */
+/** Verification by a third party with the public key alone: RFC 7515 §5.2, RFC 7518 §3.4. */
 const isSignedWith = (publicKey: string, token: string): boolean => {
   const [header = '', payload = '', signature = ''] = token.split('.');
   const { alg } = JSON.parse(Buffer.from(header, 'base64url').toString());
@@ -52,7 +52,7 @@ describe('the public keys of the environment', () => {
   });
 
   // Proves: service-4, access-token-1, refresh-token-1, token-5, token-9, key-3, key-4, key-5, key-6
-  it('verify by themselves the tokens that register, log-in and refresh gave out, each of the two its own kind', () => {
+  it('verify the tokens that register, log-in and refresh issue, each key its own kind', () => {
     for (const { access, refresh } of pairs) {
       expect([isSignedWith(ACCESS, access), isSignedWith(REFRESH, refresh)]).toEqual([true, true]);
       expect([isSignedWith(REFRESH, access), isSignedWith(ACCESS, refresh)]).toEqual([false, false]);
@@ -61,7 +61,7 @@ describe('the public keys of the environment', () => {
   });
 
   // Proves: token-9
-  it('verify nothing that was changed', () => {
+  it('do not verify changed tokens', () => {
     for (const { access, refresh } of pairs) {
       expect([isSignedWith(ACCESS, tampered(access)), isSignedWith(REFRESH, tampered(refresh))]).toEqual([
         false,

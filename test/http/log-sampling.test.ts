@@ -7,26 +7,26 @@ import { type LogLine, startService } from '../support/http/service.ts';
 import { probe, type StageApp, type StageDeps, stageApp, stageDeps } from '../support/http/stage-app.ts';
 
 const MINUTE = 60_000;
-const MOST = 100;
+const LINES_PER_KIND = 100;
 const KIND: LineKind = { level: 'error', of: 'a fault', route: 'probe', code: 'A', status: 500 };
 
-/** How many of so many lines are admitted. */
+/** How many of `times` lines are admitted. */
 const admitted = (times: number, admits: (n: number) => boolean): number =>
   Array.from({ length: times }, (_, n) => admits(n)).filter(Boolean).length;
 
 describe('a count of lines', () => {
-  it('admits so many of a kind, and counts the others', () => {
+  it('admits a limited number of each kind, and counts the rest', () => {
     const count = lineCount();
-    expect(admitted(MOST + 7, () => count.admits(KIND))).toBe(MOST);
+    expect(admitted(LINES_PER_KIND + 7, () => count.admits(KIND))).toBe(LINES_PER_KIND);
     expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 7 }]);
   });
 
-  it('admits fewer that are alike, and of all that differ no more than of a kind', () => {
+  it('admits fewer lines that are alike, and no more of different ones than the limit of their kind', () => {
     const count = lineCount();
     expect(admitted(5, () => count.admits(KIND, { alike: 'a', most: 2 }))).toBe(2);
     expect(admitted(5, () => count.admits(KIND, { alike: 'b', most: 2 }))).toBe(2);
-    expect(admitted(1_000, (n) => count.admits(KIND, { alike: `c${n}`, most: 2 }))).toBe(MOST - 4);
-    expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 3 + 3 + 1_000 - (MOST - 4) }]);
+    expect(admitted(1_000, (n) => count.admits(KIND, { alike: `c${n}`, most: 2 }))).toBe(LINES_PER_KIND - 4);
+    expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 3 + 3 + 1_000 - (LINES_PER_KIND - 4) }]);
   });
 
   it.each<[string, LineKind]>([
@@ -35,14 +35,14 @@ describe('a count of lines', () => {
     ['route', { ...KIND, route: 'other' }],
     ['code', { ...KIND, code: 'B' }],
     ['status', { ...KIND, status: 503 }],
-  ])('has lines of another %s for another kind', (_what, other) => {
+  ])('treats lines with another %s as another kind', (_what, other) => {
     const count = lineCount();
-    admitted(MOST + 1, () => count.admits(KIND));
+    admitted(LINES_PER_KIND + 1, () => count.admits(KIND));
     expect(count.admits(other)).toBe(true);
     expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 1 }]);
   });
 
-  it('has nothing to tell when nothing was left out', () => {
+  it('is empty when nothing was left out', () => {
     const count = lineCount();
     count.admits(KIND);
     expect(count.leftOut()).toEqual([]);
@@ -68,37 +68,37 @@ describe('sampling', () => {
     return { sampling, logs };
   };
 
-  it('tells what was left out when a minute is over, at the level of the lines, and begins anew', () => {
+  it('logs each minute what was left out, at the level of the lines, and starts again', () => {
     const { sampling, logs } = sampler();
-    admitted(MOST + 3, () => sampling.admits(KIND));
+    admitted(LINES_PER_KIND + 3, () => sampling.admits(KIND));
     vi.advanceTimersByTime(MINUTE - 1);
     expect(logs).toEqual([]);
     vi.advanceTimersByTime(1);
     expect(logs).toEqual([expect.objectContaining({ ...KIND, leftOut: 3, msg: 'lines left out' })]);
-    expect(admitted(MOST + 1, () => sampling.admits(KIND))).toBe(MOST);
+    expect(admitted(LINES_PER_KIND + 1, () => sampling.admits(KIND))).toBe(LINES_PER_KIND);
     vi.advanceTimersByTime(MINUTE);
     expect(logs.map(({ leftOut }) => leftOut)).toEqual([3, 1]);
     vi.advanceTimersByTime(10 * MINUTE);
     expect(logs).toHaveLength(2);
   });
 
-  it('tells it when it is closed, and nothing afterwards', () => {
+  it('logs what was left out when it is closed, and nothing afterwards', () => {
     const { sampling, logs } = sampler();
-    admitted(MOST + 2, () => sampling.admits(KIND));
+    admitted(LINES_PER_KIND + 2, () => sampling.admits(KIND));
     sampling.close();
     vi.advanceTimersByTime(10 * MINUTE);
     expect(logs.map(({ leftOut }) => leftOut)).toEqual([2]);
   });
 
-  it('counts no line that the log would not write', () => {
+  it('does not count lines below the log level', () => {
     const { sampling, logs } = sampler('fatal');
-    expect(admitted(MOST + 1, () => sampling.admits(KIND))).toBe(0);
+    expect(admitted(LINES_PER_KIND + 1, () => sampling.admits(KIND))).toBe(0);
     sampling.close();
     expect(logs).toEqual([]);
   });
 });
 
-/** The application, and what it logged once its window is over. */
+/** An application with its log; `endWindow` logs what was left out. */
 const sampledApp = async (given: Partial<StageDeps> = {}) => {
   const deps = stageDeps(given);
   const app = await stageApp([probe(() => null)], { ...deps, ...given });
@@ -112,11 +112,11 @@ const sampledApp = async (given: Partial<StageDeps> = {}) => {
 const repeat = async (times: number, send: (n: number) => PromiseLike<unknown>): Promise<void> => {
   for (let n = 0; n < times; n += 1) await send(n);
 };
-const bySaying = (logs: StageApp['logs'], text: string) => logs.filter(({ msg }) => msg === text);
-const aboutErrors = (logs: StageApp['logs']) =>
+const withMessage = (logs: StageApp['logs'], text: string) => logs.filter(({ msg }) => msg === text);
+const errorLines = (logs: StageApp['logs']) =>
   logs.filter(({ code, leftOut }) => code !== undefined && leftOut === undefined);
 
-describe('a stranger who repeats himself', () => {
+describe('a repeated request', () => {
   const ONE_A_MINUTE = { requests: 1, window: MINUTE };
   const LIMITED = { rateLimits: { global: ONE_A_MINUTE, strict: null, public: null } };
   const TIMES = 25;
@@ -124,7 +124,7 @@ describe('a stranger who repeats himself', () => {
   // Proves: exception-10, flood-7
   it.each<[what: string, written: number, send: (app: StageApp) => PromiseLike<unknown>, line: object]>([
     [
-      'from an origin that is not listed',
+      'from an origin that is not allowed',
       1,
       ({ http }) => http.get('/probe').set('Origin', 'https://elsewhere.example').expect(403),
       { level: 'error', status: 403 },
@@ -144,44 +144,49 @@ describe('a stranger who repeats himself', () => {
   ])('%s is logged %i times a minute, and then counted', async (_what, written, send, line) => {
     const app = await sampledApp();
     await repeat(TIMES, () => send(app));
-    expect(aboutErrors(app.logs)).toHaveLength(written);
-    expect(bySaying(app.logs, 'request answered')).toHaveLength(written);
-    expect(bySaying(app.endWindow(), 'lines left out')).toEqual([
+    expect(errorLines(app.logs)).toHaveLength(written);
+    expect(withMessage(app.logs, 'request answered')).toHaveLength(written);
+    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
       expect.objectContaining({ ...line, leftOut: TIMES - written }),
     ]);
   });
 
   // Proves: flood-7
-  it('beyond his limit is logged 10 times a minute, and then counted', async () => {
+  it('beyond the rate limit is logged 10 times a minute, and then counted', async () => {
     const app = await sampledApp(LIMITED);
     await app.http.get('/probe').expect(200);
     await repeat(TIMES, () => app.http.get('/probe').expect(429));
-    expect(aboutErrors(app.logs)).toHaveLength(10);
-    expect(bySaying(app.logs, 'request answered').map(({ status }) => status)).toEqual([200, ...Array(10).fill(429)]);
-    expect(bySaying(app.endWindow(), 'lines left out')).toEqual([
+    expect(errorLines(app.logs)).toHaveLength(10);
+    expect(withMessage(app.logs, 'request answered').map(({ status }) => status)).toEqual([
+      200,
+      ...Array(10).fill(429),
+    ]);
+    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
       expect.objectContaining({ level: 'warn', status: 429, route: 'probe', leftOut: TIMES - 10 }),
     ]);
   });
 
-  it('in what is no HTTP is logged once a minute for each kind of it, and then counted', async () => {
+  it('that is unreadable is logged once a minute for each status, and then counted', async () => {
     const app = await sampledApp();
     await repeat(3, () => exchangeRaw(app.url, head('GET /probe', { 'X-Long': 'a'.repeat(20_000) })));
     await repeat(2, () => exchangeRaw(app.url, 'GARBAGE\r\n\r\n'));
-    expect(bySaying(app.logs, 'unreadable request').map(({ status }) => status)).toEqual([431, 400]);
-    const told = { level: 'info', of: 'unreadable request' };
-    expect(bySaying(app.endWindow(), 'lines left out')).toEqual([
-      expect.objectContaining({ ...told, status: 431, leftOut: 2 }),
-      expect.objectContaining({ ...told, status: 400, leftOut: 1 }),
+    expect(withMessage(app.logs, 'unreadable request').map(({ status }) => status)).toEqual([431, 400]);
+    const kind = { level: 'info', of: 'unreadable request' };
+    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
+      expect.objectContaining({ ...kind, status: 431, leftOut: 2 }),
+      expect.objectContaining({ ...kind, status: 400, leftOut: 1 }),
     ]);
   });
 
   // Proves: flood-7
-  it('from ever new origins fills neither the log nor the memory', async () => {
+  it('from ever new origins is logged in bounded number', async () => {
     const app = await sampledApp();
-    await repeat(MOST + 20, (n) => app.http.get('/probe').set('Origin', `https://of-${n}.example`).expect(403));
-    expect(aboutErrors(app.logs)).toHaveLength(MOST);
-    expect(new Set(aboutErrors(app.logs).map(({ reason }) => reason)).size).toBe(MOST);
-    expect(bySaying(app.endWindow(), 'lines left out')).toEqual([
+    await repeat(LINES_PER_KIND + 20, (n) =>
+      app.http.get('/probe').set('Origin', `https://of-${n}.example`).expect(403),
+    );
+    expect(errorLines(app.logs)).toHaveLength(LINES_PER_KIND);
+    expect(new Set(errorLines(app.logs).map(({ reason }) => reason)).size).toBe(LINES_PER_KIND);
+    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
       expect.objectContaining({ status: 403, leftOut: 20 }),
     ]);
   });
@@ -194,51 +199,53 @@ describe('a stranger who repeats himself', () => {
     ['https://a.example/path?token=hunter22', 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
     ['hunter22', 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
     ['https://user:hunter22@a.example', 'origin (malformed) is not in ALLOWED_ORIGINS_DEV'],
-  ])('is told by his origin where that has the form of one: %.40s', async (origin, reason) => {
+  ])('is logged with its origin only when that is well-formed: %.40s', async (origin, reason) => {
     const app = await sampledApp();
     await app.http.get('/probe').set('Origin', origin).expect(403);
-    expect(aboutErrors(app.logs)).toEqual([expect.objectContaining({ reason })]);
+    expect(errorLines(app.logs)).toEqual([expect.objectContaining({ reason })]);
   });
 
-  it('in requests that take long is logged so many times, each at its level', async () => {
+  it('that is slow is logged at its level up to the limit', async () => {
     const app = await sampledApp({ slowRequest: { warn: 0, error: 600_000 } });
-    await repeat(MOST + 5, () => app.http.get('/probe').expect(200));
-    expect(bySaying(app.logs, 'request answered').map(({ level }) => level)).toEqual(Array(MOST).fill('warn'));
-    expect(bySaying(app.endWindow(), 'lines left out')).toEqual([
+    await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(200));
+    expect(withMessage(app.logs, 'request answered').map(({ level }) => level)).toEqual(
+      Array(LINES_PER_KIND).fill('warn'),
+    );
+    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
       expect.objectContaining({ level: 'warn', of: 'request answered', route: 'probe', leftOut: 5 }),
     ]);
   });
 
-  it('is logged each time he is refused for what he says: his limit bounds that', async () => {
+  it('that is refused for its content is logged each time, since the rate limit bounds that', async () => {
     const app = await stageApp([probe(() => null, { auth: 'required' })]);
-    await repeat(MOST + 5, () => app.http.get('/probe').expect(401));
-    expect(aboutErrors(app.logs)).toHaveLength(MOST + 5);
-    expect(bySaying(app.logs, 'request answered')).toHaveLength(MOST + 5);
+    await repeat(LINES_PER_KIND + 5, () => app.http.get('/probe').expect(401));
+    expect(errorLines(app.logs)).toHaveLength(LINES_PER_KIND + 5);
+    expect(withMessage(app.logs, 'request answered')).toHaveLength(LINES_PER_KIND + 5);
   });
 
-  it('has all the lines of one request or none', async () => {
+  it('has all of its lines logged or none', async () => {
     const app = await sampledApp();
     await repeat(30, () => app.http.get('/nowhere').expect(404));
     const ids = (lines: readonly LogLine[]) => lines.map(({ requestId }) => requestId);
-    expect(ids(bySaying(app.logs, 'request answered'))).toEqual(ids(aboutErrors(app.logs)));
+    expect(ids(withMessage(app.logs, 'request answered'))).toEqual(ids(errorLines(app.logs)));
   });
 
-  it('leaves room for other reasons and other routes', async () => {
+  it('does not suppress lines of other reasons and routes', async () => {
     const app = await sampledApp(LIMITED);
     await app.http.get('/probe').expect(200);
     await repeat(30, () => app.http.get('/probe').expect(429));
     await app.http.get('/nowhere').expect(404);
     await app.http.get('/nowhere').expect(429);
-    expect(aboutErrors(app.logs).slice(-2)).toEqual([
+    expect(errorLines(app.logs).slice(-2)).toEqual([
       expect.objectContaining({ route: 'fallback', code: 'SYS_HTTP_UNEXPECTED_ERROR' }),
       expect.objectContaining({ route: 'fallback', code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' }),
     ]);
   });
 
-  it('ends with a count when the service stops', async () => {
+  it('is counted in a last line when the service stops', async () => {
     const service = await startService();
     await repeat(12, () => service.http.get('/nowhere').expect(404));
     await service.close();
-    expect(bySaying(service.logs, 'lines left out')).toEqual([expect.objectContaining({ status: 404, leftOut: 2 })]);
+    expect(withMessage(service.logs, 'lines left out')).toEqual([expect.objectContaining({ status: 404, leftOut: 2 })]);
   });
 });

@@ -28,7 +28,7 @@ beforeAll(async () => {
 const logIn = (account: unknown, password: unknown = ada.person.password) =>
   service.http.post('/auth/login').send({ account, password });
 
-/** An answer without what differs between any two: ids and times. */
+/** A response without ids and times. */
 const comparable = ({ status, headers, body }: Response) => {
   const { date: _date, 'svc-request-id': _id, ...rest } = headers;
   return {
@@ -59,7 +59,7 @@ describe('POST /auth/login', () => {
     ['username in lower case', () => ada.person.username.toLowerCase()],
     ['email', () => ada.person.email],
     ['email in upper case', () => ada.person.email.toUpperCase()],
-  ])('knows the account by its %s', async (_title, account) => {
+  ])('finds the account by its %s', async (_title, account) => {
     const response = await logIn(account()).expect(200);
     expect(response.body.data.user).toEqual(ada.user);
   });
@@ -94,7 +94,7 @@ describe('POST /auth/login', () => {
     });
   });
 
-  it('opens a session of its own each time, which leaves the others alone', async () => {
+  it('opens another session each time, and does not affect existing ones', async () => {
     const first = heldFrom(await logIn(ada.person.username).expect(200));
     const second = heldFrom(await logIn(ada.person.username).expect(200));
     const [one, other] = [first, second].map(({ cookie }) => opened(tokenIn(cookie)));
@@ -105,9 +105,9 @@ describe('POST /auth/login', () => {
   });
 });
 
-describe('credentials that fit no account', () => {
+describe('invalid credentials', () => {
   // Proves: state-2, catalog-4
-  it('are refused without a cookie', async () => {
+  it('are refused, and set no cookie', async () => {
     const response = await logIn(ada.person.username, 'not the password');
     expect(response.status).toBe(401);
     expect(response.body).toMatchObject({ success: false, code: 'AUTH_CREDENTIALS_INVALID', details: null });
@@ -115,7 +115,7 @@ describe('credentials that fit no account', () => {
   });
 
   // Proves: catalog-4
-  it('are answered alike, whether the password is wrong or the account unknown', async () => {
+  it('get the same response whether the password is wrong or the account unknown', async () => {
     const wrong = comparable(await logIn(ada.person.username, 'not the password'));
     expect(comparable(await logIn('nobody.at.all', 'not the password'))).toStrictEqual(wrong);
     expect(comparable(await logIn('nobody@example.org', 'not the password'))).toStrictEqual(wrong);
@@ -123,8 +123,8 @@ describe('credentials that fit no account', () => {
   });
 
   // Proves: network-8
-  it('are answered alike to the byte but for ids and times, whether the password is wrong or the account unknown', async () => {
-    const answerTo = async (account: string) => {
+  it('get a response that differs in id and time only, byte by byte, whether the password is wrong or the account unknown', async () => {
+    const rawResponseTo = async (account: string) => {
       const body = JSON.stringify({ account, password: 'not the password' });
       const headers = {
         'Content-Type': 'application/json',
@@ -137,16 +137,16 @@ describe('credentials that fit no account', () => {
       const { requestId } = JSON.parse(answer.slice(answer.indexOf('{'))).context;
       return answer.replaceAll(requestId, '<id>').replace(/^Date: .*$/m, 'Date: …');
     };
-    const wrong = await answerTo(ada.person.username);
+    const wrong = await rawResponseTo(ada.person.username);
     expect(wrong).toContain('AUTH_CREDENTIALS_INVALID');
     expect(wrong.match(/<id>/g)).toHaveLength(2);
     for (const account of ['nobody.at.all', 'nobody@example.org', ada.person.email, 'x', "' or 1=1 --"]) {
-      expect(await answerTo(account)).toBe(wrong);
+      expect(await rawResponseTo(account)).toBe(wrong);
     }
   });
 
   // Proves: network-8
-  it('cost one comparison, whether the password is wrong or the account unknown', async () => {
+  it('cost one hash comparison whether the password is wrong or the account unknown', async () => {
     const compared: (string | null)[] = [];
     const plain = plainPasswordHasher();
     const verify = (password: string, hash: string | null) => {
@@ -161,7 +161,7 @@ describe('credentials that fit no account', () => {
     expect(compared).toEqual([stored?.passwordHash, null, null]);
   });
 
-  it('include a password over 72 bytes, even one that begins with the right 72', async () => {
+  it('include a password over 72 bytes that begins with the right password of 72 bytes', async () => {
     const { person } = await signUp(service, { ...aPerson(), password: 'p'.repeat(72) });
     const response = await logIn(person.username, `${person.password}!`);
     expect([response.status, response.body.code]).toEqual([401, 'AUTH_CREDENTIALS_INVALID']);
@@ -173,7 +173,7 @@ describe('credentials that fit no account', () => {
     ['an account with a NUL', 'ada\0'],
     ['an email with a NUL', 'ada\0@example.org'],
     ['an account with half an emoji', 'ada\ud83e'],
-    ['an account that is no username', "' or 1=1 --"],
+    ['an account that is not a valid username', "' or 1=1 --"],
     ['an account of 254 characters', 'n'.repeat(254)],
   ])('include %s', async (_title, account) => {
     const response = await logIn(account);
@@ -182,7 +182,7 @@ describe('credentials that fit no account', () => {
 
   it.each([
     ['a NUL', 'nul\0 inside'],
-    ['the right one and a NUL', 'correct horse battery\0'],
+    ['the right password and a NUL', 'correct horse battery\0'],
     ['half an emoji', 'half \ud83e emoji'],
     ['one character', 'x'],
   ])('include a password of %s', async (_title, password) => {
@@ -191,7 +191,7 @@ describe('credentials that fit no account', () => {
   });
 
   // Proves: asvs-6.2.8
-  it('include one of two passwords that share their first 72 bytes', async () => {
+  it('include a longer password with the same first 72 bytes', async () => {
     for (const shared of ['p'.repeat(72), '🔑'.repeat(18), `x${'é'.repeat(35)}y`]) {
       const { person } = await signUp(service, { ...aPerson(), password: shared });
       for (const ending of ['!', '\0', shared]) {
@@ -209,13 +209,13 @@ describe('credentials that fit no account', () => {
   it.each([
     ['composed and decomposed', 'crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')],
     ['decomposed and composed', 'crème brûlée'.normalize('NFD'), 'crème brûlée'.normalize('NFC')],
-    ['of wide and of usual letters', 'ｐａｓｓｐｈｒａｓｅ', 'passphrase'],
-    ['of an emoji and of its parts', '👩‍🚀 to the moon', '👩🚀 to the moon'],
-    ['of an emoji in two colours', '👍🏽👍🏽👍🏽👍🏽', '👍🏿👍🏿👍🏿👍🏿'],
-    ['from right to left, with a mark and without', '\u200fסיסמה ארוכה', 'סיסמה ארוכה'],
-    ['from right to left, with vowels and without', 'كَلِمَةُ السِّرّ', 'كلمة السر'],
-    ['of the letters of two scripts', 'сорока-ворона', 'copoka-вopoнa'],
-  ])('include the other one of two passwords %s', async (_title, password, other) => {
+    ['full-width and ordinary letters', 'ｐａｓｓｐｈｒａｓｅ', 'passphrase'],
+    ['an emoji and its parts', '👩‍🚀 to the moon', '👩🚀 to the moon'],
+    ['an emoji in two skin tones', '👍🏽👍🏽👍🏽👍🏽', '👍🏿👍🏿👍🏿👍🏿'],
+    ['right-to-left text with and without a mark', '\u200fסיסמה ארוכה', 'סיסמה ארוכה'],
+    ['right-to-left text with and without vowels', 'كَلِمَةُ السِّرّ', 'كلمة السر'],
+    ['lookalike letters of two scripts', 'сорока-ворона', 'copoka-вopoнa'],
+  ])('include a password that resembles the right one: %s', async (_title, password, other) => {
     const { person } = await signUp(service, { ...aPerson(), password });
     await logIn(person.username, other).expect(401);
     await logIn(person.username, password).expect(200);
@@ -228,7 +228,7 @@ describe('credentials that fit no account', () => {
   });
 });
 
-describe('a log-in without the form of one', () => {
+describe('a malformed log-in', () => {
   // Proves: endpoint-8, gap-4
   it.each([
     ['an empty account', { account: '' }, 'account', 'too_short'],

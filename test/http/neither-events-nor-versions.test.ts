@@ -20,19 +20,19 @@ const ask = ({ method, ...route }: Route, prefix = '') =>
     prefix + samplePath({ method, ...route }),
   );
 
-/** Status and code: what an answer comes to. */
+/** Status and code of a response. */
 const outcomeOf = ({ status, body }: Response) => [status, body.code];
 
 describe.each(titled)('%s', (_title, route) => {
   // Proves: event-1
-  it('is no stream of events', async () => {
-    const answer = await ask(route).set('Accept', 'text/event-stream');
-    expect(answer.headers['content-type']).not.toMatch(/event-stream/);
-    expect(Number(answer.headers['content-length'])).toBeGreaterThan(0);
+  it('is not an event stream', async () => {
+    const response = await ask(route).set('Accept', 'text/event-stream');
+    expect(response.headers['content-type']).not.toMatch(/event-stream/);
+    expect(Number(response.headers['content-length'])).toBeGreaterThan(0);
   });
 
   // Proves: event-1, asvs-4.4.1
-  it('is no socket: an upgrade is not taken up', async () => {
+  it('does not accept an upgrade to WebSocket', async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
       send(`${service.url}${samplePath(route)}`, { method: route.method, headers })
@@ -40,7 +40,7 @@ describe.each(titled)('%s', (_title, route) => {
           socket.destroy();
           resolve(101);
         })
-        .once('response', (answer) => resolve(answer.resume().statusCode))
+        .once('response', (response) => resolve(response.resume().statusCode))
         .once('error', reject)
         .end();
     });
@@ -56,7 +56,7 @@ describe.each(titled)('%s', (_title, route) => {
   });
 
   // Proves: version-6
-  it('answers alike whatever version a header asks for', async () => {
+  it('ignores a version in a header', async () => {
     const plain = outcomeOf(await ask(route));
     for (const headers of [
       { 'Accept-Version': '99' },

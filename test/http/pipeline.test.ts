@@ -8,7 +8,7 @@ import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { probe, stageApp, stageDeps, throwing, ULID } from '../support/http/stage-app.ts';
 
-/** SPEC "Request processing", by the names of the stages; 13 surrounds the others, 12, 11 and 10 work on the way back. */
+/** SPEC "Request processing", by the names of the stages; 13 wraps all others, and 12, 11 and 10 work on the way out. */
 const ORDER = [
   'errorEnvelope',
   'securityHeaders',
@@ -29,7 +29,7 @@ const ORDER = [
 
 type Passage = { readonly stage: string; readonly way: 'in' | 'out'; readonly ctx: Context };
 
-/** The pipeline of a route, and who passed what: `see` is called on the way in and out of every stage. */
+/** The pipeline of a route; calls `see` on the way in and out of every stage. */
 const traced = (see: (passage: Passage) => void) => {
   const tracing =
     (stage: Middleware): Middleware =>
@@ -61,7 +61,7 @@ describe('the order of the stages', () => {
   });
 
   // Proves: service-7, request-2
-  it('holds for paths that no route has, too', async () => {
+  it('is the same for unknown paths', async () => {
     const entered: string[] = [];
     await traced(({ stage, way }) => way === 'in' && entered.push(stage))
       .get('/nowhere')
@@ -94,13 +94,13 @@ const guarded = route(
   () => null,
 );
 
-describe('the stages refuse in their order', () => {
+describe('the stages refuse in order', () => {
   const person = { id: 'id', username: 'ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
   const claims = { sub: 'id', iat: 0, exp: 1, jti: 'jti', tokenType: 'access', user: person } as const;
   const everybody = { authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }) as const };
 
   // Proves: request-1
-  it('the rate limit before the guard, the guard before the validation', async () => {
+  it('the rate limit before the guard, and the guard before the validation', async () => {
     const { http } = await stageApp([guarded], { ...limited(3), ...everybody });
     const post = () => http.post('/guarded').send({ name: 1 });
     await post().expect(401);
@@ -111,7 +111,7 @@ describe('the stages refuse in their order', () => {
   });
 
   // Proves: request-1
-  it('the origin before the rate limit, which does not count what was refused before it', async () => {
+  it('the origin check before the rate limit, which does not count such requests', async () => {
     const { http } = await stageApp([probe(() => null)], limited(1));
     const fromElsewhere = () => http.get('/probe').set('Origin', 'https://elsewhere.example');
     await fromElsewhere().expect(403);
@@ -120,20 +120,20 @@ describe('the stages refuse in their order', () => {
     await fromElsewhere().expect(403);
   });
 
-  it('the guard answers without waiting for the body', async () => {
+  it('the guard, without waiting for the body', async () => {
     const { url } = await stageApp([guarded]);
     const announced = { 'Content-Type': 'application/json', 'Content-Length': '15', Connection: 'close' };
-    const answer = await exchangeRaw(url, head('POST /guarded', announced));
-    expect(answer).toMatchObject({ status: 401, body: expect.stringContaining('"AUTH_TOKEN_MISSING"') });
+    const response = await exchangeRaw(url, head('POST /guarded', announced));
+    expect(response).toMatchObject({ status: 401, body: expect.stringContaining('"AUTH_TOKEN_MISSING"') });
   });
 
   // Proves: flood-4
-  it('the rate limit answers without waiting for the body', async () => {
+  it('the rate limit, without waiting for the body', async () => {
     const { http, url } = await stageApp([guarded], limited(1));
     await http.post('/guarded').expect(401);
     const announced = { 'Content-Type': 'application/json', 'Content-Length': '15', Connection: 'close' };
-    const answer = await exchangeRaw(url, head('POST /guarded', announced));
-    expect(answer.status).toBe(429);
+    const response = await exchangeRaw(url, head('POST /guarded', announced));
+    expect(response.status).toBe(429);
   });
 });
 
@@ -157,9 +157,9 @@ describe('every error', () => {
     ['a missing token', 401, 'post', '/guarded', {}],
     ['an exceeded limit', 429, 'get', '/once', {}],
     ['a bug', 500, 'get', '/probe', {}],
-    ['a payload off its schema', 500, 'get', '/wrong', {}],
+    ['a payload that does not match its schema', 500, 'get', '/wrong', {}],
     ['a handler that never ends', 503, 'get', '/hanging', {}],
-  ] as const)('of %s carries the request id (%i)', async (_what, status, method, path, headers) => {
+  ] as const)('of %s contains the request id (%i)', async (_what, status, method, path, headers) => {
     const { http } = await stageApp(routes, { rateLimits, requestTimeout: 500 });
     await http.get('/once').expect(200);
     const fresh = await http[method](path).set(headers).expect(status);

@@ -9,17 +9,17 @@ const CROWD = 50;
 const { start } = servicesOverOneDatabase();
 let service: TestService;
 beforeAll(async () => {
-  // Time stands still, so that a slow machine makes no theft of a race.
+  // With a fixed clock a race stays a race on a slow machine too.
   service = await start({}, () => ({ clock: fixedClock(Date.UTC(2026, 0, 1, 12)) }));
 });
 
 const register = ({ http }: TestService, body: object) => http.post('/auth/register').send(body);
 
-/** Sends all at once. */
-const crowd = (send: (index: number) => PromiseLike<Response>): Promise<Response[]> =>
+/** Sends 50 requests at once. */
+const sendAllAtOnce = (send: (index: number) => PromiseLike<Response>): Promise<Response[]> =>
   Promise.all(Array.from({ length: CROWD }, (_none, index) => send(index)));
 
-/** How many answers there were of each kind: `status` or `status code`. */
+/** The number of responses by `status`, or `status code` for an error. */
 const tally = (responses: readonly Response[]): Record<string, number> => {
   const kinds = responses.map(({ status, body }) => (body.success ? `${status}` : `${status} ${body.code}`));
   return Object.fromEntries([...new Set(kinds)].map((kind) => [kind, kinds.filter((each) => each === kind).length]));
@@ -37,7 +37,7 @@ describe('fifty registrations at once', () => {
     const atFullCost = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
     const { username } = aPerson();
     const write = (index: number) => (index % 2 === 0 ? username.toUpperCase() : username.toLowerCase());
-    const responses = await crowd((index) => register(atFullCost, { ...aPerson(), username: write(index) }));
+    const responses = await sendAllAtOnce((index) => register(atFullCost, { ...aPerson(), username: write(index) }));
     expect(tally(responses)).toEqual({ '201': 1, '409 AUTH_USER_DUPLICATE': CROWD - 1 });
     const winner = winnerOf(responses);
     const stored = await service.ports.users.findByUsername(username);
@@ -49,7 +49,7 @@ describe('fifty registrations at once', () => {
   it('of one email, in any letter case, make one user', async () => {
     const { email } = aPerson();
     const write = (index: number) => (index % 2 === 0 ? email.toUpperCase() : email);
-    const responses = await crowd((index) => register(service, { ...aPerson(), email: write(index) }));
+    const responses = await sendAllAtOnce((index) => register(service, { ...aPerson(), email: write(index) }));
     expect(tally(responses)).toEqual({ '201': 1, '409 AUTH_USER_DUPLICATE': CROWD - 1 });
     const stored = await service.ports.users.findByEmail(email);
     expect(stored?.username).toBe(winnerOf(responses).body.data.user.username);
@@ -60,34 +60,34 @@ describe('fifty refreshes at once', () => {
   // Proves: state-9
   it('with one token: one wins, and its session lives', async () => {
     const { cookie } = await signUp(service);
-    const responses = await crowd(() => refreshWith(service, cookie));
+    const responses = await sendAllAtOnce(() => refreshWith(service, cookie));
     expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': CROWD - 1 });
     expect(responses.filter((response) => response.get('Set-Cookie') !== undefined)).toHaveLength(1);
     const next = heldFrom(await refreshWith(service, heldFrom(winnerOf(responses)).cookie).expect(200));
     await refreshWith(service, next.cookie).expect(200);
   });
 
-  it('with one token and a replay window: all hold the one successor', async () => {
+  it('with one token and a replay window: all get the same successor', async () => {
     const kind = await start({ JWT_REFRESH_REPLAY_WINDOW: '5m', JWT_REFRESH_RACE_WINDOW: '5m' });
     const { cookie } = await signUp(kind);
-    const responses = await crowd(() => refreshWith(kind, cookie));
+    const responses = await sendAllAtOnce(() => refreshWith(kind, cookie));
     expect(tally(responses)).toEqual({ '200': CROWD });
     const tokens = responses.map((response) => opened(tokenIn(heldFrom(response).cookie)).claims.jti);
     expect(new Set(tokens).size).toBe(1);
   });
 
   // Proves: refresh-5, member-2
-  it('with the tokens of fifty users: everybody is served and nobody gets what is of another', async () => {
+  it('with the tokens of fifty users: each user gets a token of that user', async () => {
     const people = await Promise.all(Array.from({ length: CROWD }, () => signUp(service)));
-    const responses = await crowd((index) => refreshWith(service, people[index]?.cookie ?? ''));
+    const responses = await sendAllAtOnce((index) => refreshWith(service, people[index]?.cookie ?? ''));
     expect(tally(responses)).toEqual({ '200': CROWD });
     const subjects = responses.map((response) => opened(heldFrom(response).accessToken).claims.sub);
     expect(subjects).toEqual(people.map(({ user }) => user.id));
   });
 
-  it('and a log-out among them: the session is over for whoever won', async () => {
+  it('with a log-out among them: the session ends for the winner too', async () => {
     const { cookie } = await signUp(service);
-    const responses = await crowd((index) =>
+    const responses = await sendAllAtOnce((index) =>
       index === CROWD / 2 ? service.http.get('/auth/clear-cookie').set('Cookie', cookie) : refreshWith(service, cookie),
     );
     const winners = responses.filter(({ body }) => body.data?.accessToken !== undefined);

@@ -18,15 +18,15 @@ import {
 import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
-const LISTED = 'https://app.example.org';
+const ALLOWED_ORIGIN = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();
-const gone = new Set<string>();
+const deletedUsers = new Set<string>();
 const clock = fixedClock(NOW);
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: LISTED }, ({ users }) => ({
+  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, ({ users }) => ({
     clock,
-    users: { ...users, findById: async (id) => (gone.has(id) ? null : users.findById(id)) },
+    users: { ...users, findById: async (id) => (deletedUsers.has(id) ? null : users.findById(id)) },
   }));
 });
 
@@ -36,13 +36,13 @@ const expectRefused = (response: Response): void => {
   expect(response.get('Set-Cookie')).toBeUndefined();
 };
 
-/** Refreshes, which has to work. @returns the cookie of the answer. */
+/** Refreshes, and expects success. @returns the cookie of the response. */
 const rotate = async (cookie: string, at: TestService = service): Promise<string> =>
   heldFrom(await refreshWith(at, cookie).expect(200)).cookie;
 
 describe('POST /auth/refresh-token', () => {
   // Proves: service-3, service-6, endpoint-2, endpoint-14, refresh-1, refresh-9
-  it('answers 200 with an access token alone, in the success envelope', async () => {
+  it('answers 200 with only an access token, in the success envelope', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie);
     expect(response.status).toBe(200);
@@ -56,7 +56,7 @@ describe('POST /auth/refresh-token', () => {
   });
 
   // Proves: endpoint-15, refresh-8
-  it('replaces the cookie, with the attributes that it had', async () => {
+  it('replaces the cookie, with the same attributes', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie).expect(200);
     expect(response.get('Set-Cookie')).toHaveLength(1);
@@ -71,7 +71,7 @@ describe('POST /auth/refresh-token', () => {
   });
 
   // Proves: service-5, access-token-5, refresh-token-5, state-10, refresh-7
-  it('signs both tokens anew: 15 minutes and 7 days from now, in the same session', async () => {
+  it('issues both tokens for 15 minutes and 7 days from now, in the same session', async () => {
     const { user, accessToken, cookie } = await signUp(service);
     clock.advance(5 * SECOND);
     const iat = clock.now() / 1000;
@@ -86,7 +86,7 @@ describe('POST /auth/refresh-token', () => {
   });
 
   // Proves: service-3
-  it('serves a browser that keeps its cookies, again and again', async () => {
+  it('works repeatedly for a browser that keeps cookies', async () => {
     const browser = service.browser();
     await browser.post('/auth/register').send(aPerson()).expect(201);
     for (let times = 0; times < 3; times += 1) {
@@ -98,7 +98,7 @@ describe('POST /auth/refresh-token', () => {
   });
 
   // Proves: endpoint-12
-  it('needs no body and reads none', async () => {
+  it('needs no body and ignores one', async () => {
     const { cookie } = await signUp(service);
     await refreshWith(service, cookie).set('Content-Type', 'application/json').send('{ no json').expect(200);
   });
@@ -106,13 +106,13 @@ describe('POST /auth/refresh-token', () => {
 
 describe('a refresh token that is refused', () => {
   // Proves: state-2, refresh-2, catalog-7
-  it('is one that is absent', async () => {
+  it('is missing', async () => {
     expectRefused(await service.http.post('/auth/refresh-token'));
   });
 
   // Proves: refresh-4, catalog-8
   it.each(['', 'garbage', '%E0%A4%A', '"quoted"', 'a.b.c', `${'x'.repeat(40)}.`.repeat(3)])(
-    'is one that is no token: %j',
+    'is not a token: %j',
     async (value) => {
       expectRefused(await refreshWith(service, `refresh_token=${value}`));
     },
@@ -125,14 +125,14 @@ describe('a refresh token that is refused', () => {
   });
 
   // Proves: state-8, refresh-4, catalog-10
-  it('is one that was tampered with, and the true one still works', async () => {
+  it('was tampered with; the genuine one still works', async () => {
     const { cookie } = await signUp(service);
     expectRefused(await refreshWith(service, tampered(cookie)));
     await rotate(cookie);
   });
 
   // Proves: endpoint-13, token-7, cookie-1
-  it('is a genuine one that comes under another name, in the body or in the Authorization header', async () => {
+  it('is sent in a cookie of another name, in the body or in the Authorization header', async () => {
     const { cookie } = await signUp(service);
     const token = tokenIn(cookie);
     expectRefused(await refreshWith(service, `Refresh_Token=${token}`));
@@ -142,7 +142,7 @@ describe('a refresh token that is refused', () => {
   });
 
   // Proves: state-3, state-4, refresh-4
-  it('is one whose time is over, from its last second on', async () => {
+  it('has expired, from the second of its expiry on', async () => {
     const { cookie } = await signUp(service);
     const other = await signUp(service);
     clock.advance(7 * DAY - 1);
@@ -152,36 +152,36 @@ describe('a refresh token that is refused', () => {
   });
 
   // Proves: refresh-6, catalog-9, asvs-7.4.2
-  it('is one whose user is gone', async () => {
+  it('belongs to a user who no longer exists', async () => {
     const { cookie, user } = await signUp(service);
-    gone.add(user.id);
+    deletedUsers.add(user.id);
     expectRefused(await refreshWith(service, cookie));
   });
 
   // Proves: state-9
-  it('is one that was rotated, while its successor works', async () => {
+  it('was rotated; its successor works', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
     expectRefused(await refreshWith(service, cookie));
     await rotate(next);
   });
 
-  it('leaves nobody knowing why', async () => {
+  it('gets the same response whatever the reason', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
-    const answers = [
+    const responses = [
       await service.http.post('/auth/refresh-token'),
       await refreshWith(service, 'refresh_token=garbage'),
       await refreshWith(service, cookie),
       await refreshWith(service, tampered(next)),
     ].map(({ status, body: { timestamp: _time, context: _context, ...body } }) => ({ status, body }));
-    for (const answer of answers) expect(answer).toStrictEqual(answers[0]);
+    for (const response of responses) expect(response).toStrictEqual(responses[0]);
   });
 });
 
-describe('a session that is refreshed', () => {
+describe('a session', () => {
   // Proves: asvs-7.1.1
-  it('lives on as long as it is refreshed in time', async () => {
+  it('stays alive as long as it is refreshed in time', async () => {
     let { cookie } = await signUp(service);
     for (let week = 0; week < 3; week += 1) {
       clock.advance(6 * DAY);
@@ -190,16 +190,16 @@ describe('a session that is refreshed', () => {
   });
 
   // Proves: asvs-7.3.1
-  it('ends when it is not', async () => {
+  it('ends when it is not refreshed in time', async () => {
     const cookie = await rotate((await signUp(service)).cookie);
     clock.advance(7 * DAY);
     expectRefused(await refreshWith(service, cookie));
   });
 });
 
-describe('a replay of the immediate predecessor', () => {
+describe('a reuse of the previous token', () => {
   // Proves: state-11
-  it('within 10 s of its rotation is a race: the session lives', async () => {
+  it('within 10 s of its rotation is a race: the session stays alive', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
     clock.advance(10 * SECOND);
@@ -208,7 +208,7 @@ describe('a replay of the immediate predecessor', () => {
   });
 
   // Proves: state-11, theft-1, asvs-16.3.3
-  it('after 10 s is theft: the whole session ends, and that is logged at warn', async () => {
+  it('after 10 s is a theft: the session ends, and a warning is logged', async () => {
     const { cookie } = await signUp(service);
     const next = await rotate(cookie);
     clock.advance(10 * SECOND + 1);
@@ -222,7 +222,7 @@ describe('a replay of the immediate predecessor', () => {
   it.each([
     ['0', 0, 1],
     ['30s', 30 * SECOND, 30 * SECOND + 1],
-  ])('is a race as long as JWT_REFRESH_RACE_WINDOW=%s says', async (window, race, theft) => {
+  ])('is a race within JWT_REFRESH_RACE_WINDOW=%s', async (window, race, theft) => {
     const time = fixedClock(NOW);
     const other = await start({ JWT_REFRESH_RACE_WINDOW: window }, () => ({ clock: time }));
     const { cookie } = await signUp(other);
@@ -238,9 +238,9 @@ describe('a replay of the immediate predecessor', () => {
   });
 });
 
-describe('a replay of an older token', () => {
+describe('a reuse of an older token', () => {
   // Proves: state-11
-  it('within 10 s of its own rotation is a race: the session lives', async () => {
+  it('within 10 s of its own rotation is a race: the session stays alive', async () => {
     const { cookie } = await signUp(service);
     let newest = cookie;
     for (let times = 0; times < 5; times += 1) newest = await rotate(newest);
@@ -250,7 +250,7 @@ describe('a replay of an older token', () => {
   });
 
   // Proves: state-11, theft-1
-  it('after 10 s is theft, however new the last rotation is: the whole session ends', async () => {
+  it('after 10 s is a theft, however recent the last rotation: the session ends', async () => {
     const { cookie } = await signUp(service);
     const second = await rotate(cookie);
     clock.advance(10 * SECOND);
@@ -260,9 +260,9 @@ describe('a replay of an older token', () => {
     expectRefused(await refreshWith(service, newest));
   });
 
-  it('is what a burst of tabs makes that try again at once, and logs nobody out', async () => {
+  it('happens when several tabs retry at once, and logs nobody out', async () => {
     const { cookie: first } = await signUp(service);
-    // A sends T1 and gets T2; B lost with T1, tries again with T2 and gets T3; the T1 of C arrives last.
+    // A sends T1 and gets T2. B fails with T1, retries with T2 and gets T3. Then the T1 of C arrives.
     const second = await rotate(first);
     expectRefused(await refreshWith(service, first));
     const third = await rotate(second);
@@ -270,7 +270,7 @@ describe('a replay of an older token', () => {
     await rotate(third);
   });
 
-  it('leaves the other sessions of its user alone', async () => {
+  it('does not affect other sessions of the user', async () => {
     const { person, cookie } = await signUp(service);
     const logIn = { account: person.email, password: person.password };
     const elsewhere = heldFrom(await service.http.post('/auth/login').send(logIn).expect(200));
@@ -290,7 +290,7 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
     replaying = await start({ JWT_REFRESH_REPLAY_WINDOW: '5s' }, () => ({ clock: time }));
   });
 
-  it('a token that was rotated yields the current one again within that time', async () => {
+  it('a rotated token returns the current one again within that time', async () => {
     const { cookie } = await signUp(replaying);
     const next = await rotate(cookie, replaying);
     time.advance(5 * SECOND - 1);
@@ -301,7 +301,7 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
     expect(opened(tokenIn(third)).claims.jti).not.toBe(opened(tokenIn(next)).claims.jti);
   });
 
-  it('it is a race from then on', async () => {
+  it('a rotated token is a race after that time', async () => {
     const { cookie } = await signUp(replaying);
     const next = await rotate(cookie, replaying);
     time.advance(5 * SECOND);
@@ -309,7 +309,7 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
     await rotate(next, replaying);
   });
 
-  it('the current token yields itself again within that time, so that N tabs cost one rotation', async () => {
+  it('the current token is returned again within that time, so that N tabs cost one rotation', async () => {
     const { cookie } = await signUp(replaying);
     const next = await rotate(cookie, replaying);
     for (const tab of [next, cookie, next, cookie]) {
@@ -318,7 +318,7 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
     }
   });
 
-  it('a token that was rotated before both windows is theft all the same', async () => {
+  it('a token that was rotated before both windows is still a theft', async () => {
     const { cookie } = await signUp(replaying);
     const second = await rotate(cookie, replaying);
     time.advance(10 * SECOND + 1);
@@ -328,9 +328,9 @@ describe('with JWT_REFRESH_REPLAY_WINDOW', () => {
   });
 });
 
-describe('of several cookies', () => {
+describe('a refresh with several cookies', () => {
   // Proves: refresh-1
-  it('the one that is current counts, behind one whose session has ended, one of a rotated token and what is no token', async () => {
+  it('uses the current token, even after an ended session, a rotated token and garbage', async () => {
     const [ended, { cookie }] = [await signUp(service), await signUp(service)];
     await service.http.get('/auth/clear-cookie').set('Cookie', ended.cookie).expect(200);
     const next = await rotate(cookie);
@@ -341,7 +341,7 @@ describe('of several cookies', () => {
     await rotate(held.cookie);
   });
 
-  it('are judged as a race rather than as a theft where none is current', async () => {
+  it('is a race rather than a theft when no token is current', async () => {
     const { cookie } = await signUp(service);
     const second = await rotate(cookie);
     clock.advance(20 * SECOND);
@@ -350,7 +350,7 @@ describe('of several cookies', () => {
     await rotate(third);
   });
 
-  it('the first counts where several are current', async () => {
+  it('uses the first token when several are current', async () => {
     const { cookie, accessToken } = await signUp(service);
     const other = await signUp(service);
     const all = ['refresh_token=garbage', `refresh_token=${accessToken}`, 'theme=dark', cookie, other.cookie];
@@ -361,14 +361,14 @@ describe('of several cookies', () => {
   });
 });
 
-describe('a refresh that a page of another site causes', () => {
-  it('is refused and uses nothing up', async () => {
+describe('a refresh from a page of another site', () => {
+  it('is refused, and the token stays usable', async () => {
     const { cookie } = await signUp(service);
     expectRefused(await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site'));
     await rotate(cookie);
   });
 
-  it('is refused with 403 when its origin is not on the list, and uses nothing up', async () => {
+  it('is refused with 403 when the origin is not allowed, and the token stays usable', async () => {
     const { cookie } = await signUp(service);
     const response = await refreshWith(service, cookie)
       .set('Sec-Fetch-Site', 'cross-site')
@@ -378,12 +378,12 @@ describe('a refresh that a page of another site causes', () => {
     await rotate(cookie);
   });
 
-  it('is served when its origin is on the list', async () => {
+  it('succeeds when the origin is allowed', async () => {
     const { cookie } = await signUp(service);
-    await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', LISTED).expect(200);
+    await refreshWith(service, cookie).set('Sec-Fetch-Site', 'cross-site').set('Origin', ALLOWED_ORIGIN).expect(200);
   });
 
-  it.each(['same-origin', 'same-site', 'none'])('is another than one of Sec-Fetch-Site: %s', async (site) => {
+  it.each(['same-origin', 'same-site', 'none'])('is not assumed for Sec-Fetch-Site: %s', async (site) => {
     const { cookie } = await signUp(service);
     await refreshWith(service, cookie).set('Sec-Fetch-Site', site).expect(200);
   });
@@ -391,14 +391,14 @@ describe('a refresh that a page of another site causes', () => {
 
 describe('a refresh during which the database fails', () => {
   // Proves: errors-3
-  it.each(['rotate', 'findById'])('in %s is DB_QUERY_FAILED, and the token still works', async (step) => {
+  it.each(['rotate', 'findById'])('in %s answers DB_QUERY_FAILED, and the token stays usable', async (step) => {
     let failing = false;
     const failOnce = () => {
       if (!failing) return;
       failing = false;
       throw new AppError('DB_QUERY_FAILED');
     };
-    const unsteady = await start({}, ({ users, sessions }) => ({
+    const failingService = await start({}, ({ users, sessions }) => ({
       users: {
         ...users,
         findById: async (id) => {
@@ -414,11 +414,11 @@ describe('a refresh during which the database fails', () => {
         },
       },
     }));
-    const { cookie } = await signUp(unsteady);
+    const { cookie } = await signUp(failingService);
     failing = true;
-    const response = await refreshWith(unsteady, cookie);
+    const response = await refreshWith(failingService, cookie);
     expect([response.status, response.body.code]).toEqual([500, 'DB_QUERY_FAILED']);
     expect(response.get('Set-Cookie')).toBeUndefined();
-    await rotate(cookie, unsteady);
+    await rotate(cookie, failingService);
   });
 });

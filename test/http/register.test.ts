@@ -14,7 +14,7 @@ import {
 } from '../support/http/auth-http.ts';
 import { aPerson, refreshCookieOf, type TestService } from '../support/http/service.ts';
 
-/** Not a whole second, so that what is told in seconds is rounded. */
+/** Not a whole second, so that times in seconds have to be rounded. */
 const NOW = Date.UTC(2026, 0, 1, 12, 0, 0, 750);
 const NOW_ISO = '2026-01-01T12:00:00.750Z';
 const NOW_SECONDS = Math.floor(NOW / 1000);
@@ -53,7 +53,7 @@ describe('POST /auth/register', () => {
   });
 
   // Proves: user-5, password-2, password-4, theft-3
-  it('stores a bcrypt hash of cost 10, and shows it nowhere', async () => {
+  it('stores a bcrypt hash of cost 10, and does not return it', async () => {
     const real = await start({}, () => ({ hasher: bcryptPasswordHasher() }));
     const person = aPerson();
     const response = await real.http.post('/auth/register').send(person).expect(201);
@@ -64,12 +64,12 @@ describe('POST /auth/register', () => {
     expect(shown).not.toMatch(/passwordHash|\$2b\$/i);
   });
 
-  it('shows the username as it was written', async () => {
+  it('returns the username unchanged', async () => {
     const { user } = await signUp(service, { ...aPerson(), username: 'Grace_M.Hopper-1906' });
     expect(user.username).toBe('Grace_M.Hopper-1906');
   });
 
-  it('trims the email and writes it in lower case, in the answer, the token and the database', async () => {
+  it('trims the email and converts it to lower case, in the response, the token and the database', async () => {
     const person = { ...aPerson(), email: '  Ada.Lovelace@Example.ORG\t' };
     const { user, accessToken } = await signUp(service, person);
     expect(user.email).toBe('ada.lovelace@example.org');
@@ -77,7 +77,7 @@ describe('POST /auth/register', () => {
     expect(await service.ports.users.findById(user.id)).toMatchObject({ email: 'ada.lovelace@example.org' });
   });
 
-  it('drops members that it does not know', async () => {
+  it('ignores unknown members of the body', async () => {
     const person = aPerson();
     const id = '01J00000000000000000000000';
     const { user } = await signUp(service, { ...person, id, role: 'admin', passwordHash: 'x' } as typeof person);
@@ -87,7 +87,7 @@ describe('POST /auth/register', () => {
     expect(stored?.passwordHash).toMatch(/^\$2b\$/);
   });
 
-  it('takes the password as it was typed, spaces included', async () => {
+  it('keeps the password unchanged, including spaces', async () => {
     const { person } = await signUp(service, { ...aPerson(), password: '  spaced  out  ' });
     const logIn = (password: string) => service.http.post('/auth/login').send({ account: person.username, password });
     expect((await logIn('  spaced  out  ')).status).toBe(200);
@@ -108,7 +108,7 @@ describe('POST /auth/register', () => {
 describe('the access token', () => {
   // Proves: service-5, user-7, access-token-1, access-token-2, access-token-3, access-token-4, access-token-5
   // Proves: access-token-6, access-token-7, token-1, constant-3
-  it('carries exactly the claims of the specification, and lives 15 minutes', async () => {
+  it('contains exactly the specified claims, and is valid for 15 minutes', async () => {
     const { user, accessToken } = await signUp(service);
     const { header, claims } = opened(accessToken);
     expect(claims).toStrictEqual({
@@ -128,7 +128,7 @@ describe('the access token', () => {
   });
 
   // Proves: token-2, key-7
-  it('lives as long as JWT_ACCESS_EXPIRES_IN says', async () => {
+  it('is valid for JWT_ACCESS_EXPIRES_IN', async () => {
     const { claims } = opened((await signUp(await start({ JWT_ACCESS_EXPIRES_IN: '90s' }))).accessToken);
     expect(Number(claims.exp) - Number(claims.iat)).toBe(90);
   });
@@ -137,7 +137,7 @@ describe('the access token', () => {
 describe('the refresh token', () => {
   // Proves: refresh-token-1, refresh-token-2, refresh-token-3, refresh-token-4, refresh-token-5, refresh-token-6
   // Proves: refresh-token-7, token-3, constant-4
-  it('carries exactly the claims of the specification, nothing of the user, and lives 7 days', async () => {
+  it('contains exactly the specified claims, no data of the user, and is valid for 7 days', async () => {
     const { user, accessToken, cookie } = await signUp(service);
     const { header, claims } = opened(tokenIn(cookie));
     expect(claims).toStrictEqual({
@@ -159,13 +159,13 @@ describe('the refresh token', () => {
   });
 
   // Proves: token-4, key-8
-  it('lives as long as JWT_REFRESH_EXPIRES_IN says', async () => {
+  it('is valid for JWT_REFRESH_EXPIRES_IN', async () => {
     const { claims } = opened(tokenIn((await signUp(await start({ JWT_REFRESH_EXPIRES_IN: '30d' }))).cookie));
     expect(Number(claims.exp) - Number(claims.iat)).toBe(30 * 24 * 3600);
   });
 
   // Proves: service-6, script-1, asvs-3.3.4
-  it('travels in the cookie alone', async () => {
+  it('is sent only in the cookie', async () => {
     const response = await register(aPerson()).expect(201);
     expect(response.text).not.toContain(tokenIn(heldFrom(response).cookie));
   });
@@ -188,7 +188,7 @@ describe('the refresh cookie', () => {
     expect(response.get('Set-Cookie')).toHaveLength(1);
     const attributes = cookieAttributes(refreshCookieOf(response));
     expect(attributes).toStrictEqual(DEFAULTS);
-    // A browser compares it with its own clock; written in whole seconds.
+    // Expires has whole seconds.
     const expires = Date.parse(String(attributes.Expires));
     expect(expires).toBeGreaterThanOrEqual(Math.floor((before + 604_800_000) / 1000) * 1000);
     expect(expires).toBeLessThanOrEqual(after + 604_800_000);
@@ -207,7 +207,7 @@ describe('the refresh cookie', () => {
     [{ JWT_REFRESH_COOKIE_SECURE: 'true' }, { Secure: true }],
     [{ JWT_REFRESH_COOKIE_MAX_AGE_MS: '3600000' }, { 'Max-Age': '3600' }],
     [{ JWT_REFRESH_COOKIE_MAX_AGE_MS: '1999' }, { 'Max-Age': '1' }],
-  ])('follows %o', async (env, attributes) => {
+  ])('follows the configuration: %o', async (env, attributes) => {
     const { http } = await start(env);
     const response = await http.post('/auth/register').send(aPerson()).expect(201);
     expect(cookieAttributes(refreshCookieOf(response))).toStrictEqual({ ...DEFAULTS, ...attributes });
@@ -218,10 +218,10 @@ describe('a second registration', () => {
   // Proves: user-8, user-9, state-2, catalog-13
   it.each([
     ['with the username', ({ username }: ReturnType<typeof aPerson>) => ({ username })],
-    ['with the username in other letter case', ({ username }) => ({ username: username.toUpperCase() })],
+    ['with the username in another letter case', ({ username }) => ({ username: username.toUpperCase() })],
     ['with the email', ({ email }) => ({ email })],
     [
-      'with the email in other letter case and spaces around it',
+      'with the email in another letter case and with spaces around it',
       ({ email }) => ({ email: ` ${email.toUpperCase()} ` }),
     ],
     ['with both', ({ username, email }) => ({ username, email })],
@@ -233,7 +233,7 @@ describe('a second registration', () => {
     expect(response.get('Set-Cookie')).toBeUndefined();
   });
 
-  it('says nothing about which of the two is taken', async () => {
+  it('gets a response that does not say whether the username or the email is taken', async () => {
     const { person } = await signUp(service);
     const byName = await register({ ...aPerson(), username: person.username });
     const byEmail = await register({ ...aPerson(), email: person.email });
@@ -259,7 +259,7 @@ describe('the limits of a field', () => {
     ['a password of 8 emoji', { password: '🦊'.repeat(8) }],
     ['a password of 72 bytes', { password: 'p'.repeat(72) }],
     ['a password of 18 emoji, 72 bytes', { password: '🦊'.repeat(18) }],
-  ])('admit %s, which then logs in', async (_title, field) => {
+  ])('accept %s, which can then log in', async (_title, field) => {
     const { person } = await signUp(service, { ...aPerson(), ...field });
     for (const account of [person.username, person.email]) {
       await service.http.post('/auth/login').send({ account, password: person.password }).expect(200);
@@ -272,7 +272,7 @@ describe('the limits of a field', () => {
     ['a username of 33 characters', { username: long(33) }, 'username', 'too_long'],
     ['a username with an @', { username: 'a@b' }, 'username', 'invalid_format'],
     ['a username with a space', { username: 'a b c' }, 'username', 'invalid_format'],
-    ['a username of other letters', { username: 'ådaß' }, 'username', 'invalid_format'],
+    ['a username of non-ASCII letters', { username: 'ådaß' }, 'username', 'invalid_format'],
     ['an email of 255 characters', { email: longEmail(255) }, 'email', 'too_long'],
     ['an email without a domain', { email: 'ada@' }, 'email', 'invalid_format'],
     ['an email that is empty', { email: '   ' }, 'email', 'invalid_format'],
@@ -297,7 +297,7 @@ describe('the limits of a field', () => {
   });
 
   // Proves: user-11, theft-3, guess-3, asvs-6.2.4
-  it('refuse what is guessed first, where PASSWORD_BLOCKLIST says so', async () => {
+  it('refuse a password that is guessed first when PASSWORD_BLOCKLIST is on', async () => {
     const { http } = await start({ PASSWORD_BLOCKLIST: 'common' });
     const person = aPerson();
     const owned = [person.username, person.email.toUpperCase(), 'person.of.many'];
@@ -317,7 +317,7 @@ describe('the limits of a field', () => {
     await register({ ...aPerson(), password: 'password1' }).expect(201);
   });
 
-  it('are told of all fields at once', async () => {
+  it('are reported for all fields at once', async () => {
     const response = await register({ username: 'x', email: 'x', password: 'x' }).expect(400);
     expect(response.body.details.map(({ field }: { field: string }) => field)).toEqual(
       expect.arrayContaining(['username', 'email', 'password']),

@@ -7,8 +7,8 @@ import { probe, type StageApp, stageApp, throwing } from '../support/http/stage-
 
 const answered = ({ logs }: Pick<StageApp, 'logs'>) => logs.filter(({ msg }) => msg === 'request answered');
 
-/** A handler that began so many milliseconds ago, as far as stage 9 is concerned. */
-const took = (milliseconds: number, path: string) =>
+/** A route whose start time, as stage 9 records it, is so many milliseconds ago. */
+const routeThatTook = (milliseconds: number, path: string) =>
   probe(
     (_input, ctx) => {
       ctx.state.startedAt = performance.now() - milliseconds;
@@ -32,8 +32,8 @@ describe('the level of a request', () => {
     [500, '/fail', 'info'],
     [1_000, '/fail', 'warn'],
     [3_000, '/fail', 'error'],
-  ])('of %i ms is, by the default thresholds and with "%s", %s', async (milliseconds, path, level) => {
-    const app = await stageApp([took(milliseconds, path)], { slowRequest });
+  ])('of %i ms, on %s and with the default thresholds, is %s', async (milliseconds, path, level) => {
+    const app = await stageApp([routeThatTook(milliseconds, path)], { slowRequest });
     await app.http.get(path);
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
   });
@@ -43,7 +43,7 @@ describe('the level of a request', () => {
     ['warn', { warn: 0, error: 600_000 }],
     ['error', { warn: 0, error: 0 }],
     ['debug', { warn: 600_000, error: 600_000 }],
-  ])('is %s at or above its threshold, however quick the request was: %j', async (level, thresholds) => {
+  ])('is %s from its threshold on, even if that is 0: %j', async (level, thresholds) => {
     const app = await stageApp([probe(() => null)], { slowRequest: thresholds });
     await app.http.get('/probe').expect(200);
     expect(answered(app)).toEqual([expect.objectContaining({ level })]);
@@ -57,7 +57,7 @@ describe('the level of a request', () => {
     [401, 'info', '/guarded'],
     [404, 'info', '/nowhere'],
     [500, 'info', '/bug'],
-  ])('of %i is %s below the thresholds', async (status, level, path) => {
+  ])('with status %i is %s below the thresholds', async (status, level, path) => {
     const validated = route(
       {
         name: 'validated',
@@ -81,7 +81,7 @@ describe('the level of a request', () => {
   });
 
   // Proves: slow-1
-  it('goes by SLOW_REQUEST_THRESHOLDS', async () => {
+  it('depends on SLOW_REQUEST_THRESHOLDS', async () => {
     const service = await startService({ SLOW_REQUEST_THRESHOLDS: '{"warn":0,"error":600000}' });
     await service.http.get('/health/live').expect(200);
     await service.close();
@@ -89,10 +89,10 @@ describe('the level of a request', () => {
   });
 });
 
-describe('the line of a request', () => {
+describe('the log line of a request', () => {
   // Proves: request-29
-  it('names request, method, route, status and duration', async () => {
-    const app = await stageApp([took(1_234, '/probe')]);
+  it('contains request id, method, route, status and duration', async () => {
+    const app = await stageApp([routeThatTook(1_234, '/probe')]);
     await app.http.get('/probe').set('svc-request-id', 'mine').expect(200);
     const [line] = answered(app);
     expect(line).toMatchObject({ requestId: 'mine', method: 'GET', route: 'probe', status: 200 });
@@ -109,7 +109,7 @@ describe('the line of a request', () => {
     ['another method', 405, 'put', '/ok', {}, 'fallback'],
     ['a bug', 500, 'get', '/probe', {}, 'probe'],
     ['a handler that never ends', 503, 'get', '/hanging', {}, 'hanging'],
-  ] as const)('is there once for %s', async (_what, status, method, path, headers, name) => {
+  ] as const)('is written once for %s', async (_what, status, method, path, headers, name) => {
     const routes = [
       probe(() => null, { name: 'ok', path: '/ok' }),
       probe(() => null, { name: 'guarded', path: '/guarded', auth: 'required' }),
@@ -117,15 +117,15 @@ describe('the line of a request', () => {
       throwing(new Error('a bug')),
     ];
     const app = await stageApp(routes, { requestTimeout: 200 });
-    const answer = await app.http[method](path).set(headers).expect(status);
+    const response = await app.http[method](path).set(headers).expect(status);
     const [line, ...more] = answered(app);
     expect(more).toEqual([]);
     expect(line).toMatchObject({ method: method.toUpperCase(), status, duration: expect.any(Number) });
-    expect(line?.requestId).toBe(answer.headers['svc-request-id']);
+    expect(line?.requestId).toBe(response.headers['svc-request-id']);
     expect(line?.route).toBe(name);
   });
 
-  it('is there once for a request beyond the limit', async () => {
+  it('is written once for a rate-limited request', async () => {
     const rateLimits = { global: { requests: 1, window: 60_000 }, strict: null, public: null };
     const app = await stageApp([probe(() => null)], { rateLimits });
     await app.http.get('/probe').expect(200);
@@ -133,7 +133,7 @@ describe('the line of a request', () => {
     expect(answered(app).map(({ status }) => status)).toEqual([200, 429]);
   });
 
-  it('holds nothing of query, body, cookies or tokens', async () => {
+  it('contains nothing of query, body, cookies or tokens', async () => {
     const service = await startService();
     await service.http
       .post('/auth/login?hunter22=hunter22')
@@ -165,7 +165,7 @@ describe('the duration of a request', () => {
 
   const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt: 0, updatedAt: 0 };
   const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
-  /** A guard that takes two seconds, and lets `Bearer a` pass. */
+  /** A guard that takes two seconds and accepts `Bearer a`. */
   const authenticate = async (token: string) => {
     vi.advanceTimersByTime(2_000);
     return token === 'a' ? ({ ok: true, token: { claims, sessionId: 's1' } } as const) : NOBODY;
@@ -180,40 +180,40 @@ describe('the duration of a request', () => {
     };
     const app = await stageApp([probe(handler, { auth: 'required' })], {
       authenticate,
-      onRequest: (...told) => seen.push(told),
+      onRequest: (...request) => seen.push(request),
     });
     await app.http.get('/probe').set('Authorization', authorization).expect(status);
     return { seen, logged: answered(app).map(({ duration, level }) => ({ duration, level })) };
   };
 
-  it('is for the metrics what passed since it arrived, and for the log what passed since stage 9', async () => {
+  it('counts from its arrival in the metrics, and from stage 9 in the log', async () => {
     const { seen, logged } = await observed('Bearer a', 200);
     expect(seen).toEqual([['probe', 200, 2_500]]);
     expect(logged).toEqual([{ duration: 500, level: 'debug' }]);
   });
 
-  it('is the same for both where it ended before stage 9', async () => {
+  it('is the same in both when the request ended before stage 9', async () => {
     const { seen, logged } = await observed('Bearer b', 401);
     expect(seen).toEqual([['probe', 401, 2_000]]);
     expect(logged).toEqual([{ duration: 2_000, level: 'warn' }]);
   });
 });
 
-describe('the path of a request', () => {
+describe('the path in the log line of a request', () => {
   const routes = [probe(() => null, { path: '/items/:id' })];
   const secret = 'hunter22';
 
   it.each([
     ['a route', `/items/${secret}`, { route: 'probe', path: '/items/:id' }],
     ['no route', `/${secret}`, { route: 'fallback', path: '/*' }],
-  ])('is that of its route: of %s', async (_what, target, line) => {
+  ])('is that of its route, for %s', async (_what, target, line) => {
     const app = await stageApp(routes);
     await app.http.get(target);
     expect(answered(app)).toEqual([expect.objectContaining(line)]);
     expect(JSON.stringify(app.logs)).not.toContain(secret);
   });
 
-  it('is its own as well where that is asked for, without its query and not beyond 200 characters', async () => {
+  it('is logged as sent too when detailed logging is on, without its query and up to 200 characters', async () => {
     const app = await stageApp(routes, { detailedRequestLog: true });
     await app.http.get(`/nowhere?token=${secret}`);
     await app.http.get(`/${'a'.repeat(1_000)}`);
@@ -222,8 +222,8 @@ describe('the path of a request', () => {
   });
 });
 
-describe('the line of a refused request', () => {
-  it('has code and reason where details are asked for', async () => {
+describe('the log line of a refused request', () => {
+  it('contains code and reason when detailed logging is on', async () => {
     const app = await stageApp([probe(() => null)], { detailedRequestLog: true });
     await app.http.get('/nowhere');
     await app.http.get('/probe?a=b');
@@ -237,7 +237,7 @@ describe('the line of a refused request', () => {
 });
 
 describe('in development', () => {
-  it('each request is logged, however often one is refused', async () => {
+  it('every request is logged, without sampling', async () => {
     const service = await startService({ NODE_ENV: 'development', DATABASE_URL: 'memory:', REDIS_URL: '' });
     for (let times = 0; times < 12; times++) await service.http.get('/nowhere').set('Origin', 'http://127.0.0.1:4210');
     await service.close();

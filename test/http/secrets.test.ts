@@ -5,34 +5,34 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
-/** Passwords that occur nowhere else, so that finding one is finding it. */
+/** Passwords that occur nowhere else, so that a text search finds only a leak. */
 const PASSWORD = 'marker-of-the-right-password';
 const WRONG = 'marker-of-a-wrong-password';
 const IN_BODIES = 'marker-in-a-malformed-body';
 
 const { start } = servicesOverOneDatabase();
 
-/** The lines of a key's PEM, and its private number: what of a key must not be found. */
+/** The lines of a key's PEM, and its private scalar: none may be found. */
 const partsOf = (key: KeyObject): string[] => {
   const pem = String(key.export({ format: 'pem', type: 'pkcs8' }));
   const { d } = key.export({ format: 'jwk' });
   return [...pem.split('\n').filter((line) => line.length > 16 && !line.startsWith('-----')), String(d)];
 };
 
-/** A token as a whole and its signature, which is what makes it worth something. */
+/** A token and its signature. */
 const tokenParts = (token: string): string[] => [token, token.split('.')[2] ?? token];
 
 const keyParts = ({ config: { keys } }: TestService): string[] =>
   keys === null ? [] : [keys.access, keys.refresh].flatMap(({ privateKey }) => partsOf(privateKey));
 
-/** Everything the service can be asked, well and badly. @returns the answers, and the secrets that went back and forth. */
-const walk = async (service: TestService) => {
+/** Valid and invalid requests to every route. @returns the responses, and the secrets that were sent and received. */
+const requestEverything = async (service: TestService) => {
   const { http } = service;
-  const answers: Response[] = [];
+  const responses: Response[] = [];
   const secrets = new Set([PASSWORD, WRONG, IN_BODIES, ...keyParts(service)]);
   const keep = async (sent: PromiseLike<Response>): Promise<Response> => {
     const response = await sent;
-    answers.push(response);
+    responses.push(response);
     return response;
   };
   const signedIn = async (sent: PromiseLike<Response>) => {
@@ -86,69 +86,69 @@ const walk = async (service: TestService) => {
   await keep(http.get(`/${IN_BODIES}?password=${IN_BODIES}`));
   const stored = await service.ports.users.findByUsername(person.username);
   secrets.add(stored?.passwordHash ?? '');
-  return { answers, secrets: [...secrets] };
+  return { responses, secrets: [...secrets] };
 };
 
-/** Only a success may hold a token, and only its body and its cookie. */
-const errorsAmong = (answers: readonly Response[]) => answers.filter(({ status }) => status >= 400);
-const wholeOf = ({ headers, text }: Response): string => `${JSON.stringify(headers)}\n${text}`;
+/** Error responses; only a success may contain a token, in its body and its cookie. */
+const errorsIn = (responses: readonly Response[]) => responses.filter(({ status }) => status >= 400);
+const headersAndBodyOf = ({ headers, text }: Response): string => `${JSON.stringify(headers)}\n${text}`;
 
-/** What a stack, SQL, a path of a file or the inside of a library looks like. */
-const INNARDS =
+/** Patterns of stacks, SQL, file paths and internals of libraries. */
+const INTERNALS =
   /\n\s*at |\\n\s+at |\.[cm]?[jt]s\b|node_modules|file:\/\/|\/src\/|select .* from|insert into|delete from|update .* set|pglite|mikro|kysely|postgres|valibot|koa/i;
 
-describe('a walk through the service', () => {
+describe('requests to every route', () => {
   let service: TestService;
-  let answers: Response[];
+  let responses: Response[];
   let secrets: string[];
   beforeAll(async () => {
     service = await start();
-    ({ answers, secrets } = await walk(service));
+    ({ responses, secrets } = await requestEverything(service));
   });
 
-  it('meets every kind of answer it was meant to', () => {
-    const statuses = new Set(answers.map(({ status }) => status));
+  it('get every expected status', () => {
+    const statuses = new Set(responses.map(({ status }) => status));
     expect([...statuses].sort()).toEqual([200, 201, 400, 401, 404, 409, 413, 415]);
     expect(secrets.filter((secret) => secret.length < 16)).toEqual([]);
-    // Three passwords, two keys, five pairs of tokens and a hash at the least.
+    // At least three passwords, two keys, five pairs of tokens and a hash.
     expect(secrets.length).toBeGreaterThan(20);
   });
 
   // Proves: theft-5, asvs-16.2.5, asvs-16.3.2
-  it('leaves a line in the log for every request, and no secret in any', () => {
-    expect(service.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(answers.length);
+  it('are logged in one line each, without secrets', () => {
+    expect(service.logs.filter(({ msg }) => msg === 'request answered')).toHaveLength(responses.length);
     const logged = service.logs.map((line) => JSON.stringify(line));
     for (const secret of secrets) expect(logged.filter((line) => line.includes(secret))).toEqual([]);
     expect(logged.filter((line) => line.includes('PRIVATE KEY'))).toEqual([]);
   });
 
   // Proves: network-7
-  it('finds no secret in an error', () => {
-    for (const text of errorsAmong(answers).map(wholeOf)) {
+  it('get no secret in an error', () => {
+    for (const text of errorsIn(responses).map(headersAndBodyOf)) {
       expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
     }
   });
 
   // Proves: network-7, asvs-16.5.1
-  it('finds no stack, no SQL and no path of a file in an error', () => {
-    const errors = errorsAmong(answers);
+  it('get no stack, no SQL and no file path in an error', () => {
+    const errors = errorsIn(responses);
     expect(errors.length).toBeGreaterThan(20);
-    for (const { text } of errors) expect(text).not.toMatch(INNARDS);
+    for (const { text } of errors) expect(text).not.toMatch(INTERNALS);
   });
 
   // Proves: user-6, password-4
-  it('finds no hash and no key in any answer', () => {
-    for (const text of answers.map(wholeOf)) expect(text).not.toMatch(/\$2[aby]\$|PRIVATE KEY|passwordHash/);
+  it('get no hash and no key in any response', () => {
+    for (const text of responses.map(headersAndBodyOf)) expect(text).not.toMatch(/\$2[aby]\$|PRIVATE KEY|passwordHash/);
     for (const part of keyParts(service))
-      expect(answers.filter((answer) => wholeOf(answer).includes(part))).toEqual([]);
+      expect(responses.filter((response) => headersAndBodyOf(response).includes(part))).toEqual([]);
   });
 });
 
-/** What a database's driver might throw, with all that it was given. */
-const indiscreet = (told: { readonly message: string; readonly members: object }) =>
-  Object.assign(new Error(told.message, { cause: Object.assign(new Error('inside'), told.members) }), told.members);
+/** An error of a database driver that contains its input, as does its cause. */
+const errorWithSecrets = (given: { readonly message: string; readonly members: object }) =>
+  Object.assign(new Error(given.message, { cause: Object.assign(new Error('inside'), given.members) }), given.members);
 
-describe('an exception that nobody foresaw', () => {
+describe('an unexpected exception', () => {
   const hash = `$2b$10$${'h'.repeat(53)}`;
   const token = `eyJhbGciOiJFUzI1NiJ9.${'p'.repeat(40)}.${'s'.repeat(86)}`;
   const key = `-----BEGIN PRIVATE KEY-----\n${'K'.repeat(64)}\n-----END PRIVATE KEY-----`;
@@ -163,8 +163,8 @@ describe('an exception that nobody foresaw', () => {
   };
   const SECRETS = [PASSWORD, hash, token, 's'.repeat(86), 'K'.repeat(64)];
 
-  /** Logs in against a database that throws such an exception. */
-  const encounter = async (exception: unknown) => {
+  /** Logs in with a database that throws the exception. */
+  const logInDespite = async (exception: unknown) => {
     const service = await start({}, ({ users }) => ({
       users: { ...users, findByUsername: () => Promise.reject(exception) },
     }));
@@ -173,16 +173,16 @@ describe('an exception that nobody foresaw', () => {
   };
 
   // Proves: catalog-21, asvs-16.5.1
-  it('is answered 500 without a word of it', async () => {
-    const { response } = await encounter(indiscreet({ message: sql, members }));
+  it('is answered 500, without any of its text', async () => {
+    const { response } = await logInDespite(errorWithSecrets({ message: sql, members }));
     expect([response.status, response.body.code]).toEqual([500, 'SYS_UNEXPECTED_ERROR']);
-    expect(wholeOf(response)).not.toMatch(INNARDS);
-    for (const secret of SECRETS) expect(wholeOf(response)).not.toContain(secret);
+    expect(headersAndBodyOf(response)).not.toMatch(INTERNALS);
+    for (const secret of SECRETS) expect(headersAndBodyOf(response)).not.toContain(secret);
   });
 
   // Proves: exception-11
-  it('is logged at fatal with its place and without the secrets among its members', async () => {
-    const { logs } = await encounter(indiscreet({ message: 'the connection broke', members }));
+  it('is logged at fatal with its stack frames, without the secrets in its members', async () => {
+    const { logs } = await logInDespite(errorWithSecrets({ message: 'the connection broke', members }));
     const [line, ...more] = logs.filter(({ level }) => level === 'fatal');
     expect(more).toEqual([]);
     expect(line).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', err: { type: 'Error', stack: expect.any(String) } });
@@ -193,11 +193,11 @@ describe('an exception that nobody foresaw', () => {
   it.each([
     ['its message', new Error(sql)],
     ['the message of its cause', new Error('the query failed', { cause: new Error(sql) })],
-    ['the message of the cause of an error of ours', new AppError('DB_QUERY_FAILED', { cause: new Error(sql) })],
-    ['a text, where it is no Error', sql],
-    ['a member, where it is no Error', { failure: sql }],
+    ['the message of the cause of an AppError', new AppError('DB_QUERY_FAILED', { cause: new Error(sql) })],
+    ['a thrown string', sql],
+    ['a member of a thrown object', { failure: sql }],
   ])('is logged without the secrets in %s', async (_title, exception) => {
-    const { logs } = await encounter(exception);
+    const { logs } = await logInDespite(exception);
     expect(logs.filter(({ code, level }) => code !== undefined && ['error', 'fatal'].includes(level))).toHaveLength(1);
     expect(SECRETS.filter((secret) => JSON.stringify(logs).includes(secret))).toEqual([]);
   });

@@ -19,8 +19,8 @@ const session = (authorization?: string) => {
   return authorization === undefined ? request : request.set('Authorization', authorization);
 };
 
-/** The envelope of an anonymous answer: no user in its context. */
-const anonymousAnswer = (requestId: string | undefined) => ({
+/** The envelope of an anonymous response: no user in its context. */
+const anonymousEnvelope = (requestId: string | undefined) => ({
   success: true,
   data: { authenticated: false, user: null },
   timestamp: new Date(clock.now()).toISOString(),
@@ -31,11 +31,11 @@ describe('GET /auth/session', () => {
   // Proves: guard-3
   it('is anonymous without an Authorization header', async () => {
     const response = await session().expect(200);
-    expect(response.body).toStrictEqual(anonymousAnswer(response.get('svc-request-id')));
+    expect(response.body).toStrictEqual(anonymousEnvelope(response.get('svc-request-id')));
   });
 
   // Proves: guard-4
-  it.each(['Bearer', 'bearer', 'BEARER'])('tells whose the token is: %s', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER'])('returns the user of the token: %s', async (scheme) => {
     const response = await session(`${scheme} ${ada.accessToken}`).expect(200);
     expect(response.body).toStrictEqual({
       success: true,
@@ -52,7 +52,7 @@ describe('GET /auth/session', () => {
 
   // Proves: guard-5
   it.each([
-    ['of a token that is none', () => 'Bearer garbage'],
+    ['of an arbitrary token', () => 'Bearer garbage'],
     ['of no token', () => 'Bearer'],
     ['of two tokens', () => `Bearer ${ada.accessToken} ${ada.accessToken}`],
     ['of a tampered token', () => `Bearer ${tampered(ada.accessToken)}`],
@@ -61,16 +61,16 @@ describe('GET /auth/session', () => {
     ['without a scheme', () => ada.accessToken],
   ])('is anonymous with a header %s', async (_title, authorization) => {
     const response = await session(authorization()).expect(200);
-    expect(response.body).toStrictEqual(anonymousAnswer(response.get('svc-request-id')));
+    expect(response.body).toStrictEqual(anonymousEnvelope(response.get('svc-request-id')));
     expect(response.get('WWW-Authenticate')).toBeUndefined();
   });
 
-  it('takes no notice of the refresh cookie', async () => {
+  it('ignores the refresh cookie', async () => {
     const response = await session().set('Cookie', ada.cookie).expect(200);
     expect(response.body.data).toStrictEqual({ authenticated: false, user: null });
   });
 
-  it('is anonymous from the second on at which the token expires', async () => {
+  it('is anonymous from the second in which the token expires', async () => {
     const { accessToken } = await signUp(service);
     clock.advance(15 * MINUTE - 1);
     expect((await session(`Bearer ${accessToken}`).expect(200)).body.data.authenticated).toBe(true);
@@ -79,7 +79,7 @@ describe('GET /auth/session', () => {
   });
 
   // Proves: guard-12
-  it('answers from the claims, without the database', async () => {
+  it('uses the claims, without the database', async () => {
     const down = () => Promise.reject(new Error('down'));
     const users = {
       add: down,

@@ -14,11 +14,11 @@ beforeAll(async () => {
 
 type Held = { readonly accessToken: string; readonly cookie: string };
 
-/** Logs somebody in on one more device. */
+/** Logs a user in on another device. */
 const logIn = async ({ email, password }: { email: string; password: string }, headers: Record<string, string> = {}) =>
   heldFrom(await service.http.post('/auth/login').set(headers).send({ account: email, password }).expect(200));
 
-/** Somebody on two devices. */
+/** A user who is logged in on two devices. */
 const onTwoDevices = async () => {
   const ada = await signUp(service);
   return { ada, phone: await logIn(ada.person) };
@@ -32,7 +32,7 @@ const refreshes = async ({ cookie }: Held) => (await refreshWith(service, cookie
 
 describe('GET /auth/sessions', () => {
   // Proves: asvs-7.5.2
-  it('tells of each session where and when, the last used first, and nothing of its tokens', async () => {
+  it('returns device and times of each session, the last used first, and nothing of its tokens', async () => {
     clock.set(NOW);
     const ada = await signUp(service);
     clock.advance(MINUTE);
@@ -76,7 +76,7 @@ describe('GET /auth/sessions', () => {
   });
 
   // Proves: member-1, asvs-8.2.2
-  it('leaves out what is over and what is of others', async () => {
+  it('leaves out ended sessions and those of other users', async () => {
     const ada = await signUp(service);
     await signUp(service);
     clock.advance(7 * DAY - 1);
@@ -86,14 +86,14 @@ describe('GET /auth/sessions', () => {
     expect(await list(again)).toMatchObject([{ id: sessionOf(again), current: true }]);
   });
 
-  it('knows the session also by an access token that a refresh gave out', async () => {
+  it('recognizes the current session by an access token from a refresh too', async () => {
     const ada = await signUp(service);
     const refreshed = heldFrom(await refreshWith(service, ada.cookie));
     expect(await list(refreshed)).toMatchObject([{ id: sessionOf(ada), current: true }]);
   });
 
   // Proves: theft-5
-  it('writes no address and no user agent into the log', async () => {
+  it('logs no address and no user agent', async () => {
     const { accessToken } = await signUp(service);
     await service.http
       .get('/auth/sessions')
@@ -109,7 +109,7 @@ describe('GET /auth/sessions', () => {
 
 describe('DELETE /auth/sessions/:id', () => {
   // Proves: theft-1
-  it('ends that session: its cookie refreshes no more, its access token lives on', async () => {
+  it('ends the session: its refresh token is refused, its access token stays valid', async () => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions/${sessionOf(phone)}`, ada).expect(200);
     expect(body).toMatchObject({ success: true, data: null });
@@ -118,14 +118,14 @@ describe('DELETE /auth/sessions/:id', () => {
     expect(await refreshes(ada)).toBe(true);
   });
 
-  it('may be the session that asks', async () => {
+  it('can end the current session', async () => {
     const { ada } = await onTwoDevices();
     await as('delete', `/auth/sessions/${sessionOf(ada)}`, ada).expect(200);
     expect(await refreshes(ada)).toBe(false);
   });
 
   // Proves: member-1, asvs-8.2.2
-  it('says DB_RECORD_NOT_FOUND to another user’s session, which goes on, and to what is none', async () => {
+  it('answers DB_RECORD_NOT_FOUND to a session of another user, which is not ended, and to an unknown id', async () => {
     const [ada, eve] = [await signUp(service), await signUp(service)];
     for (const id of [sessionOf(ada), eve.user.id, '01J00000000000000000000000']) {
       const { status, body } = await as('delete', `/auth/sessions/${id}`, eve);
@@ -137,18 +137,18 @@ describe('DELETE /auth/sessions/:id', () => {
   });
 
   it.each<[string, (id: string) => string]>([
-    ['a blank behind it', (id) => `${id}%20`],
-    ['blanks around it', (id) => `%20${id}%20%20`],
-    ['a tab behind it', (id) => `${id}%09`],
-    ['a NUL behind it', (id) => `${id}%00`],
+    ['a trailing space', (id) => `${id}%20`],
+    ['spaces around it', (id) => `%20${id}%20%20`],
+    ['a trailing tab', (id) => `${id}%09`],
+    ['a trailing NUL', (id) => `${id}%00`],
     ['lower case', (id) => id.toLowerCase()],
-    ['no last character', (id) => id.slice(0, -1)],
-    ['one character more', (id) => `${id}0`],
+    ['a missing last character', (id) => id.slice(0, -1)],
+    ['an additional character', (id) => `${id}0`],
     ['a lone surrogate', () => '%ED%A0%80'],
-    ['SQL in its place', () => "'--"],
-    ['another word in its place', () => 'current'],
-    ['no end', (id) => id.repeat(500)],
-  ])('takes no id with %s, and ends nothing', async (_what, spoil) => {
+    ['SQL instead', () => "'--"],
+    ['another word instead', () => 'current'],
+    ['excessive length', (id) => id.repeat(500)],
+  ])('refuses an id with %s, and ends nothing', async (_what, spoil) => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions/${spoil(sessionOf(phone))}`, ada).expect(400);
     expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
@@ -156,7 +156,7 @@ describe('DELETE /auth/sessions/:id', () => {
     expect(await refreshes(phone)).toBe(true);
   });
 
-  it('ends nothing where the id is missing', async () => {
+  it('ends nothing when the id is missing', async () => {
     const { ada, phone } = await onTwoDevices();
     for (const path of ['/auth/sessions/', '/auth/sessions//', '/auth/sessions/?except=current']) {
       await as('delete', path, ada).expect(404);
@@ -167,7 +167,7 @@ describe('DELETE /auth/sessions/:id', () => {
 
 describe('DELETE /auth/sessions', () => {
   // Proves: asvs-7.5.2
-  it('ends every session of the user, the current one too, and none of others', async () => {
+  it('ends every session of the user, including the current one, and none of other users', async () => {
     const [{ ada, phone }, bob] = [await onTwoDevices(), await signUp(service)];
     const { body } = await as('delete', '/auth/sessions', ada).expect(200);
     expect(body).toMatchObject({ success: true, data: null });
@@ -175,14 +175,14 @@ describe('DELETE /auth/sessions', () => {
     expect([await refreshes(ada), await refreshes(phone), await refreshes(bob)]).toEqual([false, false, true]);
   });
 
-  it('keeps the current one when it is asked to', async () => {
+  it('keeps the current session with except=current', async () => {
     const { ada, phone } = await onTwoDevices();
     await as('delete', '/auth/sessions?except=current', ada).expect(200);
     expect(await list(ada)).toMatchObject([{ id: sessionOf(ada), current: true }]);
     expect([await refreshes(ada), await refreshes(phone)]).toEqual([true, false]);
   });
 
-  it.each(['', 'Current', 'mine', 'current&except=current'])('ends nothing when it is to keep "%s"', async (except) => {
+  it.each(['', 'Current', 'mine', 'current&except=current'])('ends nothing with except=%s', async (except) => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions?except=${except}`, ada).expect(400);
     expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'except' }] });
@@ -196,7 +196,7 @@ describe('DELETE /auth/sessions', () => {
     '%20except=current',
     'except=current&all=1',
     'all',
-  ])('ends nothing when it does not know what it is asked: ?%s', async (query) => {
+  ])('ends nothing with an unknown query: ?%s', async (query) => {
     const { ada, phone } = await onTwoDevices();
     const { body } = await as('delete', `/auth/sessions?${query}`, ada).expect(400);
     expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ code: 'unknown' }] });
@@ -210,7 +210,7 @@ describe.each([
   ['delete', '/auth/sessions/01J00000000000000000000000'],
 ] as const)('%s %s', (method, path) => {
   // Proves: asvs-8.2.1
-  it('asks for an access token, and takes no cookie for one', async () => {
+  it('requires an access token, and does not accept a cookie instead', async () => {
     const { cookie } = await signUp(service);
     const missing = await service.http[method](path).set('Cookie', cookie).expect(401);
     expect(missing.body.code).toBe('AUTH_TOKEN_MISSING');
@@ -221,7 +221,7 @@ describe.each([
 
 describe('a user who logs in more than 50 times', () => {
   // Proves: flood-8, asvs-7.1.2
-  it('keeps the 50 sessions that were used last', async () => {
+  it('keeps the 50 sessions used most recently', async () => {
     const ada = await signUp(service);
     for (let count = 0; count < 50; count += 1) await logIn(ada.person);
     expect(await list(ada)).toHaveLength(50);

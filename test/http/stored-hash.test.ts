@@ -6,15 +6,15 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
 
-/** Passwords and their hashes at cost 10 as published with jBCrypt: made by another implementation of bcrypt. */
+/** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */
 const FOREIGN = [
   ['abc', '$2a$10$WvvTPHKwdBJ3uk0Z37EMR.hLA2W6N9AEBhEgrAOljy2Ae5MtaSIUi'],
   ['abcdefghijklmnopqrstuvwxyz', '$2a$10$fVH8e28OQRj9tqiDXs1e1uxpsjN0c7II7YPKXua2NAKYvM6iQk7dq'],
 ] as const;
 
-describe('a stored hash that another bcrypt made', () => {
+describe('a stored hash of another bcrypt implementation', () => {
   // Proves: password-3, asvs-11.2.1
-  it.each(FOREIGN)('is met by its password alone: %s', async (password, passwordHash) => {
+  it.each(FOREIGN)('matches its password only: %s', async (password, passwordHash) => {
     const service = await startService();
     const user = aUser({ passwordHash });
     await service.ports.users.add(user);
@@ -34,7 +34,7 @@ describe('a stored hash that another bcrypt made', () => {
 
 describe('a raised BCRYPT_COST', () => {
   // Proves: password-5, theft-3
-  it('reaches a stored hash at its next log-in, and nothing but that', async () => {
+  it('rehashes at the next log-in, and changes only the hash', async () => {
     const shared = { users: memoryUserRepository(), sessions: memorySessionRepository() };
     const [cheap, dear] = [
       await startService({ BCRYPT_COST: '4' }, shared),
@@ -62,7 +62,7 @@ describe('a raised BCRYPT_COST', () => {
     await Promise.all([cheap.close(), dear.close()]);
   });
 
-  it('loses nobody the log-in where the hash cannot be renewed, and that is logged', async () => {
+  it('does not prevent the log-in when the rehash fails, which is logged', async () => {
     const users = memoryUserRepository();
     const failing = { ...users, setPasswordHash: () => Promise.reject(new AppError('DB_QUERY_FAILED')) };
     const service = await startService({ BCRYPT_COST: '5' }, { users: failing, sessions: memorySessionRepository() });
@@ -78,7 +78,7 @@ describe('a raised BCRYPT_COST', () => {
 
 describe('the hash that registering stores', () => {
   // Proves: password-1, constant-7, asvs-11.4.2
-  it('is one of bcrypt at cost 10 for that password alone', async () => {
+  it('is a bcrypt hash of cost 10 that matches only the password', async () => {
     const service = await startService();
     const person = aPerson();
     await service.http.post('/auth/register').send(person).expect(201);

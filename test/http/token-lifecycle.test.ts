@@ -23,77 +23,77 @@ const logIn = async () => {
 const refresh = async (cookie: string) => heldFrom(await refreshWith(service, cookie).expect(200));
 
 const outcomeOf = ({ status, body }: Response): string => (body.success ? `${status}` : `${status} ${body.code}`);
-/** What becomes of an access token that is used. */
-const used = async (token: string) =>
+/** The outcome of a request with an access token. */
+const use = async (token: string) =>
   outcomeOf(await service.http.get('/users/me').set('Authorization', `Bearer ${token}`));
-/** What becomes of a refresh token that is used. */
-const refreshed = async (cookie: string) => outcomeOf(await refreshWith(service, cookie));
+/** The outcome of a refresh with a refresh token. */
+const useToRefresh = async (cookie: string) => outcomeOf(await refreshWith(service, cookie));
 
 describe('an access token', () => {
   // Proves: state-1
-  it('is valid from register, log-in and refresh on', async () => {
+  it('is valid after register, log-in and refresh', async () => {
     const { accessToken, cookie } = await logIn();
     const tokens = [ada.accessToken, accessToken, (await refresh(cookie)).accessToken];
-    for (const token of tokens) expect(await used(token)).toBe('200');
+    for (const token of tokens) expect(await use(token)).toBe('200');
     expect(new Set(tokens).size).toBe(3);
   });
 
   // Proves: state-6
-  it('is valid again after each use, until it expires, and stays expired', async () => {
+  it('stays valid after each use until it expires, and then stays invalid', async () => {
     for (let minute = 0; minute < 15; minute += 1) {
-      expect(await used(ada.accessToken)).toBe('200');
+      expect(await use(ada.accessToken)).toBe('200');
       clock.advance(MINUTE);
     }
     for (let times = 0; times < 2; times += 1) {
-      expect(await used(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
+      expect(await use(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
       clock.advance(DAY);
     }
   });
 
   // Proves: state-7, state-13
-  it('that fails verification fails it again, and does the true one no harm', async () => {
+  it('that fails verification fails again, and does not affect the genuine one', async () => {
     for (let times = 0; times < 2; times += 1) {
-      expect(await used(tampered(ada.accessToken))).toBe('401 AUTH_TOKEN_INVALID');
+      expect(await use(tampered(ada.accessToken))).toBe('401 AUTH_TOKEN_INVALID');
     }
-    expect(await used(ada.accessToken)).toBe('200');
+    expect(await use(ada.accessToken)).toBe('200');
   });
 
   // Proves: state-12
-  it('that expired is replaced by a refresh or by a log-in', async () => {
+  it('that has expired is replaced by a refresh or a log-in', async () => {
     clock.advance(15 * MINUTE);
-    expect(await used(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
-    expect(await used((await refresh(ada.cookie)).accessToken)).toBe('200');
-    expect(await used((await logIn()).accessToken)).toBe('200');
+    expect(await use(ada.accessToken)).toBe('401 AUTH_TOKEN_INVALID');
+    expect(await use((await refresh(ada.cookie)).accessToken)).toBe('200');
+    expect(await use((await logIn()).accessToken)).toBe('200');
   });
 });
 
 describe('a refresh token', () => {
   // Proves: state-1
-  it('is valid from register, log-in and refresh on', async () => {
+  it('is valid after register, log-in and refresh', async () => {
     const { cookie } = await logIn();
     const next = await refresh(cookie);
-    for (const held of [ada.cookie, next.cookie]) expect(await refreshed(held)).toBe('200');
+    for (const held of [ada.cookie, next.cookie]) expect(await useToRefresh(held)).toBe('200');
   });
 
   // Proves: state-7, state-13
-  it('that fails verification fails it again, and does the true one no harm', async () => {
-    for (let times = 0; times < 2; times += 1) expect(await refreshed(tampered(ada.cookie))).toBe('401 AUTH_FAILED');
-    expect(await refreshed(ada.cookie)).toBe('200');
+  it('that fails verification fails again, and does not affect the genuine one', async () => {
+    for (let times = 0; times < 2; times += 1) expect(await useToRefresh(tampered(ada.cookie))).toBe('401 AUTH_FAILED');
+    expect(await useToRefresh(ada.cookie)).toBe('200');
   });
 
   // Proves: state-14
-  it('that was rotated stays refused, however often and however late it comes back', async () => {
+  it('that was rotated stays refused, however often and however late it is sent', async () => {
     await refresh(ada.cookie);
     for (const pause of [0, 0, SECOND, MINUTE, DAY, 7 * DAY]) {
       clock.advance(pause);
-      expect(await refreshed(ada.cookie)).toBe('401 AUTH_FAILED');
+      expect(await useToRefresh(ada.cookie)).toBe('401 AUTH_FAILED');
     }
   });
 
   // Proves: state-12
-  it('that expired stays refused, and is replaced by a log-in', async () => {
+  it('that has expired stays refused, and is replaced by a log-in', async () => {
     clock.advance(7 * DAY);
-    for (let times = 0; times < 2; times += 1) expect(await refreshed(ada.cookie)).toBe('401 AUTH_FAILED');
-    expect(await refreshed((await logIn()).cookie)).toBe('200');
+    for (let times = 0; times < 2; times += 1) expect(await useToRefresh(ada.cookie)).toBe('401 AUTH_FAILED');
+    expect(await useToRefresh((await logIn()).cookie)).toBe('200');
   });
 });

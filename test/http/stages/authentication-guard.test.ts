@@ -23,7 +23,7 @@ const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: 
 const TOKEN = { claims: CLAIMS, sessionId: '01J00000000000000000000004' };
 
 const tokens = await joseTokenSigner(testKeys());
-const strangers = await joseTokenSigner(testKeys());
+const foreignSigner = await joseTokenSigner(testKeys());
 const VALID = await tokens.signAccess(TOKEN);
 const [header = '', payload = '', signature = ''] = VALID.split('.');
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -32,14 +32,11 @@ const { user: _user, ...registered } = CLAIMS;
 const INVALID: readonly (readonly [what: string, token: string])[] = [
   ['with something else', 'garbage'],
   ['with two tokens', `${VALID} ${VALID}`],
-  [
-    'with a token that is expired',
-    await tokens.signAccess({ ...TOKEN, claims: { ...CLAIMS, exp: clock.now() / 1000 } }),
-  ],
+  ['with an expired token', await tokens.signAccess({ ...TOKEN, claims: { ...CLAIMS, exp: clock.now() / 1000 } })],
   ['with other claims', `${header}.${base64url({ ...registered, sub: 'somebody' })}.${signature}`],
   ['with another signature', `${header}.${payload}.${signature.split('').reverse().join('')}`],
   ['without a signature', `${base64url({ alg: 'none', typ: 'JWT' })}.${payload}.`],
-  ['with the key of a stranger', await strangers.signAccess(TOKEN)],
+  ['with a token signed by a foreign key', await foreignSigner.signAccess(TOKEN)],
   [
     'with a refresh token',
     await tokens.signRefresh({ claims: { ...registered, tokenType: 'refresh' }, sessionId: 'session' }),
@@ -48,7 +45,7 @@ const INVALID: readonly (readonly [what: string, token: string])[] = [
 ];
 const OTHER_SCHEMES = ['Basic YWRhOnNlY3JldA==', 'Bearerish abc', 'Token abc', VALID, `Digest ${VALID}`];
 
-/** SPEC "Catalog": AUTH_TOKEN_MISSING is "no Bearer token in the request header", and here there is none. */
+/** SPEC "Catalog": AUTH_TOKEN_MISSING is "no Bearer token in the request header"; these have the scheme only. */
 const NO_TOKEN = ['Bearer', 'bearer', 'Bearer  '];
 
 const guardedBy = (auth: Strategy): Route =>
@@ -64,7 +61,7 @@ const start = (auth: Strategy) => stageApp([guardedBy(auth)], { authenticate: au
 const ask = ({ http }: StageApp, authorization: string | null) =>
   authorization === null ? http.get('/probe') : http.get('/probe').set('Authorization', authorization);
 
-const PASSES_AS = (claims: AccessClaims | null) => ({
+const admittedWith = (claims: AccessClaims | null) => ({
   success: true,
   data: { claims, sessionId: claims && TOKEN.sessionId, same: true },
 });
@@ -73,74 +70,74 @@ describe('public', () => {
   // Proves: service-7, guard-2
   it.each([null, `Bearer ${VALID}`, 'Bearer garbage', 'Basic abc'])('needs no token: %.20s', async (authorization) => {
     const { body } = await ask(await start('public'), authorization).expect(200);
-    expect(body).toMatchObject(PASSES_AS(null));
+    expect(body).toMatchObject(admittedWith(null));
     expect(body.context).not.toHaveProperty('user');
   });
 });
 
 describe('optional', () => {
   // Proves: service-7, guard-3
-  it('lets somebody without a token pass anonymously', async () => {
+  it('admits a request without a token as anonymous', async () => {
     const { body } = await ask(await start('optional'), null).expect(200);
-    expect(body).toMatchObject(PASSES_AS(null));
+    expect(body).toMatchObject(admittedWith(null));
     expect(body.context).not.toHaveProperty('user');
   });
 
   // Proves: guard-4
-  it('binds the claims of a valid token', async () => {
+  it('passes the claims of a valid token to the handler', async () => {
     const { body } = await ask(await start('optional'), `Bearer ${VALID}`).expect(200);
-    expect(body).toMatchObject(PASSES_AS(CLAIMS));
+    expect(body).toMatchObject(admittedWith(CLAIMS));
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
   });
 
   // Proves: guard-5
-  it.each(INVALID)('lets somebody %s pass anonymously', async (_what, token) => {
-    const answer = await ask(await start('optional'), `Bearer ${token}`).expect(200);
-    expect(answer.body).toMatchObject(PASSES_AS(null));
-    expect(answer.headers).not.toHaveProperty('www-authenticate');
+  it.each(INVALID)('admits a request %s as anonymous', async (_what, token) => {
+    const response = await ask(await start('optional'), `Bearer ${token}`).expect(200);
+    expect(response.body).toMatchObject(admittedWith(null));
+    expect(response.headers).not.toHaveProperty('www-authenticate');
   });
 
   // Proves: guard-10
   it.each([...NO_TOKEN, ...OTHER_SCHEMES])(
-    'lets somebody without a Bearer token pass anonymously: %.20s',
+    'admits a request without a Bearer token as anonymous: %.20s',
     async (authorization) => {
       const { body } = await ask(await start('optional'), authorization).expect(200);
-      expect(body).toMatchObject(PASSES_AS(null));
+      expect(body).toMatchObject(admittedWith(null));
     },
   );
 });
 
 describe('required', () => {
   // Proves: guard-9, guard-11
-  it('binds the claims of a valid token, all of them', async () => {
+  it('passes all claims of a valid token to the handler', async () => {
     const { body } = await ask(await start('required'), `Bearer ${VALID}`).expect(200);
     expect(body.data).toEqual({ claims: CLAIMS, sessionId: TOKEN.sessionId, same: true });
     expect(Object.keys(body.data.claims).sort()).toEqual(['exp', 'iat', 'jti', 'sub', 'tokenType', 'user']);
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
   });
 
-  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])('knows the scheme as %s', async (scheme) => {
+  it.each(['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  '])('accepts the scheme %s', async (scheme) => {
     const { body } = await ask(await start('required'), `${scheme} ${VALID}`).expect(200);
-    expect(body).toMatchObject(PASSES_AS(CLAIMS));
+    expect(body).toMatchObject(admittedWith(CLAIMS));
   });
 
   // Proves: service-7, request-18, guard-7, guard-10, catalog-6
-  it.each([null, '', ...NO_TOKEN, ...OTHER_SCHEMES])('says AUTH_TOKEN_MISSING to %.20s', async (authorization) => {
-    const answer = await ask(await start('required'), authorization).expect(401);
-    expect(answer.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
-    expect(answer.headers['www-authenticate']).toBe('Bearer');
-    expect(answer.body.context).not.toHaveProperty('user');
+  it.each([null, '', ...NO_TOKEN, ...OTHER_SCHEMES])('answers AUTH_TOKEN_MISSING to %.20s', async (authorization) => {
+    const response = await ask(await start('required'), authorization).expect(401);
+    expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING', details: null });
+    expect(response.headers['www-authenticate']).toBe('Bearer');
+    expect(response.body.context).not.toHaveProperty('user');
   });
 
   // Proves: state-8, guard-8, catalog-5, asvs-8.3.1
-  it.each(INVALID)('says AUTH_TOKEN_INVALID to somebody %s', async (_what, token) => {
-    const answer = await ask(await start('required'), `Bearer ${token}`).expect(401);
-    expect(answer.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
-    expect(answer.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
-    expect(answer.body.context).not.toHaveProperty('user');
+  it.each(INVALID)('answers AUTH_TOKEN_INVALID to a request %s', async (_what, token) => {
+    const response = await ask(await start('required'), `Bearer ${token}`).expect(401);
+    expect(response.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_INVALID', details: null });
+    expect(response.headers['www-authenticate']).toBe('Bearer error="invalid_token"');
+    expect(response.body.context).not.toHaveProperty('user');
   });
 
-  it('lets a token pass until the second at which it expires', async () => {
+  it('accepts a token until the second in which it expires', async () => {
     const moving = fixedClock(CLAIMS.exp * 1000 - 1);
     const app = await stageApp([guardedBy('required')], { authenticate: authenticate({ tokens, clock: moving }) });
     await ask(app, `Bearer ${VALID}`).expect(200);
@@ -149,14 +146,14 @@ describe('required', () => {
   });
 
   // Proves: service-8, guard-6, network-4, asvs-6.3.4, asvs-8.2.1
-  it('is the default of a route that declares none', async () => {
+  it('is the default', async () => {
     const silent = route({ name: 'silent', method: 'GET', path: '/probe', response: { data: v.null() } }, () => null);
     const app = await stageApp([silent], { authenticate: authenticate({ tokens, clock }), clock });
     await ask(app, null).expect(401);
     await ask(app, `Bearer ${VALID}`).expect(200);
   });
 
-  it('writes no token into the log', async () => {
+  it('logs no token', async () => {
     const app = await start('required');
     await ask(app, `Bearer ${VALID}x`).expect(401);
     expect(app.logs.find(({ code }) => code === 'AUTH_TOKEN_INVALID')).toMatchObject({ level: 'info' });
@@ -164,9 +161,9 @@ describe('required', () => {
   });
 });
 
-describe('a verification that fails by itself', () => {
+describe('a verification that throws', () => {
   // Proves: network-4, asvs-16.5.3
-  it.each(['optional', 'required'] as const)('is a fault of the service and lets nobody pass: %s', async (auth) => {
+  it.each(['optional', 'required'] as const)('is answered 500 and admits nobody: %s', async (auth) => {
     const broken = async () => Promise.reject(new Error('no verifier'));
     const app = await stageApp([guardedBy(auth)], { authenticate: broken });
     const { body } = await ask(app, `Bearer ${VALID}`).expect(500);
@@ -174,8 +171,8 @@ describe('a verification that fails by itself', () => {
   });
 });
 
-describe('an error behind the guard', () => {
-  it('names the user in its context', async () => {
+describe('an error after the guard', () => {
+  it('has the user in its context', async () => {
     const failing = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
     const app = await stageApp([failing], { authenticate: authenticate({ tokens, clock }), clock });
     const { body } = await ask(app, `Bearer ${VALID}`).expect(500);

@@ -29,35 +29,35 @@ const verbs = METHODS.map((method) => method.toLowerCase() as 'get' | 'post' | '
 
 describe.each(verbs)('%s', (method) => {
   // Proves: request-31
-  it('without Origin is allowed, and gets no CORS header', async () => {
-    const answer = await (await start()).http[method]('/probe').expect(200);
-    expect(corsOf(answer.headers)).toEqual({});
-    expect(variesByOrigin(answer.headers)).toBe(true);
+  it('is allowed without an Origin, and gets no CORS header', async () => {
+    const response = await (await start()).http[method]('/probe').expect(200);
+    expect(corsOf(response.headers)).toEqual({});
+    expect(variesByOrigin(response.headers)).toBe(true);
   });
 
   // Proves: request-32, request-38, request-39, request-40, request-41, asvs-3.4.2
-  it.each([ALLOWED, ALSO_ALLOWED])('from %s, on the list, is allowed and gets the CORS headers', async (origin) => {
-    const answer = await (await start()).http[method]('/probe').set('Origin', origin).expect(200);
-    expect(answer.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });
-    expect(exposed(answer.headers)).toEqual(['svc-request-id', 'Retry-After']);
-    expect(variesByOrigin(answer.headers)).toBe(true);
+  it.each([ALLOWED, ALSO_ALLOWED])('is allowed from %s, which is listed, and gets the CORS headers', async (origin) => {
+    const response = await (await start()).http[method]('/probe').set('Origin', origin).expect(200);
+    expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });
+    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After']);
+    expect(variesByOrigin(response.headers)).toBe(true);
   });
 
   // Proves: request-16, request-33, exception-12, website-5, asvs-3.4.2
   it.each([
     ['an origin that is not listed', 'https://elsewhere.example'],
-    ['the origin of a sandbox', 'null'],
-    ['an origin that begins like a listed one', `${ALLOWED}.elsewhere.example`],
+    ['the origin of a sandboxed page', 'null'],
+    ['an origin that starts with a listed one', `${ALLOWED}.elsewhere.example`],
     ['a listed origin at another port', `${ALLOWED}:8443`],
     ['a listed host by another scheme', 'http://app.example.com'],
     ['a listed origin in another letter case', ALLOWED.toUpperCase()],
     ['two listed origins', `${ALLOWED} ${ALSO_ALLOWED}`],
     ['an asterisk', '*'],
-  ])('from %s is forbidden, without a CORS header', async (_what, origin) => {
-    const answer = await (await start()).http[method]('/probe').set('Origin', origin).expect(403);
-    expect(answer.body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
-    expect(corsOf(answer.headers)).toEqual({});
-    expect(variesByOrigin(answer.headers)).toBe(true);
+  ])('is forbidden from %s, without a CORS header', async (_what, origin) => {
+    const response = await (await start()).http[method]('/probe').set('Origin', origin).expect(403);
+    expect(response.body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+    expect(corsOf(response.headers)).toEqual({});
+    expect(variesByOrigin(response.headers)).toBe(true);
   });
 });
 
@@ -67,31 +67,31 @@ describe('a preflight', () => {
     'for %s from a listed origin gets 204 with the allow headers',
     async (method) => {
       const { http, logs } = await start();
-      const answer = await http
+      const response = await http
         .options('/probe')
         .set({ Origin: ALLOWED, 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': 'x-custom' })
         .expect(204);
-      expect(corsOf(answer.headers)).toEqual({ ...CORS, 'access-control-allow-origin': ALLOWED });
-      expect(variesByOrigin(answer.headers)).toBe(true);
-      expect(answer.text).toBe('');
+      expect(corsOf(response.headers)).toEqual({ ...CORS, 'access-control-allow-origin': ALLOWED });
+      expect(variesByOrigin(response.headers)).toBe(true);
+      expect(response.text).toBe('');
       expect(logs.filter(({ code }) => code !== undefined)).toEqual([]);
     },
   );
 
   // Proves: request-35
   it.each(['https://elsewhere.example', 'null'])('from %s is forbidden, without a CORS header', async (origin) => {
-    const answer = await (await start()).http
+    const response = await (await start()).http
       .options('/probe')
       .set({ Origin: origin, 'Access-Control-Request-Method': 'POST' })
       .expect(403);
-    expect(answer.body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
-    expect(answer.headers['svc-request-id']).toMatch(ULID);
-    expect(corsOf(answer.headers)).toEqual({});
-    expect(variesByOrigin(answer.headers)).toBe(true);
+    expect(response.body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
+    expect(response.headers['svc-request-id']).toMatch(ULID);
+    expect(corsOf(response.headers)).toEqual({});
+    expect(variesByOrigin(response.headers)).toBe(true);
   });
 
   // Proves: request-34
-  it('is answered for a path that no route has, and reaches no handler', async () => {
+  it('is answered for an unknown path too, and reaches no handler', async () => {
     const { http } = await start();
     await http.options('/nowhere').set({ Origin: ALLOWED, 'Access-Control-Request-Method': 'GET' }).expect(204);
   });
@@ -99,15 +99,15 @@ describe('a preflight', () => {
 
 describe('OPTIONS', () => {
   // Proves: request-35
-  it('without Origin gets 204 with the allow headers, and names no origin', async () => {
-    const answer = await (await start()).http.options('/probe').expect(204);
-    expect(corsOf(answer.headers)).toEqual(CORS);
-    expect(variesByOrigin(answer.headers)).toBe(true);
+  it('without an Origin gets 204 with the allow headers, and without an allowed origin', async () => {
+    const response = await (await start()).http.options('/probe').expect(204);
+    expect(corsOf(response.headers)).toEqual(CORS);
+    expect(variesByOrigin(response.headers)).toBe(true);
   });
 
-  it('from a listed origin that asks for no method, which is no preflight, gets 204 with the allow headers too', async () => {
-    const answer = await (await start()).http.options('/probe').set('Origin', ALLOWED).expect(204);
-    expect(answer.headers).toMatchObject(CORS);
+  it('from a listed origin without a requested method, which is not a preflight, gets 204 with the allow headers too', async () => {
+    const response = await (await start()).http.options('/probe').set('Origin', ALLOWED).expect(204);
+    expect(response.headers).toMatchObject(CORS);
   });
 });
 
@@ -116,7 +116,7 @@ describe('an error', () => {
     [404, '/nowhere'],
     [500, '/bug'],
     [429, '/once'],
-  ])('of %i carries the CORS headers, so that a page of a listed origin can read it', async (status, path) => {
+  ])('with status %i has the CORS headers, so that a page of a listed origin can read it', async (status, path) => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { name: 'bug', path: '/bug' });
     const once = probe(() => null, { name: 'once', path: '/once', throttle: 'strict' });
     const { http } = await stageApp([bug, once], {
@@ -124,10 +124,10 @@ describe('an error', () => {
       rateLimits: { global: null, strict: { requests: 1, window: 60_000 }, public: null },
     });
     await http.get('/once').expect(200);
-    const answer = await http.get(path).set('Origin', ALLOWED).expect(status);
-    expect(answer.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
-    expect(exposed(answer.headers)).toEqual(['svc-request-id', 'Retry-After']);
-    expect(variesByOrigin(answer.headers)).toBe(true);
+    const response = await http.get(path).set('Origin', ALLOWED).expect(status);
+    expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
+    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After']);
+    expect(variesByOrigin(response.headers)).toBe(true);
   });
 });
 
@@ -149,7 +149,7 @@ describe('the list of origins', () => {
     expect(allowedOrigins).toEqual(['http://localhost:5173', 'http://localhost:8080']);
   });
 
-  it('allows nobody when it is empty', async () => {
+  it('allows no origin when it is empty', async () => {
     expect(parseConfig(DEVELOPMENT).allowedOrigins).toEqual([]);
     expect(parseConfig(PRODUCTION).allowedOrigins).toEqual([]);
     const { http } = await stageApp(routes, { allowedOrigins: [] });
@@ -157,7 +157,7 @@ describe('the list of origins', () => {
   });
 
   // Proves: request-36
-  it('is what the service goes by', async () => {
+  it('is used by the service', async () => {
     const service = await startService(LISTS);
     const { http } = service;
     await http.get('/health/live').set('Origin', 'http://localhost:8080').expect(200);

@@ -36,33 +36,33 @@ describe('a request', () => {
     ['get', 'read'],
     ['post', 'created'],
     ['delete', 'removed'],
-  ] as const)('goes to the route of its path and its method, %s', async (method, data) => {
+  ] as const)('is dispatched to the route of its path and method: %s', async (method, data) => {
     const { body } = await (await start()).http[method]('/things').expect(200);
     expect(body.data).toBe(data);
   });
 
-  it('of the method HEAD goes to the route of GET, and gets its headers alone', async () => {
+  it('with HEAD uses the route of GET, and gets its headers only', async () => {
     const { http, logs } = await start();
     const get = await http.get('/things').expect(200);
-    const answer = await http.head('/things').expect(200);
-    expect(answer.text).toBeUndefined();
-    expect(answer.headers['content-type']).toBe(get.headers['content-type']);
-    expect(Number(answer.headers['content-length'])).toBe(Number(get.headers['content-length']));
+    const response = await http.head('/things').expect(200);
+    expect(response.text).toBeUndefined();
+    expect(response.headers['content-type']).toBe(get.headers['content-type']);
+    expect(Number(response.headers['content-length'])).toBe(Number(get.headers['content-length']));
     expect(logs.at(-1)).toMatchObject({ method: 'HEAD', route: 'read', status: 200 });
   });
 
-  it('finds its route whatever its query is', async () => {
+  it('finds its route whatever the query', async () => {
     const { body } = await (await start()).http.get('/asked?a=/b&%E0%A4%A').expect(200);
     expect(body.data).toBe('asked');
   });
 });
 
-describe('a request target that is no URL', () => {
+describe('a request target that is not a URL', () => {
   it.each(['http://[', '//a@:[', '/\\\\@[#'])('is an unknown path: %s', async (target) => {
     const { url, logs } = await start();
-    const answer = await exchangeRaw(url, head(`GET ${target}`, { Connection: 'close' }));
-    expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.body)).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
+    const response = await exchangeRaw(url, head(`GET ${target}`, { Connection: 'close' }));
+    expect(response.status).toBe(404);
+    expect(JSON.parse(response.body)).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR' });
     expect(logs.filter(({ level }) => level === 'fatal')).toEqual([]);
   });
 });
@@ -70,15 +70,15 @@ describe('a request target that is no URL', () => {
 describe('a path parameter', () => {
   it.each([
     ['percent-decoded', 'a%20b%2Fc', 'a b/c'],
-    ['beyond ASCII', '%F0%9F%94%91', '🔑'],
-    ['as it is where its percent-encoding is broken', '%E0%A4%A', '%E0%A4%A'],
-    ['as it is where its percent-encoding has no end', '100%', '100%'],
-    ['a name that objects have', '__proto__', '__proto__'],
-  ])('is handed over %s', async (_what, written, name) => {
+    ['with non-ASCII characters', '%F0%9F%94%91', '🔑'],
+    ['unchanged when its percent-encoding is malformed', '%E0%A4%A', '%E0%A4%A'],
+    ['unchanged when its percent-encoding is incomplete', '100%', '100%'],
+    ['with the name __proto__', '__proto__', '__proto__'],
+  ])('is passed to the handler %s', async (_what, written, name) => {
     const { url } = await start();
-    const answer = await exchangeRaw(url, head(`GET /things/${written}`, { Connection: 'close' }));
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.body).data).toBe(name);
+    const response = await exchangeRaw(url, head(`GET /things/${written}`, { Connection: 'close' }));
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body).data).toBe(name);
   });
 });
 
@@ -101,9 +101,9 @@ describe('an unknown path', () => {
     `/${'a'.repeat(8_000)}`,
   ])('gets 404 in the envelope: %.20s', async (path) => {
     const { url } = await start();
-    const answer = await exchangeRaw(url, head(`GET ${path}`, { Connection: 'close' }));
-    expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.body)).toMatchObject({
+    const response = await exchangeRaw(url, head(`GET ${path}`, { Connection: 'close' }));
+    expect(response.status).toBe(404);
+    expect(JSON.parse(response.body)).toMatchObject({
       success: false,
       code: 'SYS_HTTP_UNEXPECTED_ERROR',
       message: expect.stringContaining('Not Found'),
@@ -112,40 +112,45 @@ describe('an unknown path', () => {
     });
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND', 'TRACE'])('gets 404 by %s, too', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PROPFIND', 'TRACE'])('gets 404 with %s too', async (method) => {
     const { url } = await start();
-    const answer = await exchangeRaw(url, head(`${method} /nowhere`, { Connection: 'close' }));
-    expect(answer.status).toBe(404);
-    expect(answer.headers).not.toHaveProperty('allow');
+    const response = await exchangeRaw(url, head(`${method} /nowhere`, { Connection: 'close' }));
+    expect(response.status).toBe(404);
+    expect(response.headers).not.toHaveProperty('allow');
   });
 
-  it('gets 404 where the request names the whole address', async () => {
+  it('gets 404 when the request target is an absolute URL', async () => {
     const { url } = await start();
     const whole = await exchangeRaw(url, head('GET http://elsewhere.example/nowhere', { Connection: 'close' }));
     expect(whole.status).toBe(404);
   });
 });
 
-describe('a known path by another method', () => {
+describe('a known path with another method', () => {
   // Proves: exception-8
-  it.each(['PUT', 'PATCH', 'PROPFIND', 'TRACE'])('gets 405 for %s, and every method that there is', async (method) => {
-    const { url } = await start();
-    const answer = await exchangeRaw(url, head(`${method} /things`, { Connection: 'close' }));
-    expect(answer.status).toBe(405);
-    expect(new Set(answer.headers.allow?.split(', '))).toEqual(new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']));
-    expect(JSON.parse(answer.body)).toMatchObject({ code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
-  });
+  it.each(['PUT', 'PATCH', 'PROPFIND', 'TRACE'])(
+    'gets 405 for %s, and a list of all allowed methods',
+    async (method) => {
+      const { url } = await start();
+      const response = await exchangeRaw(url, head(`${method} /things`, { Connection: 'close' }));
+      expect(response.status).toBe(405);
+      expect(new Set(response.headers.allow?.split(', '))).toEqual(
+        new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']),
+      );
+      expect(JSON.parse(response.body)).toMatchObject({ code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
+    },
+  );
 
-  it('gets 405 whatever its query is', async () => {
+  it('gets 405 whatever the query', async () => {
     await (await start()).http.put('/things?a=1').expect(405);
   });
 
-  it('takes any query for OPTIONS', async () => {
+  it('accepts any query with OPTIONS', async () => {
     await (await start()).http.options('/things?a=1').expect(204);
   });
 
-  it('gets the methods of its own path alone', async () => {
-    const answer = await (await start()).http.post('/things/a').expect(405);
-    expect(new Set(answer.headers.allow?.split(', '))).toEqual(new Set(['GET', 'HEAD', 'OPTIONS']));
+  it('lists only the methods of its own path', async () => {
+    const response = await (await start()).http.post('/things/a').expect(405);
+    expect(new Set(response.headers.allow?.split(', '))).toEqual(new Set(['GET', 'HEAD', 'OPTIONS']));
   });
 });

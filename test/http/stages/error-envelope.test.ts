@@ -11,10 +11,10 @@ const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user
 
 describe('the error envelope', () => {
   // Proves: service-9, error-1, request-4, asvs-4.1.1
-  it('has the members of the specification, and no others', async () => {
+  it('has exactly the specified members', async () => {
     const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))], { clock });
-    const answer = await http.get('/probe').set('svc-request-id', 'mine').expect(404);
-    expect(answer.body).toEqual({
+    const response = await http.get('/probe').set('svc-request-id', 'mine').expect(404);
+    expect(response.body).toEqual({
       success: false,
       code: 'DB_RECORD_NOT_FOUND',
       message: 'The record does not exist.',
@@ -23,18 +23,18 @@ describe('the error envelope', () => {
       context: { requestId: 'mine', version: '1.2.3' },
       details: null,
     });
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.headers['cache-control']).toBe('no-store');
   });
 
-  it('has details where the parameters are at fault', async () => {
+  it('has details when parameters are invalid', async () => {
     const details = [{ field: 'a.b', message: 'is required', code: 'required' }];
     const { http } = await stageApp([throwing(new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details }))]);
     expect((await http.get('/probe').expect(400)).body.details).toEqual(details);
   });
 
   // Proves: error-9
-  it('names the user of an authenticated request', async () => {
+  it('contains the user of an authenticated request', async () => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { auth: 'required' });
     const { http } = await stageApp([bug], {
       authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
@@ -43,13 +43,13 @@ describe('the error envelope', () => {
     expect(body.context.user).toEqual({ id: 'u1', username: 'Ada' });
   });
 
-  it('goes out with the headers of its error', async () => {
+  it('is sent with the headers of its error', async () => {
     const error = new HttpFailure('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
     const { http } = await stageApp([throwing(error)]);
     await http.get('/probe').expect(401).expect('WWW-Authenticate', 'Bearer');
   });
 
-  it('has the header Retry-After when its error tells how long to wait', async () => {
+  it('has the header Retry-After when its error has a wait', async () => {
     const error = new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, retryAfter: 7 });
     const { http } = await stageApp([throwing(error)]);
     await http.get('/probe').expect(503).expect('Retry-After', '7');
@@ -60,7 +60,7 @@ describe('the error envelope', () => {
     expect((await http.get('/probe').expect(500)).headers).not.toHaveProperty('retry-after');
   });
 
-  it('replaces what a handler has begun to answer', async () => {
+  it('replaces a response that the handler has begun', async () => {
     const halfway = probe((_input, ctx) => {
       ctx.type = 'text/html';
       ctx.body = '<p>half an answer</p>';
@@ -73,7 +73,7 @@ describe('the error envelope', () => {
   });
 
   // Proves: asvs-16.3.2
-  it('keeps to itself why the error came about; the log is told the reason, and of the cause its kind and place', async () => {
+  it('does not contain the reason of the error; the log contains it, with the type and stack frames of the cause', async () => {
     const cause = new Error('connection to 10.0.0.1 refused');
     const { http, logs } = await stageApp([
       throwing(new AppError('DB_QUERY_FAILED', { cause, reason: 'no database' })),
@@ -91,10 +91,10 @@ describe('the error envelope', () => {
 
   // Proves: asvs-16.3.4
   it.each<[string, AppError]>([
-    ['an error of ours', new AppError('DB_QUERY_FAILED')],
+    ['an AppError', new AppError('DB_QUERY_FAILED')],
     ['a busy part', new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503, level: 'error' })],
-    ['an answer that could not be made', new AppError('SYS_SERIALIZATION_ERROR')],
-  ])('is logged with the place where it came about, and no words of it: %s', async (_what, error) => {
+    ['a response that could not be serialized', new AppError('SYS_SERIALIZATION_ERROR')],
+  ])('is logged with stack frames and without its message: %s', async (_what, error) => {
     const { http, logs } = await stageApp([throwing(error)]);
     await http.get('/probe').expect(error.status);
     const [line] = logs.filter(({ code }) => code === error.code);
@@ -108,7 +108,7 @@ describe('the error envelope', () => {
       'a client, though it is logged at error',
       new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 404, level: 'error' }),
     ],
-  ])('has no place where the fault is of %s', async (_whose, error) => {
+  ])('is logged without stack frames when it is caused by %s', async (_whose, error) => {
     const { http, logs } = await stageApp([throwing(error)]);
     await http.get('/probe').expect(error.status);
     expect(logs.find(({ code }) => code === error.code)).not.toHaveProperty('err');
@@ -127,18 +127,20 @@ describe('the error envelope', () => {
   it('has no body for HEAD, and the same headers', async () => {
     const { http } = await stageApp([throwing(new AppError('DB_RECORD_NOT_FOUND'))]);
     const get = await http.get('/probe').expect(404);
-    const answer = await http.head('/probe').expect(404);
-    expect(answer.text).toBeUndefined();
-    expect(answer.headers['content-type']).toBe(get.headers['content-type']);
+    const response = await http.head('/probe').expect(404);
+    expect(response.text).toBeUndefined();
+    expect(response.headers['content-type']).toBe(get.headers['content-type']);
   });
 });
 
-describe('a code that its route does not declare', () => {
-  const undeclaring = (exception: unknown) => probe(() => Promise.reject(exception), { errors: [] });
+describe('an undeclared error code', () => {
+  const rejectingRoute = (exception: unknown) => probe(() => Promise.reject(exception), { errors: [] });
   const reports = ({ logs }: StageApp) => logs.filter(({ msg }) => msg === 'undeclared error code');
 
-  it.each(['development', 'test'] as const)('fails the request in %s, and the log names it', async (environment) => {
-    const app = await stageApp([undeclaring(new AppError('DB_RECORD_NOT_FOUND', { reason: 'gone' }))], { environment });
+  it.each(['development', 'test'] as const)('fails the request in %s, and is logged', async (environment) => {
+    const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND', { reason: 'gone' }))], {
+      environment,
+    });
     const { body } = await app.http.get('/probe').expect(500);
     expect(body.code).toBe('SYS_UNEXPECTED_ERROR');
     expect(app.logs.filter(({ level }) => level === 'fatal')).toEqual([
@@ -151,17 +153,20 @@ describe('a code that its route does not declare', () => {
     ]);
   });
 
-  it('reaches the client in production, and is logged as undeclared', async () => {
-    const app = await stageApp([undeclaring(new AppError('DB_RECORD_NOT_FOUND'))], { environment: 'production' });
+  it('is returned to the client in production, and is logged as undeclared', async () => {
+    const app = await stageApp([rejectingRoute(new AppError('DB_RECORD_NOT_FOUND'))], { environment: 'production' });
     const { body } = await app.http.get('/probe').expect(404);
     expect(body.code).toBe('DB_RECORD_NOT_FOUND');
     const report = { level: 'error', route: 'probe', code: 'DB_RECORD_NOT_FOUND' };
     expect(reports(app)).toEqual([expect.objectContaining(report)]);
   });
 
-  it.each(['test', 'production'] as const)('is none that every route may answer with, in %s', async (environment) => {
-    const app = await stageApp([undeclaring(new RateLimitExceeded(1))], { environment });
-    await app.http.get('/probe').expect(429);
-    expect(reports(app)).toEqual([]);
-  });
+  it.each(['test', 'production'] as const)(
+    'is not one of those that every route can return, in %s',
+    async (environment) => {
+      const app = await stageApp([rejectingRoute(new RateLimitExceeded(1))], { environment });
+      await app.http.get('/probe').expect(429);
+      expect(reports(app)).toEqual([]);
+    },
+  );
 });

@@ -7,7 +7,7 @@ const person = { id: 'u1', username: 'Ada', email: 'ada@example.org', createdAt:
 const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user: person } as const;
 
 describe('a handler', () => {
-  it('is given what the stages before it made of the request', async () => {
+  it('receives the results of the stages before it', async () => {
     const inputs: HandlerInput[] = [];
     const all = route(
       {
@@ -42,7 +42,7 @@ describe('a handler', () => {
     ]);
   });
 
-  it('is given nothing that its route did not ask for', async () => {
+  it('receives nothing that its route does not declare', async () => {
     const inputs: HandlerInput[] = [];
     const { http } = await stageApp([probe((input) => inputs.push(input), { method: 'POST' })]);
     await http.post('/probe').set('Authorization', 'Bearer a').send({ a: 1 }).expect(200);
@@ -59,14 +59,14 @@ describe('a handler', () => {
   });
 
   it.each([
-    ['at once', () => 'payload'],
-    ['later', async () => 'payload'],
+    ['synchronously', () => 'payload'],
+    ['asynchronously', async () => 'payload'],
   ])('may return its payload %s', async (_when, handler) => {
     const { http } = await stageApp([probe(handler)]);
     expect((await http.get('/probe').expect(200)).body.data).toBe('payload');
   });
 
-  it('may set headers of the answer', async () => {
+  it('may set response headers', async () => {
     const { http } = await stageApp([probe((_input, ctx) => ctx.set('X-Own', 'yes'))]);
     await http.get('/probe').expect(200).expect('X-Own', 'yes');
   });

@@ -5,10 +5,10 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
-/** Short enough to wait for, and long enough for whatever is not late. */
+/** A short time-out in milliseconds, long enough for a handler that returns at once. */
 const SHORT = { requestTimeout: 100 };
 
-/** A handler that ends when the test says so, and what it was given. */
+/** A handler that settles when the test calls `resolve` or `reject`, and its input. */
 const controlled = () => {
   const given = Promise.withResolvers<HandlerInput>();
   const outcome = Promise.withResolvers<unknown>();
@@ -19,7 +19,7 @@ const controlled = () => {
   return { handler, given: given.promise, ...outcome };
 };
 
-/** What nobody handled until the test is over. */
+/** The unhandled rejections until the end of the test. */
 const unhandledRejections = (): readonly unknown[] => {
   const seen: unknown[] = [];
   const see = (reason: unknown) => seen.push(reason);
@@ -32,7 +32,7 @@ const unhandledRejections = (): readonly unknown[] => {
 
 describe('a handler that takes too long', () => {
   // Proves: request-25
-  it('is answered for with 503 and Retry-After in whole seconds', async () => {
+  it('is answered 503 with Retry-After in whole seconds', async () => {
     const { http, logs } = await stageApp([probe(controlled().handler)], SHORT);
     const { body, headers } = await http.get('/probe').expect(503);
     expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
@@ -41,7 +41,7 @@ describe('a handler that takes too long', () => {
   });
 
   // Proves: request-25
-  it('is told to stop', async () => {
+  it('has its signal aborted', async () => {
     const { handler, given } = controlled();
     const { http } = await stageApp([probe(handler)], SHORT);
     const answered = http.get('/probe').expect(503);
@@ -53,7 +53,7 @@ describe('a handler that takes too long', () => {
     expect(() => signal.throwIfAborted()).toThrow(expect.objectContaining({ status: 503 }));
   });
 
-  it('returns in vain afterwards', async () => {
+  it('has a later result ignored', async () => {
     const unhandled = unhandledRejections();
     const { handler, resolve } = controlled();
     const { http, logs } = await stageApp([probe(handler)], SHORT);
@@ -66,9 +66,9 @@ describe('a handler that takes too long', () => {
   });
 
   it.each([
-    ['for being stopped', ({ signal }: HandlerInput) => signal.throwIfAborted()],
-    ['by itself', () => Promise.reject(new Error('too late, and broken'))],
-  ])('fails in vain afterwards, %s', async (_why, fail) => {
+    ['because of the abort', ({ signal }: HandlerInput) => signal.throwIfAborted()],
+    ['for another reason', () => Promise.reject(new Error('too late, and broken'))],
+  ])('has a later error ignored: %s', async (_why, fail) => {
     const unhandled = unhandledRejections();
     const { handler, given, resolve } = controlled();
     const failing = probe(async (input) => {
@@ -85,7 +85,7 @@ describe('a handler that takes too long', () => {
     expect(logs.slice(before)).toEqual([]);
   });
 
-  it('can no longer change the answer', async () => {
+  it('can no longer change the response', async () => {
     const { handler, resolve } = controlled();
     const finished = Promise.withResolvers<void>();
     const meddling = probe(async (input, ctx) => {
@@ -96,17 +96,17 @@ describe('a handler that takes too long', () => {
       finished.resolve();
     });
     const { http } = await stageApp([meddling], SHORT);
-    const answer = await http.get('/probe').expect(503);
+    const response = await http.get('/probe').expect(503);
     resolve(undefined);
     await finished.promise;
-    expect(answer.headers).not.toHaveProperty('set-cookie');
+    expect(response.headers).not.toHaveProperty('set-cookie');
     await http.get('/nowhere').expect(404);
   });
 });
 
 describe('a handler that is in time', () => {
   // Proves: request-24
-  it('is not told to stop, neither then nor later', async () => {
+  it('does not have its signal aborted, neither then nor later', async () => {
     const { handler, given, resolve } = controlled();
     resolve('in time');
     const { http } = await stageApp([probe(handler)]);
@@ -131,7 +131,7 @@ describe('REQUEST_TIMEOUT_MS', () => {
   });
 
   // Proves: constant-2
-  it('is what the service goes by, and what is stopped leaves no trace', async () => {
+  it('is used by the service, and an aborted registration stores nothing', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };
     const service = await startService({ DATABASE_URL: 'memory:', REQUEST_TIMEOUT_MS: '100' }, { hasher });

@@ -25,7 +25,7 @@ const post = route(
   },
   ({ body, query, params }) => ({ body, query, params }),
 );
-/** Takes any JSON object, to ask for what the reader of bodies does by itself. */
+/** Accepts any JSON object, to test the body parser alone. */
 const any = route(
   {
     name: 'any',
@@ -44,9 +44,9 @@ const VALID = { name: 'ada' };
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const MALFORMED = [{ field: 'body', message: 'must be a JSON object', code: 'malformed' }];
 
-describe('what the schemas let through', () => {
+describe('the output of the schemas', () => {
   // Proves: request-19, asvs-8.2.3
-  it('is what the handler gets, and no more', async () => {
+  it('is all that the handler receives', async () => {
     const { http } = await start();
     const { body } = await http
       .post('/items/7?page=2')
@@ -62,7 +62,7 @@ describe('what the schemas let through', () => {
 
 describe('problems', () => {
   // Proves: error-11, request-19
-  it('of params, query and body are told all at once', async () => {
+  it('of params, query and body are reported together', async () => {
     const { http } = await start();
     const { body } = await http
       .post('/items/x?page=y')
@@ -92,38 +92,38 @@ describe('problems', () => {
     [{ name: 'abcdef' }, 'name', 'too_long'],
     [{ ...VALID, tags: 'a' }, 'tags', 'invalid_type'],
     [{ ...VALID, address: 'Turin' }, 'address', 'invalid_type'],
-  ])('of %j are told by field and code: %s, %s', async (sent, field, code) => {
+  ])('of %j are reported with field and code: %s, %s', async (sent, field, code) => {
     const { body } = await (await start()).http.post('/items/7').send(sent).expect(400);
     expect(body.details).toEqual([{ field, message: expect.stringMatching(/./), code }]);
   });
 
-  it('of a query that names a parameter twice are told', async () => {
+  it('include a repeated query parameter', async () => {
     const { body } = await (await start()).http.post('/items/7?page=1&page=2').send(VALID).expect(400);
     expect(body.details).toEqual([{ field: 'page', message: 'has the wrong type', code: 'invalid_type' }]);
   });
 
   // Proves: request-21
   it.each([
-    ['/bodiless?pages=1', 'pages', 'a route that takes none'],
-    ['/items/7?Page=1', 'Page', 'a route that takes others'],
-    ['/items/7?page=1&pages=1', 'pages', 'one beside those that it takes'],
-    ['/items/7?%70ages=1', 'pages', 'one that is percent-encoded'],
-    ['/items/7?pages', 'pages', 'one without a value'],
-    ['/items/7?pages=1&pages=2', 'pages', 'one that is repeated'],
+    ['/bodiless?pages=1', 'pages', 'a route without parameters'],
+    ['/items/7?Page=1', 'Page', 'another letter case'],
+    ['/items/7?page=1&pages=1', 'pages', 'next to a known one'],
+    ['/items/7?%70ages=1', 'pages', 'percent-encoded'],
+    ['/items/7?pages', 'pages', 'without a value'],
+    ['/items/7?pages=1&pages=2', 'pages', 'repeated'],
     ['/items/7?constructor=1', 'constructor', 'a name that objects have'],
     ['/items/7?__proto__=1', '__proto__', 'the name of a prototype'],
     ['/items/7?page[]=1', 'page[]', 'another way to write an array'],
     ['/items/7?=1', 'query', 'one without a name'],
     ['/items/7?%E0%A4%A=1', '\ufffd%A', 'broken percent-encoding'],
     ['/items/7?&&&&&&&&&&&&&&&&&&&&&&&&&pages=1', 'pages', 'one behind many empty ones'],
-  ])('of a query are told of a parameter that is unknown: %s', async (path, field) => {
+  ])('include an unknown query parameter: %s', async (path, field) => {
     const { body } = await (await start()).http.post(path).send(VALID).expect(400);
     expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
     expect(body.details).toEqual([{ field, message: 'is unknown', code: 'unknown' }]);
   });
 
   it.each(['/bodiless', '/bodiless?', '/bodiless?&', '/bodiless?&&&&&&&&&&&&&&&&&&&&&&'])(
-    'are none of a query without parameters: %s',
+    'are none for a query without parameters: %s',
     async (path) => {
       await (await start()).http.post(path).expect(200);
     },
@@ -136,19 +136,19 @@ describe('problems', () => {
     ['times one unknown name', 'a&'.repeat(7_000)],
     ['a long name', 'a'.repeat(15_000)],
     ['a long name of many bytes', '%F0%9F%94%91'.repeat(1_200)],
-  ])('of a query are few and short, however much it holds: %s', async (_what, query) => {
+  ])('of a query are limited in number and length, however long it is: %s', async (_what, query) => {
     const { body, text } = await (await start()).http.post(`/items/7?${query}`).send(VALID).expect(400);
     expect(body.details).toHaveLength(1);
     expect(text.length).toBeLessThan(1_000);
   });
 
-  it('of the address are told together with a body that cannot be read', async () => {
+  it('of the URL are reported together with an unreadable body', async () => {
     const { http } = await start();
     const { body } = await http.post('/items/x?page=y').set(JSON_TYPE).send('{').expect(400);
     expect(body.details.map(({ field }: { field: string }) => field).sort()).toEqual(['body', 'id', 'page']);
   });
 
-  it('do not repeat what was sent', async () => {
+  it('do not contain the input', async () => {
     const { http, logs } = await start();
     const { text } = await http
       .post('/items/7')
@@ -166,7 +166,7 @@ describe('problems', () => {
   });
 });
 
-describe('a body that is no JSON object', () => {
+describe('a body that is not a JSON object', () => {
   // Proves: request-22
   it.each([
     '{',
@@ -197,29 +197,29 @@ describe('a body that is no JSON object', () => {
   });
 
   it.each<[string, Record<string, string>, string]>([
-    ['no body at all', {}, ''],
-    ['no body at all, and a type', JSON_TYPE, ''],
+    ['no body', {}, ''],
+    ['no body, with a type', JSON_TYPE, ''],
     ['Content-Length 0', { 'Content-Length': '0' }, ''],
     ['Content-Length 0 and a type', { ...JSON_TYPE, 'Content-Length': '0' }, ''],
-    ['chunks that hold nothing', { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
+    ['empty chunks', { ...JSON_TYPE, 'Transfer-Encoding': 'chunked' }, '0\r\n\r\n'],
   ])('is malformed when it is missing: %s', async (_what, headers, text) => {
     const { url } = await start();
     for (const path of ['/items/7', '/any']) {
-      const answer = await exchangeRaw(url, head(`POST ${path}`, { ...headers, Connection: 'close' }) + text);
-      expect(answer.status).toBe(400);
-      expect(JSON.parse(answer.body).details).toEqual(MALFORMED);
+      const response = await exchangeRaw(url, head(`POST ${path}`, { ...headers, Connection: 'close' }) + text);
+      expect(response.status).toBe(400);
+      expect(JSON.parse(response.body).details).toEqual(MALFORMED);
     }
   });
 
-  it('is malformed when it is not what its Content-Encoding says', async () => {
+  it('is malformed when it does not match its Content-Encoding', async () => {
     const { url } = await start();
     const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip', 'Content-Length': '14', Connection: 'close' };
-    const answer = await exchangeRaw(url, `${head('POST /items/7', headers)}{"name":"ada"}`);
-    expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.body).details).toEqual(MALFORMED);
+    const response = await exchangeRaw(url, `${head('POST /items/7', headers)}{"name":"ada"}`);
+    expect(response.status).toBe(400);
+    expect(JSON.parse(response.body).details).toEqual(MALFORMED);
   });
 
-  it('does not get into the log', async () => {
+  it('is not logged', async () => {
     const { http, logs } = await start();
     await http.post('/items/7').set(JSON_TYPE).send('{"password":"hunter22').expect(400);
     expect(JSON.stringify(logs)).not.toContain('hunter22');
@@ -255,7 +255,7 @@ describe('the type of a body', () => {
     expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
   });
 
-  it('may not be left open: 415', async () => {
+  it('may not be missing: 415', async () => {
     const { url } = await start();
     const request = head('POST /items/7', { 'Content-Length': '14', Connection: 'close' });
     expect((await exchangeRaw(url, `${request}{"name":"ada"}`)).status).toBe(415);
@@ -272,9 +272,9 @@ describe('the encoding of a body', () => {
     const bytes = compress(JSON.stringify(VALID));
     const headers = { ...JSON_TYPE, 'Content-Encoding': encoding, 'Content-Length': `${bytes.length}` };
     const request = head('POST /any', { ...headers, Connection: 'close' });
-    const answer = await exchangeRaw(url, Buffer.concat([Buffer.from(request), bytes]));
-    expect(answer.status).toBe(200);
-    expect(JSON.parse(answer.body).data).toEqual(VALID);
+    const response = await exchangeRaw(url, Buffer.concat([Buffer.from(request), bytes]));
+    expect(response.status).toBe(200);
+    expect(JSON.parse(response.body).data).toEqual(VALID);
   });
 
   // Proves: flood-3
@@ -287,7 +287,7 @@ describe('the encoding of a body', () => {
 });
 
 const LIMIT = 16 * 1024;
-/** A JSON object of so many bytes. */
+/** A JSON object of `length` bytes. */
 const ofLength = (length: number): string => `{"name":"${'a'.repeat(length - 11)}"}`;
 
 describe('the size of a body', () => {
@@ -305,39 +305,39 @@ describe('the size of a body', () => {
     expect(body).toMatchObject({ success: false, code: 'SYS_HTTP_UNEXPECTED_ERROR', details: null });
   });
 
-  it('is counted where no Content-Length announces it', async () => {
+  it('is limited without a Content-Length too', async () => {
     const { url } = await start();
     const chunk = ofLength(LIMIT + 1);
     const headers = { ...JSON_TYPE, 'Transfer-Encoding': 'chunked', Connection: 'close' };
     const text = `${(LIMIT + 1).toString(16)}\r\n${chunk}\r\n0\r\n\r\n`;
-    const answer = await exchangeRaw(url, head('POST /any', headers) + text);
-    expect(answer.status).toBe(413);
+    const response = await exchangeRaw(url, head('POST /any', headers) + text);
+    expect(response.status).toBe(413);
   });
 
-  it('is announced: a larger one is refused before it comes', async () => {
+  it('is checked by Content-Length before the body arrives', async () => {
     const { url } = await start();
     const headers = { ...JSON_TYPE, 'Content-Length': `${LIMIT + 1}`, Connection: 'close' };
     expect((await exchangeRaw(url, head('POST /any', headers))).status).toBe(413);
   });
 
-  it.each([['gzip', gzipSync]] as const)('is counted after decompression: %s', async (encoding, compress) => {
+  it.each([['gzip', gzipSync]] as const)('is limited after decompression: %s', async (encoding, compress) => {
     const { url } = await start();
     const bomb = compress(ofLength(50_000_000));
     const headers = { ...JSON_TYPE, 'Content-Encoding': encoding, 'Content-Length': `${bomb.length}` };
     const request = head('POST /any', { ...headers, Connection: 'close' });
-    const answer = await exchangeRaw(url, Buffer.concat([Buffer.from(request), bomb]));
-    expect(answer.status).toBe(413);
-    expect(JSON.parse(answer.body).code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+    const response = await exchangeRaw(url, Buffer.concat([Buffer.from(request), bomb]));
+    expect(response.status).toBe(413);
+    expect(JSON.parse(response.body).code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
   });
 
-  it('that is too much leaves the connection usable for what comes after', async () => {
+  it('that is too large leaves the connection usable', async () => {
     const { url } = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
     const statusOf = (path: string, text: string, headers: Record<string, string> = JSON_TYPE) =>
       new Promise<number | undefined>((resolve, reject) => {
-        send(url + path, { method: 'POST', agent, headers }, (answer) => {
-          answer.resume().once('end', () => resolve(answer.statusCode));
+        send(url + path, { method: 'POST', agent, headers }, (response) => {
+          response.resume().once('end', () => resolve(response.statusCode));
         })
           .once('error', reject)
           .end(text);
@@ -353,9 +353,9 @@ describe('the size of a body', () => {
 describe('a route without a schema for the body', () => {
   it.each([
     ['JSON', 'application/json', '{"name":"ada"}'],
-    ['broken JSON', 'application/json', '{'],
-    ['a text', 'text/plain', 'a text'],
-    ['much', 'application/octet-stream', 'a'.repeat(1_000_000)],
+    ['malformed JSON', 'application/json', '{'],
+    ['text', 'text/plain', 'a text'],
+    ['a large body', 'application/octet-stream', 'a'.repeat(1_000_000)],
   ])('ignores %s', async (_what, type, text) => {
     const { http } = await start();
     const { body } = await http.post('/bodiless').set('Content-Type', type).send(text).expect(200);

@@ -9,19 +9,19 @@ import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts
 const TIERS = ['global', 'strict', 'public'] as const;
 const routes = TIERS.map((throttle) => probe(() => null, { name: throttle, path: `/${throttle}`, throttle }));
 
-/** One request of each client in a minute, whatever the route. */
+/** One request per client and minute. */
 const ONE = { requests: 1, window: 60_000 };
 const ONE_EACH = { global: ONE, strict: ONE, public: ONE };
 
-/** Sends many requests over one connection, and gives back their statuses. */
-const hammer = async (address: string, times: number): Promise<number[]> => {
+/** Sends many requests over one connection. @returns their statuses. */
+const sendRepeatedly = async (address: string, times: number): Promise<number[]> => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
   const statuses: number[] = [];
   for (let sent = 0; sent < times; sent += 1) {
     const answered = Promise.withResolvers<number>();
-    get(address, { agent }, (answer) => {
-      answer.resume().once('end', () => answered.resolve(answer.statusCode ?? 0));
+    get(address, { agent }, (response) => {
+      response.resume().once('end', () => answered.resolve(response.statusCode ?? 0));
     }).once('error', answered.reject);
     statuses.push(await answered.promise);
   }
@@ -38,32 +38,29 @@ describe('the limits of SPEC "Rate limiting"', () => {
     ['production', PRODUCTION, 'public', 1_000, 300],
     ['development', DEVELOPMENT, 'global', 500, 60],
     ['development', DEVELOPMENT, 'strict', 100, 60],
-  ])(
-    'in %s let a client through the %3$s tier so many times, and not once more',
-    async (_name, env, tier, requests, seconds) => {
-      const { http, url } = await stageApp(routes, { rateLimits: parseConfig(env).rateLimits });
-      expect(await hammer(`${url}/${tier}`, requests)).toEqual(repeated(200, requests));
+  ])('in %s admit a client in the tier %3$s exactly that many times', async (_name, env, tier, requests, seconds) => {
+    const { http, url } = await stageApp(routes, { rateLimits: parseConfig(env).rateLimits });
+    expect(await sendRepeatedly(`${url}/${tier}`, requests)).toEqual(repeated(200, requests));
 
-      const refused = await http.get(`/${tier}`).expect(429);
-      expect(refused.body).toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', details: null });
-      expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
-      expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(seconds);
-      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 30);
-    },
-  );
+    const refused = await http.get(`/${tier}`).expect(429);
+    expect(refused.body).toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', details: null });
+    expect(refused.headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(seconds);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(seconds - 30);
+  });
 
   // Proves: rate-8
-  it('are none for the public tier in development', async () => {
+  it('do not apply to the public tier in development', async () => {
     const { rateLimits } = parseConfig(DEVELOPMENT);
     expect(rateLimits.public).toBeNull();
     const { url } = await stageApp(routes, { rateLimits });
-    expect(await hammer(`${url}/public`, 1_001)).toEqual(repeated(200, 1_001));
+    expect(await sendRepeatedly(`${url}/public`, 1_001)).toEqual(repeated(200, 1_001));
   });
 });
 
 describe('a refused request', () => {
   // Proves: catalog-15, catalog-16, rate-11
-  it('gets whole seconds to wait, at least 1, and the envelope', async () => {
+  it('gets Retry-After in whole seconds, at least 1, and the error envelope', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     await http.get('/global').expect(200);
     const refused = await http
@@ -86,28 +83,25 @@ describe('a refused request', () => {
   });
 
   // Proves: errors-3, catalog-16
-  it('does not lengthen the wait: once the window has passed, the client is let in again', async () => {
+  it('does not lengthen the wait: the client is admitted again after the window', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     const status = async () => (await http.get('/global')).status;
     expect([await status(), await status()]).toEqual([200, 429]);
     await expect.poll(status, { interval: 100, timeout: 10_000 }).toBe(200);
   });
 
-  it.each([200, 429])(
-    'tells no more than the specification does, and neither does an admitted one: %i',
-    async (status) => {
-      const { http } = await stageApp(routes, { rateLimits: ONE_EACH });
-      if (status === 429) await http.get('/global');
-      const { headers } = await http.get('/global').expect(status);
-      expect(Object.keys(headers).filter((name) => /ratelimit/i.test(name))).toEqual([]);
-      expect(headers['retry-after'] === undefined).toBe(status === 200);
-    },
-  );
+  it.each([200, 429])('gets no unspecified rate-limit header, and neither does an admitted one: %i', async (status) => {
+    const { http } = await stageApp(routes, { rateLimits: ONE_EACH });
+    if (status === 429) await http.get('/global');
+    const { headers } = await http.get('/global').expect(status);
+    expect(Object.keys(headers).filter((name) => /ratelimit/i.test(name))).toEqual([]);
+    expect(headers['retry-after'] === undefined).toBe(status === 200);
+  });
 });
 
 describe('routes', () => {
   // Proves: rate-12
-  it('never use up the limit of one another, also within a tier', async () => {
+  it('have separate limits, also within a tier', async () => {
     const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
     const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
     await http.get('/a').expect(200);
@@ -116,7 +110,7 @@ describe('routes', () => {
     await http.get('/b').expect(429);
   });
 
-  it('of one path are told apart by their method', async () => {
+  it('with the same path and different methods have separate limits', async () => {
     const both = [probe(() => null, { name: 'read' }), probe(() => null, { name: 'write', method: 'POST' })];
     const { http } = await stageApp(both, { rateLimits: ONE_EACH });
     await http.get('/probe').expect(200);
@@ -131,14 +125,14 @@ describe('routes', () => {
     await http.get('/global').expect(429);
   });
 
-  it('with a path parameter have one limit for all its values', async () => {
+  it('with a path parameter have one limit for all values', async () => {
     const { http } = await stageApp([probe(() => null, { path: '/probe/:value' })], { rateLimits: ONE_EACH });
     await http.get('/probe/a').expect(200);
     await http.get('/probe/b').expect(429);
   });
 
   // Proves: rate-4
-  it('that do not exist are one route of the tier global', async () => {
+  it('that do not exist share one limit of the tier global', async () => {
     const { http } = await stageApp(routes, {
       rateLimits: { global: { requests: 3, window: 60_000 }, strict: null, public: null },
     });
@@ -152,7 +146,7 @@ describe('routes', () => {
 
 describe('the service', () => {
   // Proves: rate-1, rate-4, rate-6, rate-9, slow-9, asvs-6.3.1
-  it('holds its routes to the tiers they declare', async () => {
+  it('limits its routes by the tiers that they declare', async () => {
     const limits = { RATE_LIMIT_STRICT: '1/60', RATE_LIMIT_GLOBAL: '2/60', RATE_LIMIT_PUBLIC: '3/60' };
     const service = await startService(limits);
     const admitted = async (ask: () => PromiseLike<{ status: number }>) => {
@@ -173,7 +167,7 @@ describe('the service', () => {
 
 describe('a client', () => {
   const start = (given: Partial<StageDeps>) => stageApp(routes, { rateLimits: ONE_EACH, ...given });
-  /** The statuses of requests that say they were forwarded for these addresses. */
+  /** The statuses of requests with these values of X-Forwarded-For. */
   const statuses = async ({ http }: Awaited<ReturnType<typeof start>>, forwarded: readonly (string | null)[]) => {
     const seen: number[] = [];
     for (const value of forwarded) {
@@ -184,30 +178,30 @@ describe('a client', () => {
   };
 
   // Proves: rate-12, asvs-4.1.3
-  it('is its connection when no proxy is trusted, whatever it claims', async () => {
+  it('is identified by its connection when no proxy is trusted, whatever its headers', async () => {
     const app = await start({ trustProxy: 0 });
     expect(await statuses(app, [null, '192.0.2.1', '192.0.2.2, 192.0.2.3'])).toEqual([200, 429, 429]);
   });
 
-  it('is who the last hop saw, behind one proxy', async () => {
+  it('is identified by the last address, behind one proxy', async () => {
     const app = await start({ trustProxy: 1 });
     expect(await statuses(app, ['192.0.2.1', '192.0.2.2', '192.0.2.1'])).toEqual([200, 200, 429]);
   });
 
   // Proves: network-5, asvs-4.1.3
-  it('is not what it claims itself, behind one proxy', async () => {
+  it('cannot spoof its address, behind one proxy', async () => {
     const app = await start({ trustProxy: 1 });
     const spoofed = ['192.0.2.1', '198.51.100.1, 192.0.2.1', '198.51.100.2,198.51.100.3,192.0.2.1'];
     expect(await statuses(app, spoofed)).toEqual([200, 429, 429]);
   });
 
-  it('is who the last but one hop saw, behind two proxies', async () => {
+  it('is identified by the last but one address, behind two proxies', async () => {
     const app = await start({ trustProxy: 2 });
     const forwarded = ['192.0.2.1, 203.0.113.1', '198.51.100.7, 192.0.2.1, 203.0.113.2', '192.0.2.2, 203.0.113.1'];
     expect(await statuses(app, forwarded)).toEqual([200, 429, 200]);
   });
 
-  it('is its connection where a trusted proxy says nothing, or no address', async () => {
+  it('is identified by its connection when a trusted proxy sends no valid address', async () => {
     const app = await start({ trustProxy: 1 });
     const forwarded = [
       null,
@@ -223,19 +217,19 @@ describe('a client', () => {
     expect(await statuses(app, forwarded)).toEqual([200, ...repeated(429, forwarded.length - 1)]);
   });
 
-  it('is found at the end of a long list', async () => {
+  it('is identified by the end of a long list', async () => {
     const app = await start({ trustProxy: 1 });
     const long = (last: string) => `${'198.51.100.1, '.repeat(1_000)}${last}`;
     expect(await statuses(app, [long('192.0.2.1'), '192.0.2.1', long('192.0.2.2')])).toEqual([200, 429, 200]);
   });
 
-  it('is its connection where 10 KB of nonsense stand for its address', async () => {
+  it('is identified by its connection when its address is 10 KB of garbage', async () => {
     const app = await start({ trustProxy: 1 });
     const nonsense = ['9'.repeat(10_000), 'x'.repeat(10_000), `[${'f:'.repeat(5_000)}]:1`, '%'.repeat(10_000)];
     expect(await statuses(app, [null, ...nonsense])).toEqual([200, ...repeated(429, nonsense.length)]);
   });
 
-  it('has one address, whatever port or zone stands behind it', async () => {
+  it('is identified by its address without port and zone', async () => {
     const app = await start({ trustProxy: 1 });
     expect(await statuses(app, ['192.0.2.1:1024', '192.0.2.1:1025', '192.0.2.1'])).toEqual([200, 429, 429]);
     expect(await statuses(app, ['[::1]:5678', '::1', '[::1]', '::1%eth0'])).toEqual([200, 429, 429, 429]);
@@ -243,19 +237,19 @@ describe('a client', () => {
   });
 
   // Proves: rate-12
-  it('of IPv6 is its /64 network', async () => {
+  it('with IPv6 is identified by its /64 network', async () => {
     const app = await start({ trustProxy: 1 });
     const forwarded = ['2001:db8:1:2::1', '2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:DB8:1:2:0::9', '2001:db8:1:3::1'];
     expect(await statuses(app, forwarded)).toEqual([200, 429, 429, 200]);
   });
 
-  it('of IPv4 is the same when its address is mapped into IPv6', async () => {
+  it('with IPv4 is the same when its address is mapped into IPv6', async () => {
     const app = await start({ trustProxy: 1 });
     expect(await statuses(app, ['192.0.2.1', '::ffff:192.0.2.1', '::ffff:c000:201'])).toEqual([200, 429, 429]);
     expect(await statuses(app, ['::ffff:192.0.2.2', '::ffff:192.0.2.3'])).toEqual([200, 200]);
   });
 
-  it('has the hops of TRUST_PROXY', async () => {
+  it('is identified according to TRUST_PROXY', async () => {
     const service = await startService({ TRUST_PROXY: '1', RATE_LIMIT_PUBLIC: '1/60' });
     const ask = (forwarded: string) => service.http.get('/health/live').set('X-Forwarded-For', forwarded);
     await ask('192.0.2.1').expect(200);
@@ -265,7 +259,7 @@ describe('a client', () => {
   });
 });
 
-describe('a clock of the system that is set', () => {
+describe('a step of the system clock', () => {
   const HOUR = 3_600_000;
   const setBy = (step: number) => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + step });
@@ -274,7 +268,7 @@ describe('a clock of the system that is set', () => {
 
   // Proves: flood-1
   it.each([HOUR, -HOUR])(
-    'by %i ms lets nobody through who has used the limit up, by turns at two routes',
+    'by %i ms admits no client that has used up its limits, on two routes in turn',
     async (step) => {
       const neighbours = ['a', 'b'].map((name) => probe(() => null, { name, path: `/${name}` }));
       const { http } = await stageApp(neighbours, { rateLimits: ONE_EACH });
@@ -288,7 +282,7 @@ describe('a clock of the system that is set', () => {
     },
   );
 
-  it.each([HOUR, -HOUR, 40_000])('by %i ms during a window does not change how long the wait is', async (step) => {
+  it.each([HOUR, -HOUR, 40_000])('by %i ms during a window does not change the wait', async (step) => {
     const { http } = await stageApp(routes, { rateLimits: ONE_EACH });
     await http.get('/global').expect(200);
     setBy(step);

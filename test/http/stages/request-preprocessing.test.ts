@@ -8,7 +8,7 @@ import { probe, stageApp, throwing, ULID } from '../../support/http/stage-app.ts
 
 const echo = probe((_input, { request: { id, version } }) => ({ id, version }));
 
-/** The answer to a request whose `svc-request-id` consists of these bytes. */
+/** The response to a request with this `svc-request-id`, sent in Latin-1. */
 const askWith = async (id: string) => {
   const { url } = await stageApp([echo]);
   const request = head('GET /probe', { 'svc-request-id': id, Connection: 'close' });
@@ -23,7 +23,7 @@ describe('the request id', () => {
     ['a ULID', '01ARZ3NDEKTSV4RRFFQ69G5FAV'],
     ['128 characters', 'x'.repeat(128)],
     ['every printable character of ASCII', String.fromCharCode(...Array.from({ length: 94 }, (_, i) => 0x21 + i))],
-    ['a space within', 'two words'],
+    ['a space', 'two words'],
     ['markup', '<script>"\'&'],
   ])('is reused: %s', async (_what, id) => {
     const { header, body } = await askWith(id);
@@ -37,8 +37,8 @@ describe('the request id', () => {
     ['empty', ''],
     ['longer than 128 characters', 'x'.repeat(129)],
     ['not ASCII', 'id-\u00e4'],
-    ['with a tab within', 'two\twords'],
-  ])('is a fresh ULID where the given one is %s', async (_what, id) => {
+    ['a text with a tab', 'two\twords'],
+  ])('is a new ULID when the given one is %s', async (_what, id) => {
     const { header, body } = await askWith(id);
     expect(header).toMatch(ULID);
     expect(body.data.id).toBe(header);
@@ -46,19 +46,19 @@ describe('the request id', () => {
   });
 
   // Proves: service-11, request-9
-  it('is a fresh ULID where none is given, another one each time', async () => {
+  it('is a new ULID each time when none is given', async () => {
     const { http } = await stageApp([echo]);
     const ids = [await http.get('/probe'), await http.get('/probe')].map(({ headers }) => headers['svc-request-id']);
     expect(ids).toEqual([expect.stringMatching(ULID), expect.stringMatching(ULID)]);
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('tells the time of the request when it is made', async () => {
+  it('contains the time of the request when it is generated', async () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const service = await startService({}, { clock });
-    const answer = await service.http.get('/health/live');
+    const response = await service.http.get('/health/live');
     await service.close();
-    expect(decodeTime(answer.headers['svc-request-id'] ?? '')).toBe(clock.now());
+    expect(decodeTime(response.headers['svc-request-id'] ?? '')).toBe(clock.now());
   });
 
   // Proves: service-12, request-12
@@ -68,17 +68,17 @@ describe('the request id', () => {
     ['an unknown path', 404, 'get', '/nowhere', {}],
     ['a HEAD', 200, 'head', '/probe', {}],
     ['a preflight', 204, 'options', '/probe', { Origin: 'https://a.example', 'Access-Control-Request-Method': 'GET' }],
-  ] as const)('is echoed on %s', async (_what, status, method, path, headers) => {
+  ] as const)('is in the headers of %s', async (_what, status, method, path, headers) => {
     const bug = probe(() => Promise.reject(new Error('a bug')), { name: 'bug', path: '/bug' });
     const { http } = await stageApp([echo, bug], { allowedOrigins: ['https://a.example'] });
-    const answer = await http[method](path).set(headers).set('svc-request-id', 'mine').expect(status);
-    expect(answer.headers['svc-request-id']).toBe('mine');
+    const response = await http[method](path).set(headers).set('svc-request-id', 'mine').expect(status);
+    expect(response.headers['svc-request-id']).toBe('mine');
   });
 });
 
 describe('the version', () => {
   // Proves: error-8, request-11, version-2, version-4
-  it('is on the request and in the context of success and error', async () => {
+  it('is in the request and in the context of success and error', async () => {
     const success = await (await stageApp([echo])).http.get('/probe');
     expect([success.body.data.version, success.body.context.version]).toEqual(['1.2.3', '1.2.3']);
     const error = await (await stageApp([throwing(new Error('a bug'))])).http.get('/probe').expect(500);
@@ -88,8 +88,8 @@ describe('the version', () => {
   // Proves: version-1
   it('is that of the application', async () => {
     const service = await startService();
-    const answer = await service.http.get('/health/live');
+    const response = await service.http.get('/health/live');
     await service.close();
-    expect(answer.body.context.version).toBe(VERSION);
+    expect(response.body.context.version).toBe(VERSION);
   });
 });

@@ -6,7 +6,7 @@ import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 
 describe('the request scope', () => {
   // Proves: request-13, request-15, version-3
-  it('holds the id, the time and the version of the request', async () => {
+  it('contains the id, the time and the version of the request', async () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const { http } = await stageApp([probe(() => currentRequest())], { clock });
     const { body } = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
@@ -14,7 +14,7 @@ describe('the request scope', () => {
   });
 
   // Proves: request-14
-  it('can be asked for after waiting, in timers and in callbacks', async () => {
+  it('is available after await, in timers and in callbacks', async () => {
     const ids: (string | undefined)[] = [];
     const handler = async () => {
       await setImmediate();
@@ -33,7 +33,7 @@ describe('the request scope', () => {
   });
 
   // Proves: request-14
-  it('is of one request alone, however many are under way', async () => {
+  it('belongs to one request, however many are in progress', async () => {
     const AT_ONCE = 50;
     const allThere = Promise.withResolvers<void>();
     let there = 0;
@@ -49,21 +49,21 @@ describe('the request scope', () => {
     const ids = Array.from({ length: AT_ONCE }, (_, index) => `request-${index}`);
     const seen = await Promise.all(
       ids.map(async (id) => {
-        const answer = await fetch(`${url}/probe`, { headers: { 'svc-request-id': id } });
-        return Reflect.get(Object(await answer.json()), 'data');
+        const response = await fetch(`${url}/probe`, { headers: { 'svc-request-id': id } });
+        return Reflect.get(Object(await response.json()), 'data');
       }),
     );
     expect(seen).toEqual(ids.map((id) => [id, id]));
   });
 
-  it('is nowhere outside of a request', async () => {
+  it('is not available outside a request', async () => {
     const { http } = await stageApp([probe(() => null)]);
     await http.get('/probe').expect(200);
     expect(currentRequest()).toBeUndefined();
   });
 
   // Proves: asvs-16.2.4
-  it('names the request in what its handler logs', async () => {
+  it('adds the request id to the log lines of the handler', async () => {
     const deps = stageDeps();
     const { http } = await stageApp([probe(() => deps.logger.info('working'))], { logger: deps.logger });
     await http.get('/probe').set('svc-request-id', 'mine').expect(200);

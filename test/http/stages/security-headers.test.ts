@@ -33,17 +33,17 @@ describe('security headers', () => {
     [429, 'get', '/once', {}, 1],
     [500, 'get', '/probe', {}, 0],
     [503, 'get', '/hanging', {}, 0],
-  ] as const)('are on an answer of %i', async (status, method, path, headers, before) => {
+  ] as const)('are in a response with status %i', async (status, method, path, headers, before) => {
     const rateLimits = { global: null, public: null, strict: { requests: 1, window: 60_000 } };
     const { http } = await stageApp(routes, { rateLimits, requestTimeout: 300 });
     for (let sent = 0; sent < before; sent += 1) await http[method](path);
 
-    const answer = await http[method](path).set(headers).expect(status);
-    expect(answer.headers).toMatchObject(HEADERS);
+    const response = await http[method](path).set(headers).expect(status);
+    expect(response.headers).toMatchObject(HEADERS);
     const [, maxAge] =
-      /^max-age=(\d+); includeSubDomains$/.exec(answer.headers['strict-transport-security'] ?? '') ?? [];
+      /^max-age=(\d+); includeSubDomains$/.exec(response.headers['strict-transport-security'] ?? '') ?? [];
     expect(Number(maxAge)).toBeGreaterThanOrEqual(A_YEAR);
-    expect(answer.headers).not.toHaveProperty('x-powered-by');
-    expect(answer.headers).not.toHaveProperty('server');
+    expect(response.headers).not.toHaveProperty('x-powered-by');
+    expect(response.headers).not.toHaveProperty('server');
   });
 });

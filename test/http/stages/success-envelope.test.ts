@@ -10,20 +10,20 @@ const claims = { sub: 'u1', iat: 0, exp: 1, jti: 't1', tokenType: 'access', user
 
 describe('the success envelope', () => {
   // Proves: service-9, success-1, success-2, success-3, success-4, success-5, request-28
-  it('has the members of the specification, and no others', async () => {
+  it('has exactly the specified members', async () => {
     const { http } = await stageApp([probe(() => ({ a: 1 }))], { clock });
-    const answer = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
-    expect(answer.body).toEqual({
+    const response = await http.get('/probe').set('svc-request-id', 'mine').expect(200);
+    expect(response.body).toEqual({
       success: true,
       data: { a: 1 },
       timestamp: '2026-01-01T12:30:15.007Z',
       context: { requestId: 'mine', version: '1.2.3' },
     });
-    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8');
   });
 
   // Proves: success-5
-  it('names the user of an authenticated request by id and username alone', async () => {
+  it('contains only id and username of the user of an authenticated request', async () => {
     const { http } = await stageApp([probe(() => null, { auth: 'required' })], {
       authenticate: async () => ({ ok: true, token: { claims, sessionId: 's1' } }),
     });
@@ -42,7 +42,7 @@ describe('the success envelope', () => {
     expect(body).toHaveProperty('data', data);
   });
 
-  it('goes out with the status that the route declares', async () => {
+  it('is sent with the status that the route declares', async () => {
     const created = route(
       { name: 'created', method: 'POST', path: '/x', auth: 'public', response: { status: 201, data: v.null() } },
       () => null,
@@ -52,19 +52,19 @@ describe('the success envelope', () => {
   });
 
   // Proves: request-4, website-6
-  it('is kept by no cache', async () => {
+  it('may not be stored by caches', async () => {
     const { http } = await stageApp([probe(() => null)]);
     await http.get('/probe').expect('Cache-Control', 'no-store');
   });
 
-  it('has the length that it says it has', async () => {
+  it('has a correct Content-Length', async () => {
     const { http } = await stageApp([probe(() => 'äöü 🔑')]);
     const { text, headers } = await http.get('/probe');
     expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
   });
 });
 
-/** A document whose form others define. */
+/** A route with an unwrapped document. */
 const document = (payload: unknown, type = 'application/example+json') =>
   route(
     {
@@ -78,7 +78,7 @@ const document = (payload: unknown, type = 'application/example+json') =>
   );
 
 describe('an unwrapped document', () => {
-  it('is the payload and nothing else, of the declared type, status and time in caches', async () => {
+  it('is the payload alone, with the declared content type, status and cache time', async () => {
     const { http } = await stageApp([document({ a: 1 })]);
     const { text, headers } = await http.get('/document').expect(203);
     expect(text).toBe('{"a":1}');
@@ -89,26 +89,26 @@ describe('an unwrapped document', () => {
     });
   });
 
-  it('may be a text of any type', async () => {
+  it('may be text of any content type', async () => {
     const { http } = await stageApp([document('<p>ä</p>', 'text/html; charset=utf-8')]);
     const { text, headers } = await http.get('/document').expect(203);
     expect(text).toBe('<p>ä</p>');
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'content-length': '9' });
   });
 
-  it('has the request id and the protective headers of every answer', async () => {
+  it('has the request id and the security headers of every response', async () => {
     const { http } = await stageApp([document({})]);
     const { headers } = await http.get('/document').set('svc-request-id', 'mine').expect(203);
     expect(headers).toMatchObject({ 'svc-request-id': 'mine', 'x-content-type-options': 'nosniff', vary: 'Origin' });
   });
 
-  it('is logged as every answer is', async () => {
+  it('is logged like every response', async () => {
     const { http, logs } = await stageApp([document({})]);
     await http.get('/document').expect(203);
     expect(logs).toEqual([expect.objectContaining({ msg: 'request answered', route: 'document', status: 203 })]);
   });
 
-  it('that disagrees with its schema is an error in the envelope, which no cache keeps', async () => {
+  it('that does not match its schema is an error in the envelope, which caches may not store', async () => {
     const declared = document({});
     const broken = { ...declared, response: { ...declared.response, data: v.string() } };
     const { http } = await stageApp([broken]);

@@ -15,7 +15,7 @@ describe('the start time', () => {
     expect(started[0]).toBeLessThanOrEqual(started[1] ?? Number.NaN);
   });
 
-  it('is taken once the body is there: what a slow client sends takes nobody’s time but its own', async () => {
+  it('is taken after the body has arrived, so that a slow client does not count as a slow request', async () => {
     const times: number[] = [];
     const upload = route(
       {
@@ -36,7 +36,7 @@ describe('the start time', () => {
     const answered = readToEnd(socket);
     const headers = { 'Content-Type': 'application/json', Expect: '100-continue', 'Content-Length': '2' };
     socket.write(head('POST /upload', { ...headers, Connection: 'close' }));
-    // The server has read the head when it asks for the rest.
+    // The interim response 100 shows that the server has read the head.
     await new Promise((resolve) => socket.once('data', resolve));
     times.push(performance.now());
     socket.write('{}');

@@ -23,12 +23,12 @@ import type { TestService } from '../support/http/service.ts';
 import { testKeyPair } from '../support/keys.ts';
 
 const { start } = servicesOverOneDatabase();
-const stranger = testKeyPair();
-/** The stranger's own server, with a key set that fits. Nobody may ever ask for it. */
-let asked = 0;
-const strangersServer = createServer((_request, response) => {
-  asked += 1;
-  const jwk = { ...publicKeyOf(stranger).export({ format: 'jwk' }), kid: thumbprint(stranger), alg: 'ES256' };
+const attacker = testKeyPair();
+/** The attacker's server, with a matching key set. The service must never request it. */
+let keySetRequests = 0;
+const attackerServer = createServer((_request, response) => {
+  keySetRequests += 1;
+  const jwk = { ...publicKeyOf(attacker).export({ format: 'jwk' }), kid: thumbprint(attacker), alg: 'ES256' };
   response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ keys: [jwk] }));
 });
 
@@ -43,13 +43,13 @@ const openedToken = (token: string) => {
 };
 
 beforeAll(async () => {
-  await once(strangersServer.listen(0, '127.0.0.1'), 'listening');
+  await once(attackerServer.listen(0, '127.0.0.1'), 'listening');
   service = await start();
   victim = await signUp(service);
   const { keys } = service.config;
   if (keys === null) throw new Error('the service has no keys');
-  const strangersUrl = `http://127.0.0.1:${(strangersServer.address() as AddressInfo).port}`;
-  const common = { stranger, strangersUrl };
+  const attackerUrl = `http://127.0.0.1:${(attackerServer.address() as AddressInfo).port}`;
+  const common = { attacker, attackerUrl };
   const [accessToken, refreshToken] = [victim.accessToken, tokenIn(victim.cookie)];
   access = {
     ...common,
@@ -69,30 +69,30 @@ beforeAll(async () => {
   };
 });
 afterAll(() => {
-  strangersServer.close();
+  attackerServer.close();
 });
 
 const me = (authorization: string) => service.http.get('/users/me').set('Authorization', authorization);
 const cookieOf = (token: string) => `refresh_token=${encodeURIComponent(token)}`;
-const victimsSession = () => service.ports.sessions.find({ id: String(refresh.header.sid), userId: victim.user.id });
+const sessionOfVictim = () => service.ports.sessions.find({ id: String(refresh.header.sid), userId: victim.user.id });
 
-/** The parts of a token that are long enough to be found by. */
-const traces = (token: string): string[] => [token, ...token.split('.')].filter((part) => part.length > 12);
+/** The parts of a token that are long enough to search for. */
+const searchableParts = (token: string): string[] => [token, ...token.split('.')].filter((part) => part.length > 12);
 
-/** What an attack must come to, whatever it was: a refusal without a trace, and a victim that notices nothing. */
-const expectInVain = async (token: string, attack: () => PromiseLike<Response>, code: string, expected = 401) => {
-  const [before, logged] = [await victimsSession(), service.logs.length];
+/** Expects that an attack is refused, shows and logs nothing of the token, and does not affect the victim. */
+const expectRefused = async (token: string, attack: () => PromiseLike<Response>, code: string, expected = 401) => {
+  const [before, logged] = [await sessionOfVictim(), service.logs.length];
   const { status, body, headers, text } = await attack();
   expect([status, body.code]).toEqual([expected, code]);
   expect(headers).not.toHaveProperty('set-cookie');
-  expect(await victimsSession()).toEqual(before);
+  expect(await sessionOfVictim()).toEqual(before);
   expect(before).not.toBeNull();
   await me(`Bearer ${victim.accessToken}`).expect(200);
 
   const lines = service.logs.slice(logged);
   expect(lines.filter(({ level }) => level === 'error' || level === 'fatal')).toEqual([]);
-  const told = JSON.stringify(lines) + text + JSON.stringify(headers);
-  expect(traces(token).filter((trace) => told.includes(trace))).toEqual([]);
+  const output = JSON.stringify(lines) + text + JSON.stringify(headers);
+  expect(searchableParts(token).filter((trace) => output.includes(trace))).toEqual([]);
 };
 
 const EVERYWHERE: Readonly<Record<string, Forgeries>> = {
@@ -104,44 +104,44 @@ const EVERYWHERE: Readonly<Record<string, Forgeries>> = {
   forms: FORMS,
 };
 
-describe('the material', () => {
-  it('is genuine: what an attack changes is why it fails', async () => {
+describe('the unchanged tokens', () => {
+  it('are accepted, so that an attack fails because of its change', async () => {
     const [bearer, current] = [access, refresh].map((m) => compact(m.header, m.claims, ecdsa(m.pair.privateKey)));
     await me(`Bearer ${bearer}`).expect(200);
     expect(await service.ports.tokens.verifyRefresh(current ?? '', Date.now())).toMatchObject({ ok: true });
   });
 });
 
-describe.each(Object.entries({ ...EVERYWHERE, users: USERS }))('the guard refuses, of %s', (_group, forgeries) => {
+describe.each(Object.entries({ ...EVERYWHERE, users: USERS }))('the guard refuses forged %s', (_group, forgeries) => {
   // Proves: network-2, asvs-7.2.1, asvs-9.1.1
   it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
     const token = forge(access);
-    await expectInVain(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
+    await expectRefused(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
   });
 });
 
-describe.each(Object.entries(EVERYWHERE))('refresh refuses, of %s', (_group, forgeries) => {
+describe.each(Object.entries(EVERYWHERE))('refresh refuses forged %s', (_group, forgeries) => {
   // Proves: network-2, asvs-9.1.1
   it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
     const token = forge(refresh);
-    await expectInVain(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
+    await expectRefused(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
   });
 });
 
 describe('white space', () => {
   it.each([' ', '\t', '\n', '\r\n', '\0', '\u00a0', '\ufeff'])(
-    '%j around or in a refresh token spoils it',
+    '%j around or in a refresh token makes it invalid',
     async (space) => {
       const { token } = refresh;
-      for (const spoiled of [space + token, token + space, token.replace('.', `.${space}`)]) {
-        await expectInVain(spoiled, () => refreshWith(service, cookieOf(spoiled)), 'AUTH_FAILED');
+      for (const changed of [space + token, token + space, token.replace('.', `.${space}`)]) {
+        await expectRefused(changed, () => refreshWith(service, cookieOf(changed)), 'AUTH_FAILED');
       }
     },
   );
 
-  it.each([' ', '\t'])('%j in an access token spoils it', async (space) => {
-    const spoiled = access.token.replace('.', `.${space}`);
-    await expectInVain(spoiled, () => me(`Bearer ${spoiled}`), 'AUTH_TOKEN_INVALID');
+  it.each([' ', '\t'])('%j in an access token makes it invalid', async (space) => {
+    const changed = access.token.replace('.', `.${space}`);
+    await expectRefused(changed, () => me(`Bearer ${changed}`), 'AUTH_TOKEN_INVALID');
   });
 });
 
@@ -151,7 +151,7 @@ describe('a token of 100 KB', () => {
   it.each([
     ['the guard', 'GET /users/me', { Authorization: `Bearer ${TOKEN}` }],
     ['refresh', 'POST /auth/refresh-token', { Cookie: `refresh_token=${TOKEN}` }],
-  ])('does not get as far as %s: no header may be that long', async (_where, requestLine, headers) => {
+  ])('is refused before %s, since it exceeds the maximum size of headers', async (_where, requestLine, headers) => {
     const logged = service.logs.length;
     const answer = await exchangeRaw(service.url, head(requestLine, { ...headers, Connection: 'close' }));
     expect(answer.status).toBe(431);
@@ -161,7 +161,7 @@ describe('a token of 100 KB', () => {
 });
 
 describe('a token in another place', () => {
-  it('is no Bearer token: in the query, in a body, in a cookie, in another header', async () => {
+  it('is not a Bearer token: in the query, in a body, in a cookie, in another header', async () => {
     const { http } = service;
     const { accessToken } = victim;
     for (const request of [
@@ -173,28 +173,28 @@ describe('a token in another place', () => {
       http.get('/users/me').set('X-Access-Token', accessToken),
       http.get('/users/me').set('Proxy-Authorization', `Bearer ${accessToken}`),
     ]) {
-      await expectInVain(accessToken, () => request, 'AUTH_TOKEN_MISSING');
+      await expectRefused(accessToken, () => request, 'AUTH_TOKEN_MISSING');
     }
   });
 
-  it('is no refresh token: in the query, in a body, in a header', async () => {
+  it('is not a refresh token: in the query, in a body, in a header', async () => {
     const { http } = service;
     const { token } = refresh;
-    const asked = () => http.post(`/auth/refresh-token?refresh_token=${token}`);
-    await expectInVain(token, asked, 'CLIENT_PARAMS_VALIDATION_FAILED', 400);
+    const keySetRequests = () => http.post(`/auth/refresh-token?refresh_token=${token}`);
+    await expectRefused(token, keySetRequests, 'CLIENT_PARAMS_VALIDATION_FAILED', 400);
     for (const request of [
       http.post('/auth/refresh-token').send({ refresh_token: token, refreshToken: token }),
       http.post('/auth/refresh-token').type('form').send({ refresh_token: token }),
       http.post('/auth/refresh-token').set('Authorization', `Bearer ${token}`),
       http.post('/auth/refresh-token').set('Cookie', `Refresh_Token=${token}; refresh_token2=${token}`),
     ]) {
-      await expectInVain(token, () => request, 'AUTH_FAILED');
+      await expectRefused(token, () => request, 'AUTH_FAILED');
     }
   });
 });
 
 describe('the header Authorization', () => {
-  it.each(['bearer', 'BEARER', 'bEaReR'])('knows the scheme as %s', async (scheme) => {
+  it.each(['bearer', 'BEARER', 'bEaReR'])('accepts the scheme %s', async (scheme) => {
     await me(`${scheme} ${victim.accessToken}`).expect(200);
   });
 
@@ -204,7 +204,7 @@ describe('the header Authorization', () => {
     ['the genuine token before a forged one', ['genuine', 'forged']],
     ['the genuine token twice', ['genuine', 'genuine']],
     ['another scheme before the genuine token', ['basic', 'genuine']],
-  ])('is refused when there are two of it: %s', async (_what, which) => {
+  ])('is refused when it is sent twice: %s', async (_what, which) => {
     const values: Readonly<Record<string, string>> = {
       genuine: `Bearer ${victim.accessToken}`,
       forged: `Bearer ${compact({ ...access.header, alg: 'none' }, access.claims, () => Buffer.alloc(0))}`,
@@ -221,18 +221,18 @@ describe('the header Authorization', () => {
 });
 
 describe('forged refresh tokens', () => {
-  it('do not log out whoever they name', async () => {
+  it('do not log out the user in their claims', async () => {
     for (const forge of Object.values(SIGNATURES)) {
       await service.http
         .get('/auth/clear-cookie')
         .set('Cookie', cookieOf(forge(refresh)))
         .expect(200);
     }
-    expect(await victimsSession()).not.toBeNull();
+    expect(await sessionOfVictim()).not.toBeNull();
   });
 
   // Proves: website-4
-  it('do not stand in the way of the genuine one beside them', async () => {
+  it('do not prevent a refresh with a genuine one in the same request', async () => {
     const other = await signUp(service);
     const forged = Object.values(SIGNATURES).map((forge) => forge(refresh));
     const cookies = forged.slice(0, 5).map(cookieOf).join('; ');
@@ -241,7 +241,7 @@ describe('forged refresh tokens', () => {
 });
 
 describe('the mirrored signature (r, n − s)', () => {
-  it('says what the genuine one says, and lets nobody use a refresh token twice', async () => {
+  it('makes a token that is equal to the genuine one, and does not allow a second use of a refresh token', async () => {
     const holder = await signUp(service);
     const own = { ...refresh, ...openedToken(tokenIn(holder.cookie)) };
     const mirror = mirrored(own);
@@ -252,13 +252,13 @@ describe('the mirrored signature (r, n − s)', () => {
   });
 });
 
-describe('after all this', () => {
+describe('after all attacks', () => {
   // Proves: network-2, asvs-9.1.3
-  it("nobody has asked for a stranger's key", () => {
-    expect(asked).toBe(0);
+  it('the service has not requested the key set of the attacker', () => {
+    expect(keySetRequests).toBe(0);
   });
 
-  it('the victim refreshes as if nothing had been', async () => {
+  it('the victim can refresh', async () => {
     const held = heldFrom(await refreshWith(service, victim.cookie).expect(200));
     await me(`Bearer ${held.accessToken}`).expect(200);
     await refreshWith(service, held.cookie).expect(200);

@@ -3,28 +3,28 @@ import { compact, each, ecdsa, type Forge, type Forgeries, type Json, withClaims
 const shown = (value: unknown): string => JSON.stringify(value) ?? 'missing';
 const otherKind = (kind: string): string => (kind === 'access' ? 'refresh' : 'access');
 
-/** JSON that no value of this language becomes: `@` stands for it. */
+/** A claim as raw JSON that `JSON.stringify` cannot produce: it replaces the placeholder `@`. */
 const withRaw =
   (claim: string, raw: string): Forge =>
   ({ header, claims, pair }) =>
     compact(header, JSON.stringify({ ...claims, [claim]: '@' }).replace('"@"', raw), ecdsa(pair.privateKey));
 
-const NO_TIMES: readonly unknown[] = [undefined, null, true, [], {}, '', 'NaN', 'Infinity', -1, 2 ** 53, 1e308];
-const NO_IDS: readonly unknown[] = [undefined, null, 7, true, [], {}, '', 'x', '\0', '../x', "' OR '1'='1"];
+const INVALID_TIMES: readonly unknown[] = [undefined, null, true, [], {}, '', 'NaN', 'Infinity', -1, 2 ** 53, 1e308];
+const INVALID_IDS: readonly unknown[] = [undefined, null, 7, true, [], {}, '', 'x', '\0', '../x', "' OR '1'='1"];
 
 const times: Forgeries = Object.assign(
   {},
   ...['exp', 'iat'].map((claim) => ({
     ...each(
-      NO_TIMES,
+      INVALID_TIMES,
       (value) => `${claim} ${shown(value)}`,
       (value) => withClaims({ [claim]: value }),
     ),
-    [`${claim} as a text`]: withClaims(({ claims }) => ({ [claim]: String(claims[claim]) })),
+    [`${claim} as a string`]: withClaims(({ claims }) => ({ [claim]: String(claims[claim]) })),
     [`${claim} in a list`]: withClaims(({ claims }) => ({ [claim]: [claims[claim]] })),
     [`${claim} with half a second`]: withClaims(({ claims }) => ({ [claim]: Number(claims[claim]) + 0.5 })),
     [`${claim} in milliseconds`]: withClaims(({ claims }) => ({ [claim]: Number(claims[claim]) * 1000 })),
-    [`${claim} beyond all numbers`]: withRaw(claim, '1e999'),
+    [`${claim} of infinite size`]: withRaw(claim, '1e999'),
   })),
 );
 
@@ -32,12 +32,12 @@ const ids: Forgeries = Object.assign(
   {},
   ...['sub', 'jti'].map((claim) => ({
     ...each(
-      NO_IDS,
+      INVALID_IDS,
       (value) => `${claim} ${shown(value)}`,
       (value) => withClaims({ [claim]: value }),
     ),
     [`${claim} in a list`]: withClaims(({ claims }) => ({ [claim]: [claims[claim]] })),
-    [`${claim} with a character more`]: withClaims(({ claims }) => ({ [claim]: `${claims[claim]}0` })),
+    [`${claim} with an additional character`]: withClaims(({ claims }) => ({ [claim]: `${claims[claim]}0` })),
   })),
 );
 
@@ -51,12 +51,12 @@ const kinds: Forgeries = {
   ),
 };
 
-const lapsed: Forgeries = {
-  'an exp that is over': withClaims(({ claims }) => ({ exp: Number(claims.iat) - 1 })),
-  'an exp at the beginning of time': withClaims({ exp: 0 }),
-  'an nbf ahead': withClaims(({ claims }) => ({ nbf: Number(claims.exp) })),
-  'an nbf that is over': withClaims({ nbf: 0 }),
-  'an nbf that is a text': withClaims({ nbf: 'soon' }),
+const validity: Forgeries = {
+  'an exp in the past': withClaims(({ claims }) => ({ exp: Number(claims.iat) - 1 })),
+  'an exp of 0': withClaims({ exp: 0 }),
+  'an nbf in the future': withClaims(({ claims }) => ({ nbf: Number(claims.exp) })),
+  'an nbf of 0': withClaims({ nbf: 0 }),
+  'an nbf that is a string': withClaims({ nbf: 'soon' }),
 };
 
 const MORE: readonly Json[] = [
@@ -75,7 +75,7 @@ const others: Forgeries = {
     (changes) => `a claim more: ${shown(changes)}`,
     (changes) => withClaims(changes),
   ),
-  'a claim more: __proto__': ({ header, claims, pair }) =>
+  'an additional claim: __proto__': ({ header, claims, pair }) =>
     compact(header, JSON.stringify(claims).replace('{', '{"__proto__":{"x":1},'), ecdsa(pair.privateKey)),
   ...each(
     ['', '{', 'null', '[]', '{}', '"text"', '7', '\0', '['.repeat(2_000)],
@@ -84,14 +84,14 @@ const others: Forgeries = {
   ),
 };
 
-export const CLAIMS: Forgeries = { ...times, ...ids, ...kinds, ...lapsed, ...others };
+export const CLAIMS: Forgeries = { ...times, ...ids, ...kinds, ...validity, ...others };
 
 const withUser = (changes: Json): Forge =>
   withClaims(({ claims }) => ({ user: { ...(claims.user as object), ...changes } }));
 
 const MEMBERS = ['id', 'username', 'email', 'createdAt', 'updatedAt'];
 
-/** Of access tokens alone. */
+/** For access tokens only. */
 export const USERS: Forgeries = {
   ...each(
     [undefined, null, 7, 'ada', true, [], {}] as const,
@@ -111,12 +111,12 @@ export const USERS: Forgeries = {
   'the id of another user': withUser({ id: '01J00000000000000000000009' }),
   'a user with a hash': withUser({ passwordHash: '$2b$10$x' }),
   'a user with a role': withUser({ admin: true }),
-  'a user of the future': withUser({ createdAt: 'tomorrow' }),
+  'a user with a malformed time': withUser({ createdAt: 'tomorrow' }),
 };
 
 export const SESSIONS: Forgeries = {
   ...each(
-    NO_IDS,
+    INVALID_IDS,
     (value) => `sid ${shown(value)}`,
     (value) => withHeader({ sid: value }),
   ),

@@ -5,10 +5,10 @@ import type { KeyPair } from '../../../src/adapters/token-signer/jose.ts';
 export type Signer = (input: Buffer) => Buffer;
 export type Json = Readonly<Record<string, unknown>>;
 
-/** What an attacker has, and more: the tokens of a victim, and the keys that no attacker has. */
+/** What forgeries are made of: the tokens of a victim, the keys of the service, and those of the attacker. */
 export type Material = {
   readonly kind: 'access' | 'refresh';
-  /** A genuine token of this kind, and what it says. */
+  /** A genuine token of this kind, with its decoded header and claims. */
   readonly token: string;
   readonly header: Json;
   readonly claims: Json;
@@ -17,16 +17,16 @@ export type Material = {
   readonly otherPair: KeyPair;
   /** The same victim's genuine token of the other kind. */
   readonly otherToken: string;
-  readonly stranger: KeyPair;
-  /** Where the stranger publishes keys. */
-  readonly strangersUrl: string;
+  readonly attacker: KeyPair;
+  /** The base address of the attacker's key set. */
+  readonly attackerUrl: string;
 };
 
-/** A token, of whatever it is made. */
+/** Makes a forged token. */
 export type Forge = (material: Material) => string;
 export type Forgeries = Readonly<Record<string, Forge>>;
 
-/** A text goes in as it is, anything else as JSON. */
+/** Base64url of a string, or of the JSON of any other value. */
 export const encoded = (value: unknown): string =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 
@@ -37,13 +37,13 @@ export const partsOf = (token: string): [header: string, payload: string, signat
   return [header, payload, signature];
 };
 
-/** A compact JWS (RFC 7515 §7.1), of a header and a payload that may be anything. */
+/** A compact JWS (RFC 7515 §7.1) with any header and payload. */
 export const compact = (header: unknown, payload: unknown, signer: Signer): string => {
   const input = `${encoded(header)}.${encoded(payload)}`;
   return `${input}.${signer(Buffer.from(input)).toString('base64url')}`;
 };
 
-/** ECDSA in the form of RFC 7518 §3.4. */
+/** An ECDSA signature in the form of RFC 7518 §3.4. */
 export const ecdsa =
   (key: KeyObject, hash = 'sha256'): Signer =>
   (input) =>
@@ -54,7 +54,7 @@ export const hmac =
   (input) =>
     createHmac(hash, secret).update(input).digest();
 
-/** These very bytes, whatever they are to sign. */
+/** These bytes as the signature of any input. */
 export const bytes =
   (signature: Buffer): Signer =>
   () =>
@@ -68,7 +68,7 @@ export const thumbprint = (pair: KeyPair): string => {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 };
 
-/** What the service itself would sign, but for these members of the header. */
+/** A token with a genuine signature and these members of the header changed. */
 export const withHeader =
   (changes: Json | ((material: Material) => Json)): Forge =>
   (m) =>
@@ -78,7 +78,7 @@ export const withHeader =
       ecdsa(m.pair.privateKey),
     );
 
-/** What the service itself would sign, but for these claims. */
+/** A token with a genuine signature and these claims changed. */
 export const withClaims =
   (changes: Json | ((material: Material) => Json)): Forge =>
   (m) =>
@@ -88,7 +88,7 @@ export const withClaims =
       ecdsa(m.pair.privateKey),
     );
 
-/** Several forgeries of one form, by name. */
+/** One forgery per value, by name. */
 export const each = <T>(
   variants: readonly T[],
   name: (variant: T) => string,

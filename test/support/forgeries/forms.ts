@@ -38,10 +38,11 @@ const signed = (m: Material, header: Json, payload: unknown, key = m.pair.privat
 
 /** A token inside a token: RFC 7519 §5.2. */
 const nested: Forgeries = {
-  'the genuine token in a genuine signature': (m) => signed(m, { cty: 'JWT' }, m.token),
-  'the genuine token in a genuine signature, without cty': (m) => signed(m, {}, m.token),
-  "the genuine token in a stranger's signature": (m) => signed(m, { cty: 'JWT' }, m.token, m.stranger.privateKey),
-  'the genuine token as a text': (m) => signed(m, {}, JSON.stringify(m.token)),
+  'the genuine token in a token with a genuine signature': (m) => signed(m, { cty: 'JWT' }, m.token),
+  'the genuine token in a token with a genuine signature, without cty': (m) => signed(m, {}, m.token),
+  'the genuine token in a token signed by an attacker': (m) =>
+    signed(m, { cty: 'JWT' }, m.token, m.attacker.privateKey),
+  'the genuine token as a JSON string': (m) => signed(m, {}, JSON.stringify(m.token)),
 };
 
 const reshaped =
@@ -54,13 +55,13 @@ const parts: Forgeries = {
   'two parts': reshaped(([header, payload]) => `${header}.${payload}`),
   'two parts and a dot': reshaped(([header, payload]) => `${header}.${payload}.`),
   'four parts': reshaped(([header, payload, signature]) => `${header}.${payload}.${signature}.${signature}`),
-  'a dot behind': reshaped((all) => `${all.join('.')}.`),
-  'a dot before': reshaped((all) => `.${all.join('.')}`),
-  'dots alone': () => '..',
+  'a trailing dot': reshaped((all) => `${all.join('.')}.`),
+  'a leading dot': reshaped((all) => `.${all.join('.')}`),
+  'only dots': () => '..',
   'the parts in another order': reshaped(([header, payload, signature]) => `${payload}.${header}.${signature}`),
 };
 
-/** A genuine token whose signature has a character that the two alphabets of base64 write differently. */
+/** A genuine token whose signature contains a character that differs between base64 and base64url. */
 const withSpecialCharacter = (m: Material): string => {
   for (;;) {
     const token = signed(m, {}, m.claims);
@@ -69,20 +70,20 @@ const withSpecialCharacter = (m: Material): string => {
 };
 
 const spellings: Forgeries = {
-  'padding behind': reshaped((all) => `${all.join('.')}==`),
-  'padding behind every part': reshaped((all) => all.map((part) => `${part}=`).join('.')),
-  'the alphabet of base64 that is not for URLs': (m) =>
+  'trailing padding': reshaped((all) => `${all.join('.')}==`),
+  'padding after every part': reshaped((all) => all.map((part) => `${part}=`).join('.')),
+  'the alphabet of base64 instead of base64url': (m) =>
     withSpecialCharacter(m).replaceAll('-', '+').replaceAll('_', '/'),
-  'spare bits of the last character': reshaped(([header, payload, signature]) => {
+  'changed unused bits of the last character': reshaped(([header, payload, signature]) => {
     const next = { A: 'B', Q: 'R', g: 'h', w: 'x' }[signature.at(-1) ?? ''];
     return `${header}.${payload}.${signature.slice(0, -1)}${next}`;
   }),
-  'dots that are encoded': reshaped((all) => all.join('%2E')),
-  'the whole in base64url': ({ token }) => encoded(token),
-  'other letter case': ({ token }) => token.toLowerCase(),
+  'percent-encoded dots': reshaped((all) => all.join('%2E')),
+  'the whole token in base64url': ({ token }) => encoded(token),
+  'another letter case': ({ token }) => token.toLowerCase(),
   'quotation marks around': ({ token }) => `"${token}"`,
-  'a space within': reshaped(([header, payload, signature]) => `${header}.${payload}. ${signature}`),
-  'the scheme once more': ({ token }) => `Bearer ${token}`,
+  'a space in the token': reshaped(([header, payload, signature]) => `${header}.${payload}. ${signature}`),
+  'a repeated scheme': ({ token }) => `Bearer ${token}`,
   'two tokens': ({ token }) => `${token},${token}`,
 };
 

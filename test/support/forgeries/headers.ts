@@ -1,6 +1,6 @@
 import { compact, each, ecdsa, encoded, type Forgeries, hmac, type Json, withHeader } from './forge.ts';
 
-/** Names of keys that must find none, and lead nowhere. */
+/** Key ids that must not match a key, a file or a query. */
 const KIDS: readonly unknown[] = [
   undefined,
   null,
@@ -40,13 +40,13 @@ const kids: Forgeries = {
   ...each(
     KIDS,
     (kid) => `kid ${shown(kid)} under another key`,
-    (kid) => (m) => compact({ ...m.header, kid }, m.claims, ecdsa(m.stranger.privateKey)),
+    (kid) => (m) => compact({ ...m.header, kid }, m.claims, ecdsa(m.attacker.privateKey)),
   ),
-  'our kid in a list': withHeader(({ header }) => ({ kid: [header.kid] })),
-  'our kid in an object': withHeader(({ header }) => ({ kid: { toString: header.kid } })),
-  'our kid in lower case': withHeader(({ header }) => ({ kid: `${header.kid}`.toLowerCase() })),
-  'our kid and a NUL': withHeader(({ header }) => ({ kid: `${header.kid}\0` })),
-  'our kid and a space': withHeader(({ header }) => ({ kid: ` ${header.kid}` })),
+  'the genuine kid in a list': withHeader(({ header }) => ({ kid: [header.kid] })),
+  'the genuine kid in an object': withHeader(({ header }) => ({ kid: { toString: header.kid } })),
+  'the genuine kid in lower case': withHeader(({ header }) => ({ kid: `${header.kid}`.toLowerCase() })),
+  'the genuine kid and a NUL': withHeader(({ header }) => ({ kid: `${header.kid}\0` })),
+  'the genuine kid and a space': withHeader(({ header }) => ({ kid: ` ${header.kid}` })),
 };
 
 const EXTENSIONS: readonly Json[] = [
@@ -78,7 +78,7 @@ const extensions: Forgeries = {
     (changes) => `a header with ${shown(changes)} under the genuine key`,
     (changes) => withHeader(changes),
   ),
-  'b64 false, over a payload as it is': ({ header, claims, pair }) => {
+  'b64 false, with an unencoded payload': ({ header, claims, pair }) => {
     const head = encoded({ ...header, crit: ['b64'], b64: false });
     const payload = JSON.stringify(claims);
     const signature = ecdsa(pair.privateKey)(Buffer.from(`${head}.${payload}`)).toString('base64url');
@@ -94,7 +94,7 @@ const types: Forgeries = each(
   (typ) => withHeader({ typ }),
 );
 
-const noHeaders: Forgeries = each(
+const invalidHeaders: Forgeries = each(
   ['', '{', '{}', 'null', '[]', '"ES256"', '\uFEFF{}', '\0', '{"alg":"ES256"', '\u00ff'],
   (text) => `a header that is ${shown(text)}`,
   (text) => (m) => compact(text, m.claims, ecdsa(m.pair.privateKey)),
@@ -104,7 +104,6 @@ export const HEADERS: Forgeries = {
   ...kids,
   ...extensions,
   ...types,
-  ...noHeaders,
-  'a header with something behind it': (m) =>
-    compact(`${JSON.stringify(m.header)}{}`, m.claims, ecdsa(m.pair.privateKey)),
+  ...invalidHeaders,
+  'a header with trailing data': (m) => compact(`${JSON.stringify(m.header)}{}`, m.claims, ecdsa(m.pair.privateKey)),
 };

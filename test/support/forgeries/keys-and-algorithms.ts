@@ -31,8 +31,8 @@ const unsigned: Forgeries = {
     (alg) => `alg "${alg}" with the genuine signature`,
     (alg) => (m) => `${encoded({ ...m.header, alg })}.${partsOf(m.token)[1]}.${partsOf(m.token)[2]}`,
   ),
-  'alg "none" under a genuine signature of its own': withHeader({ alg: 'none' }),
-  'alg "ES256" and then "none"': ({ header, claims }) =>
+  'alg "none" with a genuine signature': withHeader({ alg: 'none' }),
+  'the algs "ES256" and "none"': ({ header, claims }) =>
     `${encoded(`${JSON.stringify(header).slice(0, -1)},"alg":"none"}`)}.${encoded(claims)}.`,
   'no alg': withHeader({ alg: undefined }),
   'an alg that is a list': withHeader({ alg: ['ES256'] }),
@@ -41,7 +41,7 @@ const unsigned: Forgeries = {
 
 const SECRETS: Readonly<Record<string, (key: KeyObject) => string | Buffer>> = {
   PEM: (key) => key.export({ format: 'pem', type: 'spki' }).toString(),
-  'PEM without its last line break': (key) => key.export({ format: 'pem', type: 'spki' }).toString().trimEnd(),
+  'PEM without the last line break': (key) => key.export({ format: 'pem', type: 'spki' }).toString().trimEnd(),
   DER: (key) => key.export({ format: 'der', type: 'spki' }),
   JWK: (key) => JSON.stringify(key.export({ format: 'jwk' })),
   'bare point': (key) => key.export({ format: 'der', type: 'spki' }).subarray(-65),
@@ -57,7 +57,7 @@ const confused: Forgeries = Object.fromEntries(
         (m) => compact({ ...m.header, alg }, m.claims, hmac(secretOf(publicKeyOf(m.pair)), hash)),
       ],
       [
-        `${alg} that calls itself ES256: ${form}`,
+        `${alg} with the alg ES256: ${form}`,
         (m) => compact(m.header, m.claims, hmac(secretOf(publicKeyOf(m.pair)), hash)),
       ],
     ]),
@@ -87,45 +87,46 @@ const ALGORITHMS: Readonly<Record<string, Signer>> = {
 const otherAlgorithms: Forgeries = Object.fromEntries(
   Object.entries(ALGORITHMS).flatMap(([alg, signer]): [string, Forge][] => [
     [`a key of ${alg}`, (m) => compact({ ...m.header, alg }, m.claims, signer)],
-    [`a key of ${alg} that calls itself ES256`, (m) => compact(m.header, m.claims, signer)],
-    [`alg ${alg} under the genuine key`, withHeader({ alg })],
+    [`a key of ${alg} with the alg ES256`, (m) => compact(m.header, m.claims, signer)],
+    [`alg ${alg} with the genuine key`, withHeader({ alg })],
   ]),
 );
 
-const byStranger =
+const byAttacker =
   (changes: (material: Material) => Json = () => ({})): Forge =>
   (m) =>
-    compact({ ...m.header, ...changes(m) }, m.claims, ecdsa(m.stranger.privateKey));
+    compact({ ...m.header, ...changes(m) }, m.claims, ecdsa(m.attacker.privateKey));
 
 const otherKeys: Forgeries = {
-  'another key under our kid': byStranger(),
-  'another key under its own kid': byStranger((m) => ({ kid: thumbprint(m.stranger) })),
-  'another key without a kid': byStranger(() => ({ kid: undefined })),
-  "the other pair's key under the right kid": (m) => compact(m.header, m.claims, ecdsa(m.otherPair.privateKey)),
-  "the other pair's key under its own kid": (m) =>
+  'another key with the genuine kid': byAttacker(),
+  'another key with its own kid': byAttacker((m) => ({ kid: thumbprint(m.attacker) })),
+  'another key without a kid': byAttacker(() => ({ kid: undefined })),
+  'the key of the other token kind with the genuine kid': (m) =>
+    compact(m.header, m.claims, ecdsa(m.otherPair.privateKey)),
+  'the key of the other token kind with its own kid': (m) =>
     compact({ ...m.header, kid: thumbprint(m.otherPair) }, m.claims, ecdsa(m.otherPair.privateKey)),
 };
 
-const jwkOf = ({ stranger }: Material) => ({ ...publicKeyOf(stranger).export({ format: 'jwk' }), alg: 'ES256' });
-const derOf = ({ stranger }: Material) => publicKeyOf(stranger).export({ format: 'der', type: 'spki' });
+const jwkOf = ({ attacker }: Material) => ({ ...publicKeyOf(attacker).export({ format: 'jwk' }), alg: 'ES256' });
+const derOf = ({ attacker }: Material) => publicKeyOf(attacker).export({ format: 'der', type: 'spki' });
 
-/** CVE-2018-0114: members of the header that bring a key along, or say where there is one. */
-const BROUGHT: Readonly<Record<string, (material: Material) => Json>> = {
+/** CVE-2018-0114: members of the header that contain or locate a key. */
+const KEY_MEMBERS: Readonly<Record<string, (material: Material) => Json>> = {
   'a jwk': (m) => ({ jwk: jwkOf(m) }),
-  'a private jwk': (m) => ({ jwk: m.stranger.privateKey.export({ format: 'jwk' }) }),
+  'a private jwk': (m) => ({ jwk: m.attacker.privateKey.export({ format: 'jwk' }) }),
   'a jwk of an empty secret': () => ({ jwk: { kty: 'oct', k: '' } }),
-  'a jku': (m) => ({ jku: `${m.strangersUrl}/jwks.json` }),
-  'an x5u': (m) => ({ x5u: `${m.strangersUrl}/chain.pem` }),
+  'a jku': (m) => ({ jku: `${m.attackerUrl}/jwks.json` }),
+  'an x5u': (m) => ({ x5u: `${m.attackerUrl}/chain.pem` }),
   'an x5c': (m) => ({ x5c: [derOf(m).toString('base64')] }),
-  'an x5t': (m) => ({ x5t: encoded('sha-1'), 'x5t#S256': encoded(thumbprint(m.stranger)) }),
+  'an x5t': (m) => ({ x5t: encoded('sha-1'), 'x5t#S256': encoded(thumbprint(m.attacker)) }),
 };
 
-const broughtKeys: Forgeries = Object.fromEntries(
-  Object.entries(BROUGHT).flatMap(([what, changes]): [string, Forge][] => [
-    [`${what} of another key under our kid`, byStranger(changes)],
-    [`${what} of another key under its own kid`, byStranger((m) => ({ ...changes(m), kid: thumbprint(m.stranger) }))],
-    [`${what} of another key without a kid`, byStranger((m) => ({ ...changes(m), kid: undefined }))],
-    [`${what} beside the genuine key`, withHeader(changes)],
+const embeddedKeys: Forgeries = Object.fromEntries(
+  Object.entries(KEY_MEMBERS).flatMap(([what, changes]): [string, Forge][] => [
+    [`${what} of another key with the genuine kid`, byAttacker(changes)],
+    [`${what} of another key with its own kid`, byAttacker((m) => ({ ...changes(m), kid: thumbprint(m.attacker) }))],
+    [`${what} of another key without a kid`, byAttacker((m) => ({ ...changes(m), kid: undefined }))],
+    [`${what} with the genuine key`, withHeader(changes)],
   ]),
 );
 
@@ -134,5 +135,5 @@ export const KEYS_AND_ALGORITHMS: Forgeries = {
   ...confused,
   ...otherAlgorithms,
   ...otherKeys,
-  ...broughtKeys,
+  ...embeddedKeys,
 };

@@ -7,7 +7,7 @@ const ZERO = Buffer.alloc(32);
 const ONE = Buffer.concat([Buffer.alloc(31), Buffer.from([1])]);
 const ALL_ONES = Buffer.alloc(32, 0xff);
 
-/** A genuine signature, changed. */
+/** A token with its genuine signature changed. */
 const changed =
   (change: (signature: Buffer) => Buffer): Forge =>
   ({ token }) => {
@@ -18,7 +18,7 @@ const changed =
 const r = (signature: Buffer) => signature.subarray(0, 32);
 const s = (signature: Buffer) => signature.subarray(32);
 
-/** CVE-2022-21449 and its kin: numbers for which the equation holds when nobody looks at their range. */
+/** CVE-2022-21449 and similar faults: numbers that satisfy the equation when their range is not checked. */
 const numbers: Forgeries = Object.fromEntries(
   Object.entries({ zero: ZERO, one: ONE, 'the order': N, 'above the order': ALL_ONES }).flatMap(
     ([name, number]): [string, Forge][] => [
@@ -36,14 +36,14 @@ const lengths: Forgeries = {
     (length) => `a signature of ${length} bytes`,
     (length) => changed((signature) => Buffer.concat([signature, Buffer.alloc(length)]).subarray(0, length)),
   ),
-  'a signature with a zero in front': changed((signature) => Buffer.concat([Buffer.alloc(1), signature])),
-  'a signature twice': changed((signature) => Buffer.concat([signature, signature])),
+  'a signature with a leading zero': changed((signature) => Buffer.concat([Buffer.alloc(1), signature])),
+  'a repeated signature': changed((signature) => Buffer.concat([signature, signature])),
   'a signature in DER': (m) => compact(m.header, m.claims, (input) => sign('sha256', input, m.pair.privateKey)),
   'a signature in hex': (m) => {
     const [header, payload, signature] = partsOf(m.token);
     return `${header}.${payload}.${Buffer.from(signature, 'base64url').toString('hex')}`;
   },
-  'r and s, the other way round': changed((signature) => Buffer.concat([s(signature), r(signature)])),
+  'r and s swapped': changed((signature) => Buffer.concat([s(signature), r(signature)])),
   'a signature with one bit changed': changed((signature) => {
     const copy = Buffer.from(signature);
     copy[40] = (copy[40] ?? 0) ^ 1;
@@ -52,14 +52,14 @@ const lengths: Forgeries = {
   'a signature over another hash': (m) => compact(m.header, m.claims, ecdsa(m.pair.privateKey, 'sha512')),
   'a signature over the payload alone': (m) =>
     compact(m.header, m.claims, (input) => ecdsa(m.pair.privateKey)(Buffer.from(String(input).split('.')[1] ?? ''))),
-  "a signature of another token of the same user's": (m) => {
+  'the signature of another token of the same user': (m) => {
     const [header, payload] = partsOf(m.token);
     return `${header}.${payload}.${partsOf(m.otherToken)[2]}`;
   },
 };
 
-/** Other claims or another header over the genuine signature. */
-const resaid =
+/** Changed claims or a changed header with the genuine signature. */
+const withGenuineSignature =
   (change: { readonly header?: Json; readonly claims?: Json }): Forge =>
   (m) => {
     const header = encoded({ ...m.header, ...change.header });
@@ -68,14 +68,14 @@ const resaid =
   };
 
 const contents: Forgeries = {
-  'another sub under the genuine signature': resaid({ claims: { sub: '01J00000000000000000000009' } }),
-  'a later exp under the genuine signature': resaid({ claims: { exp: 9_999_999_999 } }),
-  'another jti under the genuine signature': resaid({ claims: { jti: '01J00000000000000000000009' } }),
-  'another tokenType under the genuine signature': ({ kind, ...m }) =>
-    resaid({ claims: { tokenType: kind === 'access' ? 'refresh' : 'access' } })({ kind, ...m }),
-  'another sid under the genuine signature': resaid({ header: { sid: '01J00000000000000000000009' } }),
-  'another typ under the genuine signature': resaid({ header: { typ: 'jwt' } }),
-  'claims in another order under the genuine signature': (m) => {
+  'another sub with the genuine signature': withGenuineSignature({ claims: { sub: '01J00000000000000000000009' } }),
+  'a later exp with the genuine signature': withGenuineSignature({ claims: { exp: 9_999_999_999 } }),
+  'another jti with the genuine signature': withGenuineSignature({ claims: { jti: '01J00000000000000000000009' } }),
+  'another tokenType with the genuine signature': ({ kind, ...m }) =>
+    withGenuineSignature({ claims: { tokenType: kind === 'access' ? 'refresh' : 'access' } })({ kind, ...m }),
+  'another sid with the genuine signature': withGenuineSignature({ header: { sid: '01J00000000000000000000009' } }),
+  'another typ with the genuine signature': withGenuineSignature({ header: { typ: 'jwt' } }),
+  'claims in another order with the genuine signature': (m) => {
     const payload = encoded(Object.fromEntries(Object.entries(m.claims).reverse()));
     return `${partsOf(m.token)[0]}.${payload}.${partsOf(m.token)[2]}`;
   },
@@ -88,7 +88,7 @@ export const SIGNATURES: Forgeries = {
   'sixty-four random bytes': (m) => compact(m.header, m.claims, bytes(Buffer.from('Zufall!?'.repeat(8)))),
 };
 
-/** The other signature of the same claims that anybody can compute: (r, n − s). It is as genuine as the one it came from. */
+/** The second valid signature of the same claims that anybody can compute (malleability of ECDSA): (r, n − s). */
 export const mirrored: Forge = changed((signature) => {
   const mirror = BigInt(`0x${N.toString('hex')}`) - BigInt(`0x${s(signature).toString('hex')}`);
   return Buffer.concat([r(signature), Buffer.from(mirror.toString(16).padStart(64, '0'), 'hex')]);

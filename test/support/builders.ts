@@ -4,7 +4,7 @@ import type { User } from '../../src/domain/user.ts';
 
 const DAY = 86_400_000;
 
-/** The time of everything built here: far in the future, so that no store with its own clock expires it. */
+/** The time of everything built here: far in the future, so that a store with its own clock does not expire it. */
 export const NOW = Date.UTC(2040, 0, 1);
 
 const ids = sequentialIds();

@@ -2,7 +2,7 @@ import type { PasswordHasher } from '../../src/application/ports/password-hasher
 import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
 
-/** A token signer without cryptography: it accepts exactly the texts that it has issued. */
+/** A token signer without cryptography: it accepts exactly the tokens that it has issued. */
 export const plainTokenSigner = (key = 'a key'): TokenSigner => {
   const accessTokens = new Map<string, AccessToken>();
   const refreshTokens = new Map<string, RefreshToken>();

@@ -3,7 +3,7 @@ import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';
 
-/** The PostgreSQL that this project's services are on; `null` where everything is embedded. */
+/** The URL of the PostgreSQL that the services of this vitest project use; `null` when everything is embedded. */
 export const realPostgres = (): string | null => real(postgresOfTheTests);
 const realRedis = (): string | null => real(redisOfTheTests);
 
@@ -17,9 +17,9 @@ const real = (find: () => string | undefined): string | null => {
 type Parts = { readonly env: Readonly<Record<string, string>>; readonly remove: () => Promise<unknown> };
 
 /**
- * What one service under test has to itself where its test does not say what: a database, unless it was given repositories,
- * and a Redis that counts its limits.
- * @returns variables of its environment, and how to take away what they name.
+ * Creates what one service under test does not share: a database, unless it was given repositories,
+ * and a Redis database for its rate limits. Variables that the test sets are kept.
+ * @returns variables of its environment, and `remove`, which drops what they name.
  */
 export const partsOfService = async (
   given: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
-/** What a page of a foreign site may do to have a visitor's browser ask the service. */
+/** A way in which a page of a foreign site makes a visitor's browser send a request to the service. */
 export type Attack = {
   readonly title: string;
-  /** The page, given the address; it asks by itself, or when the visitor clicks its link. */
+  /** The page for an address; it sends the request when it loads, or when the visitor clicks its link. */
   readonly html: (url: string) => string;
   readonly click?: true;
 };
@@ -12,7 +12,7 @@ const posting = (url: string, given = ''): string =>
 const sandboxed = (html: string): string =>
   `<iframe sandbox="allow-scripts allow-forms" srcdoc="${html.replaceAll('"', '&quot;')}"></iframe>`;
 
-/** A GET without `Origin` in the middle of a page. No cookie of SameSite=Lax comes along. */
+/** A GET without `Origin` for a subresource of a page. The browser sends no SameSite=Lax cookie. */
 export const LOADING: readonly Attack[] = [
   { title: 'an image', html: (url) => `<img src="${url}">` },
   { title: 'a script', html: (url) => `<script src="${url}"></script>` },
@@ -24,16 +24,16 @@ export const LOADING: readonly Attack[] = [
   },
 ];
 
-/** A GET without `Origin` that replaces the page. A cookie of SameSite=Lax does come along. */
+/** A GET without `Origin` that navigates. The browser sends SameSite=Lax cookies. */
 export const NAVIGATING: readonly Attack[] = [
   { title: 'a link that is followed', html: (url) => `<a href="${url}">a prize</a>`, click: true },
   { title: 'a link without a referrer', html: (url) => `<a rel="noreferrer" href="${url}">a prize</a>`, click: true },
   { title: 'a link to a new window', html: (url) => `<a target="_blank" href="${url}">a prize</a>`, click: true },
-  { title: 'a window that opens', html: (url) => script(`window.open('${url}')`) },
+  { title: 'a window opened by a script', html: (url) => script(`window.open('${url}')`) },
   { title: 'a change of location', html: (url) => script(`location.href = '${url}'`) },
   { title: 'a meta refresh', html: (url) => `<meta http-equiv="refresh" content="0; url=${url}">` },
   {
-    title: 'a form of GET',
+    title: 'a GET form',
     html: (url) => `<form action="${url}"></form>${script('document.forms[0].submit()')}`,
   },
 ];
@@ -41,7 +41,7 @@ export const NAVIGATING: readonly Attack[] = [
 /** A GET with `Origin`. */
 export const READING: readonly Attack[] = [
   { title: 'a fetch', html: (url) => script(`fetch('${url}', { credentials: 'include' })`) },
-  { title: 'an image that is to be read', html: (url) => `<img crossorigin="use-credentials" src="${url}">` },
+  { title: 'a cross-origin image', html: (url) => `<img crossorigin="use-credentials" src="${url}">` },
   { title: 'a module', html: (url) => `<script type="module" crossorigin="use-credentials" src="${url}"></script>` },
 ];
 
@@ -49,10 +49,10 @@ export const READING: readonly Attack[] = [
 export const POSTING: readonly Attack[] = [
   { title: 'a form', html: (url) => posting(url, '>') },
   {
-    title: 'a form that hides where it comes from',
+    title: 'a form without a referrer',
     html: (url) => `<meta name="referrer" content="no-referrer">${posting(url, '>')}`,
   },
-  { title: 'a form in a sandbox', html: (url) => sandboxed(posting(url, '>')) },
+  { title: 'a form in a sandboxed frame', html: (url) => sandboxed(posting(url, '>')) },
   { title: 'a fetch', html: (url) => script(`fetch('${url}', { method: 'POST', credentials: 'include' })`) },
   {
     title: 'an opaque fetch',
@@ -61,7 +61,7 @@ export const POSTING: readonly Attack[] = [
   { title: 'a beacon', html: (url) => script(`navigator.sendBeacon('${url}')`) },
 ];
 
-/** A body that a parser of JSON takes, of a content type that needs no preflight. */
+/** A body that a JSON parser accepts, with a content type that needs no preflight. */
 export const JSON_LIKE_FORM: Attack = {
   title: 'a form that looks like JSON',
   html: (url) =>

@@ -7,22 +7,22 @@ import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type ChromiumProgram, libraryPath } from './program.ts';
 
-/** Whether there is a browser to test with; in CI there always is. */
+/** Whether a browser is available; in CI it always is. */
 export const canBrowse = (): boolean => provided() !== null;
 
 const provided = (): ChromiumProgram | null => inject('chromium') ?? null;
 
-/** It calls nobody: it knows the hosts of the tests alone, and has no sandbox since root may run it. */
+/** No network but the hosts of the tests; no sandbox, since root may run the tests. */
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   ...['--disable-component-update', '--disable-sync', '--disable-quic'],
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 
-/** What people have who let sites use their cookies in the pages of others; Debian's Chromium and private windows don't. */
+/** Allows third-party cookies, which Debian's Chromium and private windows block by default. */
 const PREFERENCES = { profile: { cookie_controls_mode: 0 } };
 
-/** Starts a Chromium without a window, whose home is its own, and goes when it is closed or this process ends. */
+/** Starts a headless Chromium with its own home directory, removed when it is closed or this process ends. */
 export const launchChromium = async (): Promise<{ browser: BrowserContext; close: () => Promise<void> }> => {
   const program = provided();
   if (program === null) throw new Error('there is no Chromium here: see canBrowse');
@@ -40,7 +40,7 @@ export const launchChromium = async (): Promise<{ browser: BrowserContext; close
   return { browser, close: () => browser.close().finally(remove) };
 };
 
-/** Without any font it draws no page, and where a system has none, those that came with the package are not looked for. */
+/** Chromium needs a font to render a page. Makes it find the fonts of its package when the system has none. */
 const fontsOf = ({ unpacked }: ChromiumProgram, home: string): Record<string, string> => {
   if (unpacked === null) return {};
   const directories = ['/usr/share/fonts', join(unpacked.root, 'usr/share/fonts')];

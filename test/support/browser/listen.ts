@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Listens on a free port of the loopback address; closing breaks what connections a browser keeps. */
+/** Listens on a free port of the loopback address; `close` also closes keep-alive connections of a browser. */
 export const listenOnLoopback = async (server: Server): Promise<{ port: number; close: () => Promise<void> }> => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

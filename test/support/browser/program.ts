@@ -4,12 +4,12 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type UnpackedPackage, unpackDebianPackage } from '../servers/debian-package.ts';
 
-/** The program of Chromium, and the package it was unpacked from, if it was. */
+/** The Chromium executable, and the package it was unpacked from, if any. */
 export type ChromiumProgram = { readonly command: string; readonly unpacked: UnpackedPackage | null };
 
 /**
- * The Chromium that `TEST_CHROMIUM` names or the PATH has, or else Debian's.
- * @throws Error when there is none, or it does not run.
+ * The Chromium in `TEST_CHROMIUM` or on the PATH, or else Debian's.
+ * @throws Error when there is none or it does not run.
  */
 export const provideChromium = async (): Promise<ChromiumProgram> => {
   const program = await find();
@@ -29,7 +29,7 @@ const find = async (): Promise<ChromiumProgram> => {
   return { command: join(unpacked.root, 'usr/lib/chromium/chromium'), unpacked };
 };
 
-/** The environment in which the program finds its libraries, and which has nothing of ours but the PATH. */
+/** An environment with only the PATH and the library path of the program. */
 export const libraryPath = ({ unpacked }: ChromiumProgram): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   ...(unpacked !== null && { LD_LIBRARY_PATH: unpacked.libraries.join(delimiter) }),

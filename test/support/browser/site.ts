@@ -1,31 +1,31 @@
 import { createServer } from 'node:http';
 import { listenOnLoopback } from './listen.ts';
 
-/** A web site of the tests' own. */
+/** A web site for the tests. */
 export type Site = {
   readonly origin: string;
-  /** @returns where the page is now. It lies below `/auth`, as the cookie does: hosts share cookies whatever their ports. */
+  /** @returns the address of the page, below `/auth` like the cookie, since ports of a host share cookies. */
   readonly publish: (html: string) => string;
-  /** @returns an address that leads to another. */
+  /** @returns an address that redirects to `location`. */
   readonly redirect: (location: string) => string;
   readonly close: () => Promise<void>;
 };
 
-/** To a browser, `localhost` and `127.0.0.1` are two sites; ports of one host are two origins of one site. */
+/** `localhost` and `127.0.0.1` are two sites; two ports of one host are two origins of one site. */
 export type Host = 'localhost' | '127.0.0.1';
 
 export const openSite = async (host: Host): Promise<Site> => {
-  const answers = new Map<string, { readonly html: string } | { readonly location: string }>();
+  const pages = new Map<string, { readonly html: string } | { readonly location: string }>();
   const server = createServer(({ url = '' }, response) => {
-    const answer = answers.get(url) ?? { html: '' };
-    if ('location' in answer) response.writeHead(302, { Location: answer.location }).end();
-    else response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(`<!doctype html>${answer.html}`);
+    const page = pages.get(url) ?? { html: '' };
+    if ('location' in page) response.writeHead(302, { Location: page.location }).end();
+    else response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(`<!doctype html>${page.html}`);
   });
   const { port, close } = await listenOnLoopback(server);
   const origin = `http://${host}:${port}`;
-  const put = (answer: { readonly html: string } | { readonly location: string }): string => {
-    const path = `/auth/page-${answers.size}`;
-    answers.set(path, answer);
+  const put = (page: { readonly html: string } | { readonly location: string }): string => {
+    const path = `/auth/page-${pages.size}`;
+    pages.set(path, page);
     return origin + path;
   };
   return { origin, publish: (html) => put({ html }), redirect: (location) => put({ location }), close };

@@ -6,7 +6,7 @@ type Question = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** What a script can read of an answer. */
+/** What a script can read of a response. */
 export type Answer = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,8 +17,8 @@ export type Answer = {
 };
 
 /**
- * Asks the service from a script of the page that the tab shows, by `fetch` and with cookies.
- * @throws Error when the browser gives the script nothing to read.
+ * Sends a request to the service by `fetch` with cookies, from a script of the page in the tab.
+ * @throws Error when the browser does not let the script read the response.
  */
 export const ask = (tab: Page, url: string, { method = 'GET', json, headers = {} }: Question = {}): Promise<Answer> => {
   const init = {

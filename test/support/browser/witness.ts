@@ -2,22 +2,22 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { vi } from 'vitest';
 import { listenOnLoopback } from './listen.ts';
 
-/** What a browser sent, and whether it was served. */
+/** A request of a browser, and the status of its response. */
 export type Seen = {
   readonly method: string;
   readonly path: string;
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`. */
   readonly site: string | undefined;
-  /** Whether the refresh cookie came along. */
+  /** Whether the request has the refresh cookie. */
   readonly cookie: boolean;
   readonly status: number;
-  /** Whether the answer told the browser to change a cookie. */
+  /** Whether the response sets a cookie. */
   readonly setsCookie: boolean;
 };
 
 type Watch = {
-  /** Everything so far, in the order in which it was answered. */
+  /** The requests so far, in the order of their responses. */
   readonly seen: () => readonly Seen[];
   /** Waits for the first request to that path. */
   readonly sees: (path: string) => Promise<Seen>;
@@ -25,16 +25,16 @@ type Watch = {
 
 export type Witness = {
   readonly port: number;
-  /** What comes from now on. */
+  /** Records requests from now on. */
   readonly watch: () => Watch;
-  /** Lets the next requests go on when there are so many of them, preflights apart. */
+  /** Delays the next requests until there are `count` of them, without preflights. */
   readonly gather: (count: number) => void;
-  /** Holds the next request back, preflights apart, until so many of those behind it have been answered 200. */
+  /** Delays the next request until so many later ones were answered 200, without preflights. */
   readonly holdBack: (successes: number) => void;
   readonly close: () => Promise<void>;
 };
 
-/** Stands between a browser and the service, and remembers what passes. Nothing that passes is changed. */
+/** A proxy between a browser and the service that records requests and changes nothing. */
 export const witness = async (service: string): Promise<Witness> => {
   const all: Seen[] = [];
   let gate = async (): Promise<void> => undefined;
@@ -42,10 +42,10 @@ export const witness = async (service: string): Promise<Witness> => {
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate();
     const { method, headers } = incoming;
-    const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, (answer) => {
-      all.push(passed(incoming, answer));
-      if (answer.statusCode === 200) onSuccess();
-      passOn(answer, outgoing);
+    const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, (response) => {
+      all.push(recordOf(incoming, response));
+      if (response.statusCode === 200) onSuccess();
+      relay(response, outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
     incoming.pipe(forwarded);
@@ -84,21 +84,21 @@ export const witness = async (service: string): Promise<Witness> => {
 
 const firstTo = (path: string, seen: readonly Seen[]): Seen => {
   const found = seen.find((each) => each.path === path);
-  if (found === undefined) throw new Error(`nothing came to ${path}, but ${JSON.stringify(seen)}`);
+  if (found === undefined) throw new Error(`no request to ${path}, only ${JSON.stringify(seen)}`);
   return found;
 };
 
-const passed = ({ method = '', url = '', headers }: IncomingMessage, answer: IncomingMessage): Seen => ({
+const recordOf = ({ method = '', url = '', headers }: IncomingMessage, response: IncomingMessage): Seen => ({
   method,
   path: url.replace(/\?$/, ''),
   origin: headers.origin,
   site: [headers['sec-fetch-site']].flat()[0],
   cookie: /(^|; )refresh_token=./.test(headers.cookie ?? ''),
-  status: answer.statusCode ?? 0,
-  setsCookie: answer.headers['set-cookie'] !== undefined,
+  status: response.statusCode ?? 0,
+  setsCookie: response.headers['set-cookie'] !== undefined,
 });
 
-const passOn = (answer: IncomingMessage, outgoing: ServerResponse): void => {
-  outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-  answer.pipe(outgoing);
+const relay = (response: IncomingMessage, outgoing: ServerResponse): void => {
+  outgoing.writeHead(response.statusCode ?? 502, response.headers);
+  response.pipe(outgoing);
 };

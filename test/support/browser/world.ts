@@ -7,11 +7,11 @@ import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
 
-/** Where an application can be, seen from the service, which is at `localhost`; and the cookie that goes with it. */
+/** The application on the same site as the service, which is at `localhost`, and on another, with a suitable cookie. */
 export const SITUATIONS: readonly { readonly title: string; readonly host: Host; readonly env: Env }[] = [
-  { title: 'an application of the same site, by the default cookie', host: 'localhost', env: {} },
+  { title: 'an application of the same site with the default cookie', host: 'localhost', env: {} },
   {
-    title: 'an application of another site, by a cookie of SameSite=None',
+    title: 'an application of another site with a SameSite=None cookie',
     host: '127.0.0.1',
     env: { JWT_REFRESH_COOKIE_SAME_SITE: 'none', JWT_REFRESH_COOKIE_SECURE: 'true' },
   },
@@ -23,29 +23,29 @@ type World = {
   /** The origin of the service. */
   readonly service: string;
   readonly witness: Witness;
-  /** A site on the allow-list. */
+  /** A site with an allowed origin. */
   readonly app: Site;
-  /** A site that is not. */
+  /** A site whose origin is not allowed. */
   readonly foreign: Site;
-  /** Another site on its port, on the list neither. */
+  /** Opens another site whose origin is not allowed. */
   readonly openSite: (host: Host) => Promise<Site>;
 };
 
-/** Somebody with a browser without cookies, and the application open in it. */
+/** A user with a browser without cookies, in which the application is open. */
 export type Visitor = {
   readonly browser: BrowserContext;
   readonly tab: Page;
   readonly person: ReturnType<typeof aPerson>;
   readonly post: (path: string, json?: object, tab?: Page) => Promise<Answer>;
   readonly get: (path: string, headers?: Env, tab?: Page) => Promise<Answer>;
-  /** Opens another tab, until the test is over. */
+  /** Opens another tab until the end of the test. */
   readonly open: (url: string) => Promise<Page>;
 };
 
-/** bcrypt at the least cost it has, since these tests are not about the cost. */
+/** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
-/** The service, an application and a foreign site, seen by one browser, for a whole `describe`. */
+/** The service, an application, a foreign site and a browser, for a whole `describe`. */
 export const openWorld = (host: Host, env: Env) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let browser: BrowserContext;
@@ -93,7 +93,7 @@ export const openWorld = (host: Host, env: Env) => {
   return {
     world: () => world,
     visit,
-    /** Somebody who has registered. */
+    /** A user who has registered. */
     signedUp: async (): Promise<Visitor> => {
       const visitor = await visit();
       expect((await visitor.post('/auth/register', visitor.person)).status).toBe(201);

@@ -1,16 +1,16 @@
 import { createVitest } from 'vitest/node';
 import { ROOT } from './repository.ts';
 
-/** A test as it is written in the source. */
+/** A test in the source. */
 export type NamedTest = {
   readonly file: string;
-  /** Of its title, counted from 1. */
+  /** The line of its title, counted from 1. */
   readonly line: number;
-  /** `file › title › title`; titles are not filled in, as in `of %s`. */
+  /** `file › title › title`, with placeholders like `%s` unfilled. */
   readonly reference: string;
 };
 
-/** Every test that vitest finds, in all projects and including those that this machine would skip. Runs none. */
+/** Every test of all projects, including those that would be skipped on this machine. Runs none. */
 export const existingTests = async (): Promise<NamedTest[]> => {
   const vitest = await createVitest('test', { root: ROOT, watch: false });
   try {

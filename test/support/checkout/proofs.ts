@@ -16,9 +16,9 @@ const TEST = /^\s*it\b/;
 const ID = /^(?:[a-z]+-)+\d+$/;
 /** The number of a requirement of OWASP ASVS, or of the first of several. */
 const ASVS = /^(\d+\.\d+\.\d+)(?:–|$)/;
-/** The columns to write, by their heads. */
+/** The column to write, by its heading. */
 const TEST_COLUMN = /^(?:Test|Shown by|By what)/;
-/** The names of tests at the end of a cell, behind its prose. */
+/** The names of tests at the end of a cell, after its prose. */
 const NAMES = /(?:(?:<br>|^)`test\/[^`]* › [^`]*`)+$/;
 
 const cellsOf = (row: string): string[] =>
@@ -69,7 +69,7 @@ const tagsAbove = (lines: readonly string[], test: number): { line: number; ids:
   return tags;
 };
 
-/** The proofs in the source, and the places of tags that belong to no test. */
+/** The proofs in the source, and the positions of tags that belong to no test. */
 export const proofsIn = (
   sources: ReadonlyMap<string, string>,
   tests: readonly NamedTest[],

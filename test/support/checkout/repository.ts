@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The checkout, for tests that hold its files to one another. */
+/** The root of the checkout. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export const readText = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
 
-/** The cells of the first Markdown table below a heading, without its head; code marks are taken off. */
+/** The cells of the first Markdown table below a heading, without its header row and without backticks. */
 export const tableBelow = (markdown: string, heading: string): string[][] => {
   const start = markdown.search(new RegExp(`^#+ ${heading}$`, 'm'));
   if (start < 0) throw new Error(`there is no heading ${heading}`);

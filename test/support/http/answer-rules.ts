@@ -36,7 +36,7 @@ const PROTECTION = [
   'x-content-type-options',
   'x-frame-options',
 ];
-const INSIDE = /\n\s+at |node_modules|\/src\/|\bselect .* from\b|insert into|postgres|\.ts:\d/i;
+const INTERNALS = /\n\s+at |node_modules|\/src\/|\bselect .* from\b|insert into|postgres|\.ts:\d/i;
 
 const parsed = (body: string): unknown => {
   try {
@@ -46,7 +46,7 @@ const parsed = (body: string): unknown => {
   }
 };
 
-/** @returns the rules for every answer of the service that this one breaks, whatever was asked. */
+/** @returns the rules for every response of the service that this one breaks. */
 export const brokenRules = (
   { status, headers, body }: Exchanged,
   method: string,
@@ -62,7 +62,7 @@ export const brokenRules = (
     'protective headers': PROTECTION.every((name) => headers[name] !== undefined),
     'an envelope': bare ? body === '' : envelope.success || (status < 400 && unwrapped),
     'the id of its header': !envelope.success || envelope.output.context.requestId === headers['svc-request-id'],
-    'nothing of the inside': !INSIDE.test(body),
+    'no internal details': !INTERNALS.test(body),
   };
   return Object.keys(rules).filter((rule) => !rules[rule]);
 };

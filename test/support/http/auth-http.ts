@@ -12,11 +12,11 @@ export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
 type Repositories = { readonly users: UserRepository; readonly sessions: SessionRepository };
 
-/** bcrypt at the least cost it has, for tests that are not about the cost. */
+/** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /**
- * Services over the one database of a file of tests, all of them closed with it.
+ * Services with one database for a test file, all closed at its end.
  * @returns `start`, whose second argument may build replacements around the repositories of that database.
  */
 export const servicesOverOneDatabase = () => {
@@ -42,7 +42,7 @@ export const servicesOverOneDatabase = () => {
   };
 };
 
-/** What a client holds after it signed in or refreshed. */
+/** The tokens of a client after a log-in or a refresh. */
 type Held = { readonly accessToken: string; readonly cookie: string };
 
 /** @returns the access token of the body and the refresh cookie, as a browser would send it back. */
@@ -51,7 +51,7 @@ export const heldFrom = (response: Response): Held => ({
   cookie: cookiePair(refreshCookieOf(response)),
 });
 
-/** Registers somebody new. */
+/** Registers a new user. */
 export const signUp = async ({ http }: TestService, person = aPerson()) => {
   const response = await http.post('/auth/register').send(person).expect(201);
   return { person, user: response.body.data.user, ...heldFrom(response) };
@@ -63,7 +63,7 @@ export const refreshWith = ({ http }: TestService, cookie: string) =>
 /** The header and the claims of a token, unverified. */
 export const opened = (token: string) => ({ header: decodeProtectedHeader(token), claims: decodeJwt(token) });
 
-/** The token that a cookie carries. */
+/** The token in a cookie. */
 export const tokenIn = (cookie: string): string => cookie.slice(cookie.indexOf('=') + 1);
 
 /** The attributes of a Set-Cookie; those without a value are `true`. */

@@ -39,7 +39,7 @@ export const keepAliveClient = (url: string, connections: number) => {
     });
 
   return {
-    /** Sends one request; a kept connection that the server has just closed is no answer. */
+    /** Sends one request, again when the server has just closed the kept connection. */
     send: async (given: GeneratedRequest): Promise<Exchanged> => {
       for (;;) {
         const answer = await attempt(given);

@@ -60,7 +60,7 @@ const ofHead = (rest: string): Malformed => ({
   method: 'HEAD',
 });
 
-/** What random seeds have found. */
+/** Examples that earlier random runs have found. */
 export const FOUND: readonly Malformed[] = [
   ofHead('/health/live HTTP/1.1'),
   ofHead('/health/live HTTP/1.1\r\nHost: test\r\nno colon'),
@@ -73,7 +73,7 @@ export const FOUND: readonly Malformed[] = [
   { bytes: Buffer.from('GET /errors HTTP/1.1\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n'), method: 'GET' },
 ];
 
-/** Bytes that are an HTTP request or, most often, almost one; and their method, should they be one. */
+/** Bytes of an HTTP request, mostly malformed, and the method in case they are valid. */
 export const malformedRequest: fc.Arbitrary<Malformed> = fc.oneof(
   {
     arbitrary: fc

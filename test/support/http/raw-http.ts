@@ -3,16 +3,16 @@ import { onTestFinished } from 'vitest';
 
 export type RawAnswer = {
   readonly status: number;
-  /** By name in lower case. */
+  /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** A connection of the test's own, closed when the test is over. */
+/** A new connection, closed at the end of the test. */
 export const openSocket = (url: string): Socket => {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-  // A server may cut off whom it has answered.
+  // The server may reset the connection after its response.
   socket.on('error', () => undefined);
   onTestFinished(() => {
     socket.destroy();
@@ -20,7 +20,7 @@ export const openSocket = (url: string): Socket => {
   return socket;
 };
 
-/** Everything that comes until the other side says that there is no more. */
+/** Everything received until the other side ends the connection. */
 export const readToEnd = (socket: Socket): Promise<string> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -30,8 +30,8 @@ export const readToEnd = (socket: Socket): Promise<string> =>
   });
 
 /**
- * Sends bytes as they are and reads until the server ends: ask for `Connection: close` where it would not.
- * @param endAfter whether to say that no more bytes will come.
+ * Sends bytes and reads until the server ends the connection; add `Connection: close` where it would keep it open.
+ * @param endAfter whether to end the sending side afterwards.
  */
 export const exchangeRaw = async (
   url: string,
@@ -39,7 +39,7 @@ export const exchangeRaw = async (
   options: { readonly endAfter?: boolean } = {},
 ): Promise<RawAnswer> => parseAnswer(await exchangeText(url, bytes, options));
 
-/** The same, as it comes: what was sent may have been several requests. */
+/** The same, unparsed: the bytes may contain several requests. */
 export const exchangeText = (url: string, bytes: string | Buffer, { endAfter = false } = {}): Promise<string> => {
   const socket = openSocket(url);
   if (endAfter) socket.end(bytes);
@@ -57,8 +57,8 @@ export const parseAnswer = (text: string): RawAnswer => {
 };
 
 /**
- * Several answers that came one after another, each with its length; without interim ones (RFC 9110 §15.2).
- * @param method of the first request: an answer to HEAD has a length and no body (RFC 9110 §9.3.2).
+ * Parses consecutive responses with a Content-Length each; leaves out interim responses (RFC 9110 §15.2).
+ * @param method of the first request: a response to HEAD has a length but no body (RFC 9110 §9.3.2).
  */
 export const parseAnswers = (text: string, method = 'GET'): RawAnswer[] => {
   if (text === '') return [];

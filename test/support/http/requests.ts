@@ -4,7 +4,7 @@ import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { anyText } from '../properties/arbitraries.ts';
 import { sampleBody } from './samples.ts';
 
-/** A request as it is written; `body` as bytes. */
+/** A generated request, with its body as bytes. */
 export type GeneratedRequest = {
   readonly method: string;
   readonly path: string;
@@ -12,11 +12,11 @@ export type GeneratedRequest = {
   readonly body: Uint8Array;
 };
 
-/** What genuine clients hold, by the number of the client. */
+/** The tokens of genuine clients, by the number of the client. */
 export type Credentials = { readonly accessToken: string; readonly cookie: string };
 export type Clients = (number: number) => Credentials;
 
-/** Node's client refuses other characters in a path and in a header's value, and a tunnel is no request. */
+/** Node's client refuses other characters in paths and header values; CONNECT is left out, since it opens a tunnel. */
 const inPath = (text: string) =>
   text.replaceAll(/[^\u0021-\u00ff]/g, (character) => `%${character.charCodeAt(0) % 256}`);
 const inHeader = (text: string) => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '\xbf');
@@ -41,7 +41,7 @@ const pathValue = fc.oneof(
   fc.string({ maxLength: 3_000, size: 'max' }),
 );
 
-/** Mostly none: nearly any is refused, and what is behind the validation would be asked for less. */
+/** Mostly none: most queries are refused, and then the request does not get past the validation. */
 const query = fc.oneof(
   { arbitrary: fc.constant(''), weight: 6 },
   fc.webQueryParameters().map((text) => `?${text}`),
@@ -77,7 +77,7 @@ const anyPath = fc
   )
   .map((path) => (/^[/*]|^http:/.test(path) ? path : `/${path}`));
 
-/** Genuine or not, and anything between. */
+/** Genuine tokens, changed ones and arbitrary text. */
 const tokenLike = (genuine: string): fc.Arbitrary<string> =>
   fc.oneof(
     fc.constant(genuine),
@@ -146,7 +146,7 @@ const deep = fc
   .tuple(fc.constantFrom('[', '{"a":'), fc.integer({ min: 1, max: 3_000 }))
   .map(([open, depth]) => open.repeat(depth));
 
-/** A body that meets the schema but for one member, or is another altogether. */
+/** A body that matches the schema except for one member, or an arbitrary body. */
 const bodyOf = (route: Route | undefined): fc.Arbitrary<{ bytes: Uint8Array; type: string; encoding: string }> => {
   const sample = route === undefined ? {} : sampleBody(route);
   const names = [...Object.keys(sample), '__proto__', 'constructor', 'other'];
@@ -199,7 +199,7 @@ const bodyOf = (route: Route | undefined): fc.Arbitrary<{ bytes: Uint8Array; typ
   return fc.record({ bytes, type, encoding });
 };
 
-/** Requests made from the declarations of the routes, and others beside them. */
+/** Requests generated from the declarations of the routes, and arbitrary ones. */
 export const requestsTo = (routes: readonly Route[], clients: Clients): fc.Arbitrary<GeneratedRequest> => {
   const target = fc.oneof(
     {

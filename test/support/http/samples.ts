@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 
-/** Texts of which one meets whatever schema of a field the service has. */
+/** For every field of the service, one of these texts matches its schema. */
 const CANDIDATES = ['Sample.name-1', 'sample@example.org', 'correct horse battery'];
 
 type Fields = Readonly<Record<string, v.GenericSchema>>;
 
-/** The fields of a route's body, by name; none for a route that reads no body. */
+/** The fields of a route's body, by name; none for a route without a body. */
 export const bodyFields = ({ request: { body } }: Route): Fields =>
   body !== undefined && 'entries' in body ? (body.entries as Fields) : {};
 
-/** A body that meets a route's schema, made from the schema alone. */
+/** A body that matches a route's schema, generated from the schema. */
 export const sampleBody = (route: Route): Record<string, string> =>
   Object.fromEntries(
     Object.entries(bodyFields(route)).map(([name, schema]) => {

@@ -17,20 +17,20 @@ export type LogLine = { readonly level: string; readonly msg: string; readonly [
 export type TestService = Pick<Service, 'routes' | 'ports'> & {
   readonly config: Config;
   readonly url: string;
-  /** supertest against the listening service, without cookies of its own. */
+  /** supertest for the listening service, without a cookie jar. */
   readonly http: ReturnType<typeof request>;
-  /** supertest with a jar: a browser. */
+  /** supertest with a cookie jar, like a browser. */
   readonly browser: () => ReturnType<typeof request.agent>;
-  /** Everything logged so far, down to `trace`. */
+  /** All log lines so far, from level `trace` on. */
   readonly logs: readonly LogLine[];
-  /** Stops. Fails when a route answered with a code that it does not declare. */
+  /** Stops the service. Throws when a route has returned a code that it does not declare. */
   readonly close: () => Promise<void>;
 };
 
 /**
- * The service as `main.ts` composes it, listening on a free port, in an environment of the test's.
- * @param env variables of the environment; limits are off, keys are the same for all services of a file, and storage is in memory
- *   or what the project's tests run on, unless they or `overrides` say otherwise.
+ * Starts the service as `main.ts` composes it, on a free port and with the given environment.
+ * @param env variables of the environment. By default limits are off, keys are shared in a test file, and storage is in memory
+ *   or that of the vitest project; `env` and `overrides` take precedence.
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
@@ -79,14 +79,14 @@ export const startService = async (
   };
 };
 
-/** Waits until the service counts in Redis. Asked here, readiness is neither limited nor logged. */
+/** Waits until the service counts in Redis. Calls the handler directly, so that it is neither limited nor logged. */
 const foundRedis = (routes: readonly Route[]): Promise<void> =>
   vi.waitFor(async () => {
     const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 5_000);
 
-/** The routes as the service declares them, for tests that are made from them. */
+/** The routes that the service declares, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
   const { close, routes } = await startService({ DATABASE_URL: 'memory:', REDIS_URL: '' });
   await close();
@@ -95,17 +95,17 @@ export const declaredRoutes = async (): Promise<readonly Route[]> => {
 
 let people = 0;
 
-/** Somebody who is not registered yet. */
+/** The input for the registration of a new user. */
 export const aPerson = (): { username: string; email: string; password: string } => {
   people += 1;
   return { username: `Person.${people}`, email: `person.${people}@example.org`, password: 'correct horse battery' };
 };
 
-/** The `refresh_token` of an answer's Set-Cookie, with its attributes, or `undefined` when the answer sets none. */
+/** The Set-Cookie of `refresh_token` in a response, with its attributes, or `undefined` when there is none. */
 export const refreshCookieOf = (response: { readonly headers: Record<string, unknown> }): string | undefined =>
   [response.headers['set-cookie'] ?? []]
     .flat()
     .find((line): line is string => String(line).startsWith('refresh_token='));
 
-/** What a browser would send back of it. */
+/** The name and value of a Set-Cookie, as a browser sends them back. */
 export const cookiePair = (setCookie: string | undefined): string => setCookie?.split(';')[0] ?? '';

@@ -16,7 +16,7 @@ import type { LogLine } from './service.ts';
 
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
 
-/** What the stages need, without limits and with nobody whose token is valid; `logs` fills up, down to `trace`. */
+/** Dependencies of the stages, without limits and valid tokens; `logs` receives all lines from level `trace` on. */
 export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonly logs: readonly LogLine[] } => {
   const logs: LogLine[] = [];
   const destination = { write: (line: string) => logs.push(JSON.parse(line)) };
@@ -47,14 +47,14 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
 
 export type StageApp = {
   readonly url: string;
-  /** supertest against the listening application. */
+  /** supertest for the listening application. */
   readonly http: ReturnType<typeof request>;
   readonly logs: readonly LogLine[];
 };
 
 /**
- * The application over routes of the test's own, as `compose.ts` makes it, listening until the test is over.
- * @param requestTimeout milliseconds that the server waits for a request, whatever its handler may take.
+ * Starts the application, as `compose.ts` composes it, with the given routes, until the end of the test.
+ * @param requestTimeout milliseconds in which a request must arrive; the time of its handler does not count.
  */
 export const stageApp = async (
   routes: readonly Route[],
@@ -75,7 +75,7 @@ type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle
 // Object.keys() returns strings, whatever the type of the object's keys.
 const EVERY_CODE = Object.keys(CATALOG) as ErrorCode[];
 
-/** A public route without rules, which declares every error code: `GET /probe`, unless the test says otherwise. */
+/** A public route without input, which declares every error code; `GET /probe` by default. */
 export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, given: Probe = {}): Route =>
   route(
     {
@@ -90,7 +90,7 @@ export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, g
     handler,
   );
 
-/** What `GET /probe` answers when it throws that. */
+/** `GET /probe` with a handler that throws the exception. */
 export const throwing = (exception: unknown): Route =>
   probe(() => {
     throw exception;

@@ -1,4 +1,4 @@
-/** Keeps this process from doing anything else for so many milliseconds, as much work at once does. */
+/** Blocks the event loop of this process for so many milliseconds. */
 export const blockEventLoop = (milliseconds: number): void => {
   const until = performance.now() + milliseconds;
   while (performance.now() < until);

@@ -5,7 +5,7 @@ const privatePem = ({ privateKey }: KeyPair) => privateKey.export({ type: 'pkcs8
 const publicPem = ({ publicKeys }: KeyPair) =>
   publicKeys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()).join('');
 
-/** The variables that give a service these keys. */
+/** The environment variables with these keys. */
 export const keyVariables = ({ access, refresh }: TokenKeys): Readonly<Record<string, string>> => ({
   JWT_ACCESS_PRIVATE_KEY: privatePem(access),
   JWT_ACCESS_PUBLIC_KEY: publicPem(access),
@@ -13,7 +13,7 @@ export const keyVariables = ({ access, refresh }: TokenKeys): Readonly<Record<st
   JWT_REFRESH_PUBLIC_KEY: publicPem(refresh),
 });
 
-/** The least that production asks of its environment. */
+/** The minimal environment of production. */
 export const PRODUCTION: Readonly<Record<string, string>> = {
   NODE_ENV: 'production',
   ...keyVariables(testKeys()),

@@ -2,7 +2,7 @@ import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mi
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUser } from '../builders.ts';
 
-/** A process that opens an embedded database, adds a user to it, prints that user and never closes. */
+/** A process that opens an embedded database, adds a user, prints the user and never closes the database. */
 const [, , dataDir = ''] = process.argv;
 const { em } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: true });
 const user = aUser();

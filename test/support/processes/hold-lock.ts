@@ -1,6 +1,6 @@
 import { lockDataDir } from '../../../src/infrastructure/data-dir/data-dir-lock.ts';
 
-/** A process that takes a data directory if it can, says so, and lives until its input ends. */
+/** A process that tries to lock a data directory, prints the result, and runs until its input ends. */
 const [, , dataDir = ''] = process.argv;
 try {
   lockDataDir(dataDir);

@@ -6,17 +6,17 @@ import { takeRedisDatabase } from '../storage/redis-databases.ts';
 import { PRODUCTION } from './environments.ts';
 import { type RunningService, runService } from './process.ts';
 
-/** Whether instances have a PostgreSQL and a Redis to share; they always have in CI. */
+/** Whether a PostgreSQL and a Redis are available for instances to share; in CI they always are. */
 export const canShare = (): boolean => postgresOfTheTests() !== undefined && redisOfTheTests() !== undefined;
 
-/** A process of the service, and supertest against it. */
+/** A process of the service, and supertest for it. */
 export type Instance = RunningService & { readonly http: ReturnType<typeof request> };
 
 /**
- * Two processes of the service in production, started at the same time over one empty database and one empty Redis, for a
- * whole file of tests or a part of it. Limits are off unless `env` sets them.
- * @param clocks milliseconds by which the clock of each is ahead.
- * @returns `at`: an instance by its number, of which the even ones are one process and the odd ones are the other.
+ * Two processes of the service in production, started at the same time with one empty database and one empty Redis, for a
+ * whole `describe` or test file. Limits are off unless `env` sets them.
+ * @param clocks milliseconds by which the clock of each process is ahead.
+ * @returns `at`: the process for a number: one for even numbers, the other for odd ones.
  */
 export const twoInstances = (
   env: Readonly<Record<string, string>> = {},
@@ -35,7 +35,7 @@ export const twoInstances = (
       cleanups.push(() => service.stop('SIGKILL'));
       instances[index] = { ...service, http: request(service.url) };
     };
-    // Whichever comes up has to be known before the other one's failure ends this.
+    // Wait for both, so that a process that started is stopped when the other one fails.
     for (const outcome of await Promise.allSettled(clocks.map(start))) {
       if (outcome.status === 'rejected') throw outcome.reason;
     }
@@ -53,7 +53,7 @@ export const twoInstances = (
   };
 };
 
-/** Has a process begin with another idea of the time, before it loads anything that asks for it. */
+/** Sets the clock of a process ahead before it loads any other module. */
 const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
   if (milliseconds === 0) return {};
   const program = `const now = Date.now; Date.now = () => now() + ${milliseconds};`;
@@ -68,7 +68,7 @@ const UNLIMITED = {
   RATE_LIMIT_PUBLIC: 'off',
 };
 
-/** A process listens before it has found Redis, and counts for itself until then. */
+/** Waits for Redis: a process listens before it is connected, and counts by itself until then. */
 const foundItsParts = ({ http }: Instance): Promise<void> =>
   vi.waitFor(
     async () => {

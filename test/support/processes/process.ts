@@ -12,11 +12,11 @@ export type ServiceProcess = {
   readonly child: ChildProcess;
   readonly stdout: readonly string[];
   readonly stderr: readonly string[];
-  /** Settles when the process is gone. */
+  /** Resolves when the process has ended. */
   readonly outcome: Promise<Outcome>;
 };
 
-/** Runs `main.ts` in a process of its own, with nothing of this one's environment but the PATH, and without the checkout's `.env`. */
+/** Runs `main.ts` in a new process, with only the PATH of this environment and without the `.env` of the checkout. */
 export const spawnService = (env: Readonly<Record<string, string>>, wrap: readonly string[] = []): ServiceProcess => {
   const [command = '', ...args] = [...wrap, process.execPath, MAIN];
   const child = spawn(command, args, {
@@ -35,11 +35,11 @@ export const spawnService = (env: Readonly<Record<string, string>>, wrap: readon
 
 export type RunningService = ServiceProcess & {
   readonly url: string;
-  /** Ends the process and waits for its end. */
+  /** Stops the process and waits until it has ended. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<Outcome>;
 };
 
-/** Starts the service and waits until it listens; fails with what it said when it ends instead. */
+/** Starts the service and waits until it listens. @throws Error with its output when it ends instead. */
 export const runService = async (
   env: Readonly<Record<string, string>>,
   wrap: readonly string[] = [],
@@ -60,7 +60,7 @@ export const runService = async (
 const portOf = ({ child }: ServiceProcess): Promise<number> =>
   new Promise((resolve) => {
     createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
-      const said = JSON.parse(line) as { readonly address?: { readonly port: number } };
-      if (said.address !== undefined) resolve(said.address.port);
+      const output = JSON.parse(line) as { readonly address?: { readonly port: number } };
+      if (output.address !== undefined) resolve(output.address.port);
     });
   });

@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 export type Helper = {
   readonly pid: number;
-  /** What it printed first. */
+  /** Its first output. */
   readonly output: string;
-  /** Everything that it complained of so far. */
+  /** Its error output so far. */
   readonly complaints: () => string;
-  /** Ends it without a chance to clean up, and waits until it is gone. */
+  /** Kills it without a chance to clean up, and waits until it has ended. */
   readonly kill: () => Promise<void>;
 };
 
@@ -18,7 +18,7 @@ const ended = async (child: ChildProcessWithoutNullStreams): Promise<void> => {
   await once(child, 'exit');
 };
 
-/** Runs a script in a process of its own, and waits for what it prints. */
+/** Runs a script in a new process, and waits for its first output. */
 export const startHelper = async (script: URL, ...given: string[]): Promise<Helper> => {
   const child = spawn(process.execPath, [fileURLToPath(script), ...given]);
   let complaints = '';

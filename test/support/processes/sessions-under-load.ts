@@ -1,17 +1,17 @@
 import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
 
-/** An answer as a test needs it; a request without one within the bound fails the test. */
+/** The parts of a response that tests check; a request without one in time fails the test. */
 export type Answer = {
   readonly status: number;
   readonly code: string | undefined;
   readonly cookie: string | undefined;
 };
 
-/** Milliseconds after which a request counts as hanging. */
-const HANGING = 10_000;
+/** Milliseconds. */
+const REQUEST_TIMEOUT = 10_000;
 
 export const ask = async (url: string, init: RequestInit = {}): Promise<Answer & { readonly body: unknown }> => {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(HANGING) });
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT) });
   const body = (await response.json()) as { readonly code?: string };
   const setCookie = refreshCookieOf({ headers: { 'set-cookie': response.headers.getSetCookie() } });
   return { status: response.status, code: body.code, cookie: setCookie && cookiePair(setCookie), body };
@@ -23,11 +23,11 @@ export const postJson = (url: string, body: object) =>
 const refreshAt = (url: string, cookie: string): Promise<Answer> =>
   ask(`${url}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
 
-/** A browser that holds a session, refreshes it whenever it is told to, and keeps what it was given last. */
+/** A client with a session that refreshes on demand and keeps its last refresh token. */
 export type Holder = {
   /** Refreshes once. */
   readonly refresh: (url: string) => Promise<Answer>;
-  /** What an answer other than 200 said, in order. */
+  /** Responses other than 200, in order. */
   readonly failures: readonly Answer[];
 };
 
@@ -47,7 +47,7 @@ export const signUpAt = async (url: string): Promise<Holder> => {
   };
 };
 
-/** Has every holder refresh again and again, each one request at a time. @returns stops them, and waits for the last answers. */
+/** Makes every holder refresh repeatedly, one request at a time. @returns stops them and waits for the last responses. */
 export const refreshAllAt = (url: string, holders: readonly Holder[]): (() => Promise<void>) => {
   let going = true;
   const loops = holders.map(async ({ refresh }) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Characters of which others are made by a change of letter case, width or composition. */
+/** Characters and others that differ only in letter case, width or composition. */
 const LOOKALIKES: Readonly<Record<string, readonly string[]>> = {
   a: ['A', '\uff41', '\u0430', '\u00e4', 'a\u0308', '\u212b'],
   i: ['I', '\u0130', '\u0131', '\uff29', 'i\u0307'],
@@ -16,7 +16,7 @@ const swap = (letter: string, choice: number): string => {
   return others[choice % others.length] ?? letter;
 };
 
-/** The same text with every letter in the one case or the other. */
+/** The same text with every letter in either case. */
 export const inAnyCase = (text: string): fc.Arbitrary<string> =>
   fc
     .infiniteStream(fc.boolean())
@@ -24,7 +24,7 @@ export const inAnyCase = (text: string): fc.Arbitrary<string> =>
       [...text].map((letter) => (upper.next().value ? letter.toUpperCase() : letter.toLowerCase())).join(''),
     );
 
-/** The same text, or one that a careless comparison would take for it. */
+/** The same text, or one that an inexact comparison would confuse with it. */
 export const lookingLike = (text: string): fc.Arbitrary<string> =>
   fc.oneof(
     inAnyCase(text),
@@ -39,7 +39,7 @@ export const lookingLike = (text: string): fc.Arbitrary<string> =>
 const letters = (alphabet: string, minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...alphabet), minLength, maxLength });
 
-/** Made of the letters that have lookalikes, so that two of them often collide. */
+/** Usernames of letters with lookalikes, so that two of them often collide. */
 export const username = letters('aikosAIKOS.-_0', 3, 32);
 export const email = fc
   .tuple(
@@ -49,7 +49,7 @@ export const email = fc
   )
   .map(([first, second, domain]) => `${first}.${second}@${domain}`);
 
-/** UTF-16 of any kind, halves of surrogate pairs and NUL among it. */
+/** Any UTF-16, including lone surrogates and NUL. */
 export const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string({ unit: 'grapheme' }),

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 
-/** Another one for every run; `FC_SEED` repeats a run. fast-check itself says which example failed, and its path. */
+/** A new seed for every run; `FC_SEED` repeats one. fast-check reports the example that failed, and its path. */
 const SEED = Number(process.env.FC_SEED ?? Date.now() % 2 ** 31);
 
 const LONGEST_TEXT = 200;
 const LONGEST_REPORT = 4_000;
 
-/** For a message that somebody reads: long texts are cut, and bytes are text. */
+/** A value for an error message: long texts are cut, and bytes are decoded. */
 export const brief = (value: unknown): string => {
   const shortened = JSON.stringify(value, function (this: Record<string, unknown>, name, each) {
     const given = this[name];
@@ -20,7 +20,7 @@ export const brief = (value: unknown): string => {
 const cut = (text: string, longest: number): string =>
   text.length <= longest ? text : `${text.slice(0, longest)}… (${text.length} characters)`;
 
-/** Prints the seed of a property, and holds it against as many examples as `parameters` say. */
+/** Prints the seed, and checks a property with the number of examples in `parameters`. */
 export const holds = async <Example>(
   property: fc.IRawProperty<Example, boolean>,
   parameters: fc.Parameters<Example>,

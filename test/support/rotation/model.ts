@@ -10,7 +10,7 @@ type Progress = State & { replaced: boolean };
 type Rotation = { readonly from: Token; readonly to: Token; readonly at: number };
 
 type ModelSession = {
-  /** `null` after its end. */
+  /** `null` after the session has ended. */
   state: Progress | null;
   /** The number of the newest token. */
   last: Token;

@@ -103,8 +103,8 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
     const expected = Array.from({ length: times }, () => device.model.refresh(token.number, now(), instance, fault));
     line.arm(fault);
     const answers = await Promise.all(expected.map(() => refreshOnce(instance, token.text, fault)));
-    const hidden = line.disarm()?.to;
-    if (hidden !== undefined) device.name(hidden, device.model.newest());
+    const unreceived = line.disarm()?.to;
+    if (unreceived !== undefined) device.name(unreceived, device.model.newest());
     return device.received(token, answers, expected);
   };
 

@@ -20,7 +20,7 @@ export type Step =
       readonly session: number;
       readonly age: number;
       readonly fault: Fault;
-      /** How many requests carry the token at once. */
+      /** The number of concurrent requests with the token. */
       readonly times: number;
     }
   | { readonly type: 'log out'; readonly instance: number; readonly session: number; readonly age: number }

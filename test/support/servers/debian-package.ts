@@ -6,16 +6,16 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/tandem', import.meta.url));
-/** Milliseconds that a package source may take to say what it has, and to hand it over: a browser is a hundred megabytes. */
-const PATIENCE = { update: 120_000, install: 600_000 };
+/** Time-outs in milliseconds for the package lists and for the download; a browser has a hundred megabytes. */
+const TIMEOUTS = { update: 120_000, install: 600_000 };
 
-/** Where a package was unpacked, and the directories of the libraries that came with it. */
+/** The directory of an unpacked package, and the directories of its libraries. */
 export type UnpackedPackage = { readonly root: string; readonly libraries: readonly string[] };
 
 /**
- * Brings a package of Debian's, with what this system lacks of what it needs, into a directory of the checkout's; nothing is
- * installed, so nobody need be root and no service starts.
- * @throws Error where packages are not Debian's, or cannot be had.
+ * Unpacks a Debian package and its missing dependencies into a directory of the checkout. Nothing is
+ * installed, so it needs no root and starts no service.
+ * @throws Error when the system has no Debian packages, or the download fails.
  */
 export const unpackDebianPackage = async (name: string): Promise<UnpackedPackage> => {
   const root = join(CACHE, name);
@@ -29,8 +29,8 @@ const unpackInto = async (root: string, name: string): Promise<void> => {
   try {
     for (const directory of ['lists/partial', 'archives/partial'])
       mkdirSync(join(work, directory), { recursive: true });
-    await aptGet(work, PATIENCE.update, 'update');
-    await aptGet(work, PATIENCE.install, 'install', '--yes', '--no-install-recommends', '--download-only', name);
+    await aptGet(work, TIMEOUTS.update, 'update');
+    await aptGet(work, TIMEOUTS.install, 'install', '--yes', '--no-install-recommends', '--download-only', name);
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));
     for (const archive of archives) await run('dpkg-deb', ['-x', join(work, 'archives', archive), join(work, 'root')]);
     if (!existsSync(root)) renameSync(join(work, 'root'), root);
@@ -39,7 +39,7 @@ const unpackInto = async (root: string, name: string): Promise<void> => {
   }
 };
 
-/** Knows what the system has, and writes below `work` alone. */
+/** Uses the package database of the system, and writes only below `work`. */
 const aptGet = (work: string, timeout: number, ...command: string[]) =>
   run(
     'apt-get',

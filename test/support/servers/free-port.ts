@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that systems lend to outgoing connections: a server that is gone for a while must find its port again, and
- * a client that calls a lent one may reach itself.
+ * Below the ephemeral ports of outgoing connections: a server that restarts needs its port again, and
+ * a client that connects to an ephemeral port may connect to itself.
  */
 const FIRST = 20_000;
 const COUNT = 10_000;
 
-/** A TCP port of the loopback address that nobody listens on. */
+/** A free TCP port of the loopback address. */
 export const freePort = async (): Promise<number> => {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

@@ -7,8 +7,8 @@ import { launchRedis, provideRedis } from './redis.ts';
 const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
 
 /**
- * Starts one PostgreSQL and one Redis for all tests of a run, unless the environment names others, and takes them away after
- * it. In CI the run fails when a part cannot be had; elsewhere the last line says which tests were skipped.
+ * Starts one PostgreSQL and one Redis for all tests of a run, unless the environment names others, and removes them after
+ * it. When a server is not available, the run fails in CI; elsewhere its tests are skipped and the last line says so.
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const cleanups: (() => Promise<void>)[] = [];

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * Waits until its input ends, then ends the server whose process id the directory's file `pid` has, if any, and removes the
- * directory. SIGINT asks PostgreSQL and Redis alike to end soon; a process that is stopped hears nothing, so it is continued.
+ * Waits until its input ends, then stops the server whose process id is in the file `pid`, if any, and removes the
+ * directory. SIGINT shuts both PostgreSQL and Redis down; a stopped process has to be continued first to receive it.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -20,9 +20,9 @@ rm -rf "$1"
 `;
 
 /**
- * Has a directory, and the server that runs in it, taken away when this process is gone: whether it ended by itself, by ^C or
+ * Removes a directory, and stops the server in it, when this process has ended: by itself, by ^C or
  * by SIGKILL.
- * @returns takes them away now, and waits for that.
+ * @returns does that now, and waits until it is done.
  */
 export const keep = (directory: string): (() => Promise<void>) => {
   const keeper = spawnKeeper(SCRIPT, directory);
@@ -33,7 +33,7 @@ export const keep = (directory: string): (() => Promise<void>) => {
   };
 };
 
-/** Has a process killed when this one is gone in whatever way, unless it has ended by then. */
+/** Kills a child process when this process has ended in any way. */
 export const endWithUs = (child: ChildProcess): void => {
   const keeper = spawnKeeper(`trap '' HUP INT TERM; read -r _; kill -KILL "$1"`, String(child.pid));
   child.once('exit', () => keeper.kill('SIGKILL'));

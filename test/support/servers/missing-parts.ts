@@ -1,11 +1,11 @@
 const { CI = '' } = process.env;
 const IN_CI = !['', '0', 'false'].includes(CI);
 
-/** Keeps count of the parts that a run of tests goes without. */
+/** Collects the servers and programs that a test run lacks. */
 export const missingParts = () => {
   const missing: string[] = [];
   return {
-    /** @returns the part, or `null` when it cannot be had. */
+    /** @returns the part, or `null` when it is not available. */
     unlessMissing: async <Part>(name: string, provide: () => Promise<Part>): Promise<Part | null> => {
       try {
         return await provide();
@@ -18,7 +18,7 @@ export const missingParts = () => {
     refuseInCi: (): void => {
       if (missing.length > 0 && IN_CI) throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
     },
-    /** Says which tests were skipped. */
+    /** Prints which tests were skipped. */
     tell: (): void => {
       if (missing.length > 0) process.stdout.write(`\nSKIPPED: every test that needs ${missing.join(' or ')}\n`);
     },

@@ -4,20 +4,20 @@ import './provided.ts';
 import { launchRedis } from './redis.ts';
 import type { TestServer } from './server.ts';
 
-/** The PostgreSQL that all tests share and make databases of their own in; `undefined` where there is none. */
+/** The URL of the PostgreSQL in which tests create their own databases; `undefined` when there is none. */
 export const postgresOfTheTests = (): string | undefined => inject('postgresql')?.url ?? undefined;
 
-/** The Redis that all tests share and take databases of their own on; `undefined` where there is none. */
+/** The URL of the Redis on which tests take their own databases; `undefined` when there is none. */
 export const redisOfTheTests = (): string | undefined => inject('redis')?.url ?? undefined;
 
-/** Whether both can be started for one test alone; they always can in CI. */
+/** Whether a test can start its own PostgreSQL and Redis; in CI it always can. */
 export const canStartServers = (): boolean =>
   [inject('postgresql'), inject('redis')].every((part) => (part?.programs ?? null) !== null);
 
-/** A PostgreSQL of the test's own, which it may kill or freeze, and stops when it is done. */
+/** Starts a PostgreSQL for one test, which may kill or freeze it and has to stop it. */
 export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(inject('postgresql')?.programs));
 
-/** A Redis of the test's own, which it may kill or freeze, and stops when it is done. */
+/** Starts a Redis for one test, which may kill or freeze it and has to stop it. */
 export const startRedis = (): Promise<TestServer> => launchRedis(needed(inject('redis')?.programs));
 
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {

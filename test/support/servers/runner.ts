@@ -1,7 +1,7 @@
 import { inject, it, TestRunner } from 'vitest';
 import { postgresOfTheTests, redisOfTheTests } from './of-the-tests.ts';
 
-/** Skips the HTTP suite over real parts where one of them is missing: over embedded ones it runs in a project of its own. */
+/** Skips the HTTP tests on real servers when one is missing; another project runs them on embedded storage. */
 export default class extends TestRunner {
   override importFile(path: string, source: 'collect' | 'setup'): unknown {
     const missing = postgresOfTheTests() === undefined || redisOfTheTests() === undefined;

@@ -6,17 +6,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { keep } from './keeper.ts';
 import { allGone, signalAll, stopTree } from './process-tree.ts';
 
-/** A server process of the tests' own, on a loopback port and with a data directory that it keeps until `stop`. */
+/** A server process for tests, on a loopback port and with a data directory that it keeps until `stop`. */
 export type TestServer = {
   readonly url: string;
-  /** Ends it as a crash would: connections break, its data stay. */
+  /** Simulates a crash: connections break, data are kept. */
   readonly kill: () => Promise<void>;
-  /** Makes it stand still: its port accepts and its connections stay, and nothing answers. */
+  /** Stops its processes: the port accepts and connections stay open, without responses. */
   readonly freeze: () => Promise<void>;
   readonly thaw: () => void;
-  /** Runs it again on the same port and data, after it was killed, or kills it first. */
+  /** Kills it if it still runs, and starts it again on the same port and data. */
   readonly restart: () => Promise<void>;
-  /** Ends it and takes its data away. */
+  /** Stops it and removes its data. */
   readonly stop: () => Promise<void>;
 };
 
@@ -25,24 +25,24 @@ export type Launch = {
   readonly directory: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** What it reads. */
+  /** Its standard input. */
   readonly input?: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Whom it runs as, when not as ourselves. */
+  /** The user that runs it; empty for the current one. */
   readonly user: Owner;
-  /** What has to be done once before it runs. */
+  /** Runs once before the first start. */
   readonly prepare?: () => Promise<void>;
 };
 
 export type Owner = { readonly uid?: number; readonly gid?: number };
 
-/** What PostgreSQL and Redis alike say when they are up. */
+/** The log line of both PostgreSQL and Redis when they are ready. */
 const READY = /ready to accept connections/i;
-const PATIENCE = 30_000;
+const START_TIMEOUT = 30_000;
 
 /**
- * Runs a server in a directory, which goes with it: when it is stopped, and when this process ends in whatever way.
- * @throws Error with what the server said when it does not come up.
+ * Runs a server in a directory, which is removed when the server is stopped or this process ends in any way.
+ * @throws Error with the output of the server when it does not start.
  */
 export const launch = async (options: Launch): Promise<TestServer> => {
   const stop = keep(options.directory);
@@ -95,23 +95,23 @@ const run = async (options: Launch): Promise<RunningServer> => {
       const processes = await stopTree(pid);
       signalAll(processes, 'SIGKILL');
       await gone;
-      // PostgreSQL does not start while a child of its former life holds its memory.
+      // PostgreSQL does not start while a child of its previous run holds its shared memory.
       await allGone(processes);
     },
   };
 };
 
 const readiness = async (child: ChildProcess, gone: Promise<unknown>): Promise<void> => {
-  let said = '';
+  let output = '';
   const ready = new Promise<void>((resolve) => {
     const listen = (chunk: Buffer) => {
-      said = `${said}${chunk}`.slice(-4_000);
-      if (READY.test(said)) resolve();
+      output = `${output}${chunk}`.slice(-4_000);
+      if (READY.test(output)) resolve();
     };
     child.stdout?.on('data', listen);
     child.stderr?.on('data', listen);
   });
-  const late = pause(PATIENCE, true, { ref: false });
+  const late = pause(START_TIMEOUT, true, { ref: false });
   const failed = await Promise.race([ready, gone.then(() => true), late]);
-  if (failed) throw new Error(`${child.spawnfile} did not come up: ${said.trim()}`);
+  if (failed) throw new Error(`${child.spawnfile} did not come up: ${output.trim()}`);
 };

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Owner } from './server.ts';
 
-/** Whom servers run as: ourselves, but nobody instead of root, as whom PostgreSQL refuses to run. */
+/** The user that runs servers: the current one, or `nobody` instead of root, which PostgreSQL refuses. */
 export const unprivileged = (): Owner =>
   process.getuid?.() === 0 ? { uid: idOfNobody('-u'), gid: idOfNobody('-g') } : {};
 
 const idOfNobody = (flag: '-u' | '-g'): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
 
-/** A fresh directory that its owner alone may enter, where its owner may reach it: a checkout may lie under a private one. */
+/** A new private directory outside the checkout, which its owner may not be able to read. */
 export const serverDirectory = (name: string, owner: Owner): string => {
   const path = mkdtempSync(join(tmpdir(), `tandem-${name}-`));
   if (owner.uid !== undefined && owner.gid !== undefined) chownSync(path, owner.uid, owner.gid);

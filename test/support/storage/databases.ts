@@ -3,10 +3,10 @@ import { type Database, openDatabase } from '../../../src/infrastructure/databas
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** A PostgreSQL that tests may make databases in, or `undefined` where there is none. */
+/** The URL of a PostgreSQL in which tests may create databases, or `undefined` when there is none. */
 export const TEST_DATABASE_URL: string | undefined = postgresOfTheTests();
 
-/** A PostgreSQL by its URL, used as by default. */
+/** The default configuration for a PostgreSQL URL. */
 export const onPostgresql = (url: string) => ({
   kind: 'postgresql' as const,
   url,
@@ -16,14 +16,14 @@ export const onPostgresql = (url: string) => ({
   idleTimeout: 10_000,
 });
 
-/** An embedded database of the test's own. */
+/** A new embedded database. */
 export const openEmbedded = async (): Promise<Database> => {
   const { path, remove } = temporaryDirectory();
   const database = await openDatabase({ kind: 'embedded', dataDir: path }, { migrate: true });
   return { ...database, close: () => database.close().finally(remove) };
 };
 
-/** A fresh, unmigrated database of the test's own on a PostgreSQL, its URL, and how to drop it. */
+/** Creates an empty database without migrations on a PostgreSQL. @returns its URL, and `drop`. */
 export const createDatabase = async (server: string): Promise<{ url: string; drop: () => Promise<void> }> => {
   const name = `tandem_test_${randomUUID().replaceAll('-', '')}`;
   const admin = async (sql: string) => {
@@ -36,7 +36,7 @@ export const createDatabase = async (server: string): Promise<{ url: string; dro
   return { url: url.href, drop: () => admin(`drop database ${name} with (force)`) };
 };
 
-/** A migrated database of the test's own on a PostgreSQL. */
+/** A new, migrated database on a PostgreSQL. */
 export const openOnPostgresql = async (server: string): Promise<Database> => {
   const { url, drop } = await createDatabase(server);
   const database = await openDatabase(onPostgresql(url), { migrate: true });

@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type KyselyPlugin } from 'kysely';
 
-/** A node of PostgreSQL's plan, as far as it is looked at here. */
+/** The members of a node in a PostgreSQL plan that are read here. */
 type PlanNode = {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
@@ -9,10 +9,10 @@ type PlanNode = {
   readonly Plans?: readonly PlanNode[];
 };
 
-/** How one statement reaches each table: `Index Scan sessions_pkey`, or `Seq Scan sessions`. */
+/** The scans of one statement, such as `Index Scan sessions_pkey` or `Seq Scan sessions`. */
 export type Plan = { readonly sql: string; readonly scans: readonly string[] };
 
-/** The plans of the statements that `work` sends through the entity manager it is given. They are carried out, too. */
+/** The plans of the statements that `work` executes with the given entity manager. */
 export const plansOf = async (
   em: SqlEntityManager,
   work: (em: SqlEntityManager) => Promise<unknown>,

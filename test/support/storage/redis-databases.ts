@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis';
 
-/** Which database of a Redis was taken last. */
+/** The key with the number of the database that was taken last. */
 const LAST_TAKEN = 'tandem:test:last-database';
 
-/** An empty database of the test's own on a Redis, its URL, and how to empty it. Databases are taken in turn. */
+/** Takes the next database of a Redis and empties it. @returns its URL, and `empty`. */
 export const takeRedisDatabase = async (server: string): Promise<{ url: string; empty: () => Promise<void> }> => {
   const number = await asking(server, async (redis) => {
     const [, count] = (await redis.config('GET', 'databases')) as string[];

@@ -11,7 +11,7 @@ export type TestStorage = {
   readonly close: () => Promise<void>;
 };
 
-/** The repositories of a fresh database, for a whole file of tests: of an embedded one, or of the project's real one. */
+/** The repositories of a new database for a test file: embedded, or on the PostgreSQL of the vitest project. */
 export const openTestStorage = async (): Promise<TestStorage> => {
   const server = realPostgres();
   const { em, close } = await (server === null ? openEmbedded() : openOnPostgresql(server));

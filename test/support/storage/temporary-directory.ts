@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A directory of the test's own, which is made when it is first asked for, and how to take it away. */
+/** A temporary directory that is created at its first use, and `remove`, which deletes it. */
 export const temporaryDirectory = (): { readonly path: string; readonly remove: () => void } => {
   let made: string | undefined;
   return {

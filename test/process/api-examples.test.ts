@@ -4,18 +4,18 @@ import { readText } from '../support/checkout/repository.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** The fenced blocks of docs/api.md from its examples on: commands, and what they answer. */
+/** The fenced blocks of docs/api.md from its examples on: commands and their responses. */
 const blocks = [
   ...(readText('docs/api.md').split('\n### Examples\n')[1] ?? '').matchAll(/```(sh|json)\n([\s\S]*?)```/g),
 ].map(([, language = '', text = '']) => ({ language, text }));
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
-/** The answer that the page prints below each command; `null` where it prints none. */
+/** The response below each command on the page; `null` where there is none. */
 const printed = blocks.flatMap(({ language }, index) => {
   const next = blocks[index + 1];
   return language === 'sh' ? [next?.language === 'json' ? JSON.parse(next.text) : null] : [];
 });
 
-/** The names and types of what a value holds; of an array, those of its first item. */
+/** The names and types of the members of a value; for an array, those of its first item. */
 const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf);
   if (typeof value !== 'object' || value === null) return value === null ? null : typeof value;
@@ -33,17 +33,17 @@ describe('the examples of docs/api.md', () => {
     directory.remove();
   });
 
-  it('answer as they are printed, one after the other', () => {
+  it('have the printed responses when they run in order', () => {
     const script = commands.join("\nprintf '\\0'\n").replaceAll('http://localhost:3000', service.url);
     const { stdout, status } = spawnSync('sh', ['-ec', `export TMPDIR="$PWD"\n${script}`], {
       cwd: directory.path,
       encoding: 'utf8',
     });
     expect(status).toBe(0);
-    const answers = stdout.split('\0').map((text) => (text === '' ? null : JSON.parse(text)));
-    expect(answers.length).toBeGreaterThan(10);
-    expect(answers.map(shapeOf)).toEqual(printed.map(shapeOf));
+    const responses = stdout.split('\0').map((text) => (text === '' ? null : JSON.parse(text)));
+    expect(responses.length).toBeGreaterThan(10);
+    expect(responses.map(shapeOf)).toEqual(printed.map(shapeOf));
     const codes = (all: readonly { readonly code?: string }[]) => all.map((answer) => answer?.code);
-    expect(codes(answers)).toEqual(codes(printed));
+    expect(codes(responses)).toEqual(codes(printed));
   });
 });

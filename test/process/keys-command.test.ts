@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** `npm run keys -- …` without npm, in an environment of the test's. */
+/** `npm run keys -- …` without npm, in the given environment. */
 const keys = (args: readonly string[], env: Env = {}, cwd = import.meta.dirname) => {
   const command = [`${ROOT}src/infrastructure/main.ts`, 'keys', ...args];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8' });
@@ -29,7 +29,7 @@ const VARIABLES = [
 ];
 const FILES = ['access-private.pem', 'access-public.pem', 'keys.env', 'refresh-private.pem', 'refresh-public.pem'];
 
-/** The variables of what was printed, without what else a reader of environment files makes of it. */
+/** The key variables in printed text. */
 const variablesIn = (text: string): Record<string, string> =>
   Object.fromEntries(Object.entries(parseEnv(text)).filter(([name]) => VARIABLES.includes(name))) as Record<
     string,
@@ -69,14 +69,14 @@ describe('keys generate', () => {
   });
 
   // Proves: asvs-11.5.1
-  it('makes other pairs each time, whatever is wrong with the environment', () => {
+  it('generates different pairs each time, even if the environment is invalid', () => {
     const again = keys(['generate'], { PORT: 'http', JWT_ACCESS_PRIVATE_KEY: 'none' });
     expect(again.status).toBe(0);
     const [first, second] = [printed.stdout, again.stdout].map((text) => Object.values(variablesIn(text)));
     expect(new Set([...(first ?? []), ...(second ?? [])]).size).toBe(8);
   });
 
-  it('writes files that only their owner can read, and prints their names alone', () => {
+  it('writes files that only their owner can read, and prints only their names', () => {
     const out = join(directory.path, 'deep', 'new');
     const { status, stdout, stderr } = keys(['generate', '--out', out]);
     expect([status, stderr]).toEqual([0, '']);
@@ -107,7 +107,7 @@ describe('keys generate', () => {
     expect(readdirSync(directory.path).filter((name) => name.startsWith('taken'))).toEqual(['taken']);
   });
 
-  it('says so when there is no way to the directory', () => {
+  it('reports a directory that cannot be created', () => {
     const file = join(directory.path, 'file');
     writeFileSync(file, '');
     for (const out of [file, join(file, 'below')]) {
@@ -141,7 +141,7 @@ describe('keys rotate', () => {
   });
 
   // Proves: operator-5, asvs-11.1.1
-  it('says three steps, after each of which production starts', () => {
+  it('prints three steps, after each of which production starts', () => {
     expect(printed).toMatchObject({ status: 0, stderr: '' });
     expect(steps).toHaveLength(3);
     let env: Env = ENV;
@@ -164,7 +164,7 @@ describe('keys rotate', () => {
     }
   });
 
-  it('sets private keys in the second step alone, and tells none of the old ones', () => {
+  it('sets private keys in the second step only, and prints none of the old ones', () => {
     expect(steps.map((step) => Object.keys(parseEnv(step)).length)).toEqual([2, 4, 2]);
     expect(steps.map((step) => step.split('PRIVATE KEY-----').length - 1)).toEqual([0, 4, 0]);
     for (const { privateKey } of [OLD.access, OLD.refresh]) {
@@ -173,7 +173,7 @@ describe('keys rotate', () => {
     }
   });
 
-  it.each(['ACCESS', 'REFRESH'] as const)('tells from when on the old key of %s may go', (kind) => {
+  it.each(['ACCESS', 'REFRESH'] as const)('prints when the old key of %s may be removed', (kind) => {
     const [, moment = ''] =
       new RegExp(`^# Not before (\\S+):\\nJWT_${kind}_PUBLIC_KEY=`, 'm').exec(steps[2] ?? '') ?? [];
     const earliest = Date.parse(moment) - LIFETIMES[kind];
@@ -181,7 +181,7 @@ describe('keys rotate', () => {
     expect(earliest).toBeLessThanOrEqual(ended);
   });
 
-  it('keeps every key that still verifies until the last step', () => {
+  it('keeps every verification key until the last step', () => {
     const older = testKeyPair();
     const access = { ...OLD.access, publicKeys: [...OLD.access.publicKeys, ...older.publicKeys] };
     const [, ...again] = keys(['rotate'], { ...ENV, ...keyVariables({ ...OLD, access }) }).stdout.split(/^# step-\d/m);
@@ -199,7 +199,7 @@ describe('keys rotate', () => {
     expect(mode(join(out, 'step-2.env'))).toBe('600');
   });
 
-  it('refuses an environment that is wrong, or has no keys', () => {
+  it('refuses an environment that is invalid or has no keys', () => {
     expect(keys(['rotate'], { ...ENV, JWT_REFRESH_PUBLIC_KEY: '' })).toMatchObject({
       status: 1,
       stdout: '',
@@ -210,7 +210,7 @@ describe('keys rotate', () => {
 });
 
 describe('keys check', () => {
-  it('tells which keys sign and which verify, by their kid', async () => {
+  it('prints which keys sign and which verify, by their kid', async () => {
     const [current, older] = [testKeys(), testKeyPair()];
     const access = { ...current.access, publicKeys: [...current.access.publicKeys, ...older.publicKeys] };
     const { status, stdout, stderr } = keys(['check'], { ...PRODUCTION, ...keyVariables({ ...current, access }) });
@@ -230,7 +230,7 @@ describe('keys check', () => {
     );
   });
 
-  it('tells every problem of an environment in which the service would not start, and no value', () => {
+  it('reports every problem that prevents the service from starting, without values', () => {
     const broken = { ...PRODUCTION, JWT_ACCESS_PRIVATE_KEY: 'marker', JWT_REFRESH_PUBLIC_KEY: '', PORT: 'marker' };
     const { status, stdout, stderr } = keys(['check'], broken);
     expect([status, stdout]).toEqual([1, '']);
@@ -240,13 +240,13 @@ describe('keys check', () => {
     expect(stderr).not.toContain('marker');
   });
 
-  it('is content without keys where the service makes its own', () => {
+  it('succeeds without keys where the service generates its own', () => {
     expect(keys(['check'])).toMatchObject({ status: 0, stdout: expect.stringContaining('DATA_DIR') });
     expect(keys(['check'], { NODE_ENV: 'production' }).status).toBe(1);
   });
 
   // Proves: theft-6
-  it('tells no private key, whatever it finds', () => {
+  it('never prints a private key', () => {
     for (const env of [PRODUCTION, { ...PRODUCTION, PORT: 'http' }, { ...PRODUCTION, JWT_ACCESS_PUBLIC_KEY: 'none' }]) {
       const { stdout, stderr } = keys(['check'], env);
       for (const name of ['JWT_ACCESS_PRIVATE_KEY', 'JWT_REFRESH_PRIVATE_KEY']) {
@@ -267,13 +267,13 @@ describe('keys', () => {
     ['a directory for check', ['check', '--out', 'x']],
     ['an unknown option', ['generate', '--force']],
     ['an option without its value', ['generate', '--out']],
-  ])('explains itself when it is given %s', (_what, args) => {
+  ])('prints its usage when it is given %s', (_what, args) => {
     const { status, stdout, stderr } = keys(args);
     expect([status, stdout]).toEqual([1, '']);
     for (const command of ['generate', 'rotate', 'check']) expect(stderr).toContain(`npm run keys -- ${command}`);
   });
 
-  it('explains itself when it is asked to', () => {
+  it('prints its usage with --help', () => {
     expect(keys(['--help'])).toMatchObject({ status: 0, stderr: '', stdout: expect.stringContaining('generate') });
   });
 });

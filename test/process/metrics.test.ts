@@ -16,7 +16,7 @@ const freePort = async (): Promise<number> => {
   return port;
 };
 
-/** The value of a sample of the exposition format, by its name and labels. */
+/** The value of a sample in the exposition format, by its name and labels. */
 const sample = (text: string, series: string): number | undefined => {
   const line = text.split('\n').find((each) => each.startsWith(`${series} `));
   return line === undefined ? undefined : Number(line.slice(series.length + 1));
@@ -36,7 +36,7 @@ describe('the metrics', () => {
   });
   const scrape = async () => (await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200)).text;
 
-  it('count requests by route and status, and refreshes by what became of them', async () => {
+  it('count requests by route and status, and refreshes by outcome', async () => {
     const http = request(service.url);
     const cookie = cookiePair(refreshCookieOf(await http.post('/auth/register').send(aPerson()).expect(201)));
     await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
@@ -54,12 +54,12 @@ describe('the metrics', () => {
     expect(text).not.toContain('/nowhere');
   });
 
-  it('count what is no HTTP request', async () => {
+  it('count unreadable requests', async () => {
     await exchangeRaw(service.url, 'GARBAGE\r\n\r\n');
     expect(sample(await scrape(), 'tandem_http_unreadable_requests_total{status="400"}')).toBe(1);
   });
 
-  it('tell the hashing queue and who counts for the rate limits', async () => {
+  it('contain the hashing queue and where rate limits are counted', async () => {
     const text = await scrape();
     expect(sample(text, 'tandem_password_hashes{state="running"}')).toBe(0);
     expect(sample(text, 'tandem_password_hashes{state="waiting"}')).toBe(0);
@@ -68,11 +68,11 @@ describe('the metrics', () => {
   });
 
   // Proves: operator-6
-  it('are not on the port of the service', async () => {
+  it('are not served on the port of the service', async () => {
     await request(service.url).get('/metrics').expect(404);
   });
 
-  it('keep the service from starting where they cannot be listened for', async () => {
+  it('prevent the service from starting when their port is taken', async () => {
     const env = { DATABASE_URL: 'memory:', DATA_DIR: directory.path, METRICS: String(port) };
     const { outcome, stderr } = spawnService(env);
     expect(await outcome).toEqual({ code: 1, signal: null });

@@ -5,13 +5,13 @@ import { readText } from '../support/checkout/repository.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** The shell blocks below a heading of the README, as they stand there. */
+/** The shell blocks below a heading of the README. */
 const shellBlocks = (heading: string): string[] => {
   const [, section = ''] = readText('README.md').split(`## ${heading}\n`);
   return [...(section.split('\n## ')[0] ?? '').matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 };
 
-describe('the walk with curl of the README', () => {
+describe('the curl examples of the README', () => {
   const data = temporaryDirectory();
   const here = temporaryDirectory();
   let service: RunningService;
@@ -24,7 +24,7 @@ describe('the walk with curl of the README', () => {
     here.remove();
   });
 
-  it('registers, logs in, reads a protected route, refreshes, reads the catalog and logs out, and leaves no file', () => {
+  it('register, log in, read a protected route, refresh, read the catalog and log out, and leave no file', () => {
     const blocks = ['export TMPDIR="$PWD"', ...shellBlocks('Try it with curl')];
     const script = blocks.join('\necho\n').replaceAll('http://localhost:3000', service.url);
     const { stdout, status } = spawnSync('sh', ['-ec', script], { cwd: here.path, encoding: 'utf8' });

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** The outcome of a start that fails: what it said, and with which status it ended. */
+/** The output and the exit status of a start that fails. */
 const refusalOf = async (env: Readonly<Record<string, string>>, wrap?: readonly string[]) => {
   const { outcome, stdout, stderr } = spawnService(env, wrap);
   const { code } = await outcome;
@@ -18,7 +18,7 @@ describe('the service refuses to start', () => {
   afterAll(directory.remove);
 
   // Proves: cookie-11, key-1, operator-4
-  it('with a configuration that is wrong: every variable is named, no value is told', async () => {
+  it('with an invalid configuration: reports every variable, without values', async () => {
     const { code, stdout, stderr } = await refusalOf({
       NODE_ENV: 'production',
       PORT: 'marker-port',
@@ -28,7 +28,7 @@ describe('the service refuses to start', () => {
     });
     expect(code).toBe(1);
     expect(stdout).toEqual([]);
-    const said = stderr.join('\n');
+    const output = stderr.join('\n');
     for (const name of [
       'PORT',
       'JWT_ACCESS_EXPIRES_IN',
@@ -37,9 +37,9 @@ describe('the service refuses to start', () => {
       'JWT_REFRESH_COOKIE_SECURE',
       'ALLOWED_ORIGINS_PROD',
     ]) {
-      expect(said).toMatch(new RegExp(`^${name}: `, 'm'));
+      expect(output).toMatch(new RegExp(`^${name}: `, 'm'));
     }
-    expect(said).not.toContain('marker');
+    expect(output).not.toContain('marker');
   });
 
   it('with a DATA_DIR that is a file', async () => {
@@ -50,21 +50,21 @@ describe('the service refuses to start', () => {
     expect(stderr).toEqual([expect.stringMatching(/^DATA_DIR .*EEXIST/)]);
   });
 
-  it('with a DATA_DIR that cannot be made', async () => {
+  it('with a DATA_DIR that cannot be created', async () => {
     const { code, stderr } = await refusalOf({ DATA_DIR: '/dev/null/data' });
     expect(code).toBe(1);
     expect(stderr).toEqual([expect.stringMatching(/^DATA_DIR .*ENOTDIR/)]);
   });
 
-  it('on a disk without room for its database', async () => {
-    // A limit on the size of a file stands for the disk: 1,000 blocks are less than the database's first file.
+  it('on a disk without space for its database', async () => {
+    // A limit on the file size simulates the full disk: 1,000 blocks are less than the database's first file.
     const limited = ['bash', '-c', 'ulimit -f 1000; exec "$@"', 'limited'];
     const { code, stderr } = await refusalOf({ DATA_DIR: join(directory.path, 'full') }, limited);
     expect(code).toBe(1);
     expect(stderr).toEqual([expect.stringContaining('DATA_DIR')]);
   });
 
-  it('with an `.env` in the working directory that is wrong', async () => {
+  it('with an invalid `.env` in the working directory', async () => {
     const workingDirectory = join(directory.path, 'with-env');
     mkdirSync(workingDirectory);
     writeFileSync(join(workingDirectory, '.env'), 'TRUST_PROXY=marker\n');

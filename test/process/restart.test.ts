@@ -21,7 +21,7 @@ describe('the service on its embedded database', () => {
     request(url).post('/auth/login').send({ account: person.email, password: person.password });
 
   // Proves: user-10
-  it('starts on an empty directory, and after a stop has what it had: users, sessions and keys', async () => {
+  it('starts on an empty directory, and keeps users, sessions and keys over a restart', async () => {
     service = await runService(env);
     expect(messagesOf(service)).toContain('Preparing the database …');
     const registered = await request(service.url).post('/auth/register').send(person);
@@ -41,7 +41,7 @@ describe('the service on its embedded database', () => {
   });
 
   // Proves: operator-3
-  it('has let nobody else read any of it, by whatever umask it was started', async () => {
+  it('writes files that only its user can read, whatever the umask', async () => {
     const other = temporaryDirectory();
     onTestFinished(other.remove);
     chmodSync(other.path, 0o755);
@@ -56,7 +56,7 @@ describe('the service on its embedded database', () => {
   });
 
   // Proves: user-10
-  it('keeps what it acknowledged when it is killed', async () => {
+  it('keeps acknowledged data when it is killed', async () => {
     service ??= await runService(env);
     const other = aPerson();
     expect((await request(service.url).post('/auth/register').send(other)).status).toBe(201);
@@ -69,14 +69,14 @@ describe('the service on its embedded database', () => {
     expect(again.status).toBe(200);
   });
 
-  it('shares its directory with no second process', async () => {
+  it('refuses a second process on its directory', async () => {
     service ??= await runService(env);
     await expect(runService(env)).rejects.toThrow(/DATA_DIR .* process \d+ is using it/);
     expect((await login(service)).status).toBe(200);
   });
 
   // Proves: asvs-16.2.3
-  it('answers in one line of JSON for each request, with the id that the client got', async () => {
+  it('logs one line of JSON for each request, with the id that the client received', async () => {
     service ??= await runService({ ...env, LOG_LEVEL: 'debug' });
     const response = await request(service.url).get('/errors').set('svc-request-id', 'from-the-client');
     expect(response.headers['svc-request-id']).toBe('from-the-client');

@@ -4,7 +4,7 @@ import { openWorld, SITUATIONS, type Visitor } from '../support/browser/world.ts
 
 const REFRESH = '/auth/refresh-token';
 
-/** What the browser keeps for the service. */
+/** The cookies of the browser for the service. */
 const cookiesOf = async ({ browser }: Visitor) =>
   (await browser.cookies()).map(({ name, path, httpOnly, secure, sameSite }) => ({
     name,
@@ -20,7 +20,7 @@ const tokenOf = async ({ browser }: Visitor): Promise<string | undefined> =>
 describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   const { world, visit, signedUp } = openWorld(host, env);
 
-  it('registers, logs in, refreshes, asks who it is and logs out', async () => {
+  it('registers, logs in, refreshes, reads the current user and logs out', async () => {
     const visitor = await visit();
     const { person, post, get } = visitor;
     const registered = await post('/auth/register', person);
@@ -45,7 +45,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   });
 
   // Proves: asvs-3.3.2
-  it('has one cookie, with the attributes that were configured', async () => {
+  it('has one cookie, with the configured attributes', async () => {
     const visitor = await signedUp();
     await visitor.post(REFRESH);
     const attributes =
@@ -56,7 +56,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   });
 
   // Proves: script-1, asvs-3.3.4
-  it('cannot read the refresh token by script, nor can a page of the service or of a foreign site', async () => {
+  it('cannot read the refresh token by script; neither can a page of the service or of a foreign site', async () => {
     const { tab, open, browser } = await signedUp();
     const ofTheService = await open(`${world().service}/auth/session`);
     const ofAnotherSite = await open(world().foreign.publish('<title>foreign</title>'));
@@ -71,7 +71,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     expect((await browser.cookies()).map(({ name }) => name)).toContain('refresh_token');
   });
 
-  it('sends the cookie below /auth and nowhere else', async () => {
+  it('sends the cookie only below /auth', async () => {
     const { get, post } = await signedUp();
     const { seen } = world().witness.watch();
     await get('/auth/session');
@@ -89,10 +89,10 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     ]);
   });
 
-  it('is asked for by a preflight, which comes without a cookie and is answered 204', async () => {
+  it('sends a preflight without a cookie, which is answered 204', async () => {
     const { post, person } = await signedUp();
     const { seen } = world().witness.watch();
-    // Of an address that was asked before, the browser remembers the preflight. Routes take any letter case.
+    // The browser caches the preflight of an address. Routes are not case-sensitive, so another case is a new address.
     const path = '/auth/LOGIN';
     await post(path, { account: person.email, password: person.password });
     const common = {
@@ -106,21 +106,21 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     ]);
   });
 
-  it('reads svc-request-id, which it may choose, and no header that is not exposed', async () => {
+  it('can set and read svc-request-id, and cannot read headers that are not exposed', async () => {
     const { get } = await visit();
     const { headers } = await get('/auth/session', { 'svc-request-id': 'chosen by a page' });
     expect(headers).toHaveProperty('svc-request-id', 'chosen by a page');
     expect(headers).not.toHaveProperty('x-frame-options');
   });
 
-  it('reads an error and its code', async () => {
+  it('can read an error and its code', async () => {
     const { get } = await visit();
     const { status, body, headers } = await get('/users/me');
     expect([status, body.code]).toEqual([401, 'AUTH_TOKEN_MISSING']);
     expect(headers).toHaveProperty('svc-request-id');
   });
 
-  it('refreshes in two tabs at once: one wins, the other tries again and wins, and the session lives', async () => {
+  it('refreshes in two tabs at once: one succeeds, the other succeeds at its second attempt, and the session stays alive', async () => {
     const { tab, open, post } = await signedUp();
     const tabs = [tab, await open(world().app.publish('<title>second tab</title>'))];
     world().witness.gather(2);
@@ -131,7 +131,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
     for (const each of tabs) expect((await post(REFRESH, undefined, each)).status).toBe(200);
   });
 
-  it('logs out in one tab, and the other is logged out too', async () => {
+  it('is logged out in every tab after a log-out in one', async () => {
     const { open, post, get } = await signedUp();
     const second = await open(world().app.publish('<title>second tab</title>'));
     await get('/auth/clear-cookie');
@@ -139,7 +139,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('$title', ({ host, env }) => {
   });
 });
 
-describe.runIf(canBrowse())('five tabs that renew at the same moment, round after round', () => {
+describe.runIf(canBrowse())('five tabs that refresh at the same moment, repeatedly', () => {
   const [TABS, ROUNDS, ATTEMPTS] = [5, 15, 50];
 
   const fiveTabs = async ({ signedUp, world }: ReturnType<typeof openWorld>) => {
@@ -148,7 +148,7 @@ describe.runIf(canBrowse())('five tabs that renew at the same moment, round afte
     while (tabs.length < TABS) tabs.push(await visitor.open(world().app.publish('<title>another tab</title>')));
     return { visitor, tabs };
   };
-  /** Refreshes, and tries again at once for as long as it is refused. @returns every status. */
+  /** Refreshes, and tries again at once as long as it is refused. @returns every status. */
   const renew = async ({ post }: Visitor, tab: Visitor['tab']): Promise<number[]> => {
     const statuses: number[] = [];
     while (statuses.at(-1) !== 200 && statuses.length < ATTEMPTS) {
@@ -160,7 +160,7 @@ describe.runIf(canBrowse())('five tabs that renew at the same moment, round afte
   describe('by default', () => {
     const opened = openWorld('localhost', { RATE_LIMIT_GLOBAL: 'off' });
 
-    it('are all served in the end, and stay logged in, though the first request arrives after two rotations', async () => {
+    it('all succeed eventually and stay logged in, even if one request arrives after two rotations', async () => {
       const { visitor, tabs } = await fiveTabs(opened);
       for (let round = 0; round < ROUNDS; round += 1) {
         opened.world().witness.holdBack(2);
@@ -173,7 +173,7 @@ describe.runIf(canBrowse())('five tabs that renew at the same moment, round afte
   describe('with JWT_REFRESH_REPLAY_WINDOW=10s', () => {
     const opened = openWorld('localhost', { RATE_LIMIT_GLOBAL: 'off', JWT_REFRESH_REPLAY_WINDOW: '10s' });
 
-    it('are all served at once', async () => {
+    it('all succeed at the first attempt', async () => {
       const { visitor, tabs } = await fiveTabs(opened);
       for (let round = 0; round < ROUNDS; round += 1) {
         const answers = await Promise.all(tabs.map((tab) => visitor.post(REFRESH, undefined, tab)));
@@ -183,10 +183,10 @@ describe.runIf(canBrowse())('five tabs that renew at the same moment, round afte
   });
 });
 
-describe.runIf(canBrowse())('an application that asks too often', () => {
+describe.runIf(canBrowse())('an application that exceeds its rate limit', () => {
   const { visit } = openWorld('localhost', { RATE_LIMIT_GLOBAL: '1/60' });
 
-  it('reads how long it has to wait', async () => {
+  it('can read Retry-After', async () => {
     const { get } = await visit();
     expect((await get('/users/me')).status).toBe(401);
     const { status, headers } = await get('/users/me');

@@ -8,7 +8,7 @@ import { readText } from '../support/checkout/repository.ts';
 const REFRESH = '/auth/refresh-token';
 const [, CLIENT = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/browser.md')) ?? [];
 
-/** What the page prints, as a page can load it: its functions become those of `client`. */
+/** The code of the documentation as a script for a page: its functions become members of `client`. */
 const script = (service: string): string => {
   const names = [...CLIENT.matchAll(/^export const (\w+)/gm)].map(([, name]) => name);
   const code = CLIENT.replaceAll(/^export /gm, '').replaceAll('http://localhost:3000', service);
@@ -20,7 +20,7 @@ const page = ({ app, service }: World): string => app.publish(script(service));
 const evaluate = (tab: Page, code: string): Promise<unknown> => tab.evaluate(code);
 const nameOf = ({ service }: World): string =>
   `client.authorized('${service}/users/me').then((response) => response.json()).then(({ data }) => data.username)`;
-/** What a promise of the client is rejected with, or `null`. */
+/** The code with which a call is rejected, or `null`. */
 const codeOf = (call: string): string => `${call}.then(() => null, ({ code }) => code)`;
 
 const sent = (seen: readonly Seen[]) =>
@@ -33,7 +33,7 @@ describe.runIf(canBrowse())('the client that docs/browser.md prints', () => {
     expect(CLIENT.trimEnd().split('\n').length).toBeLessThanOrEqual(30);
   });
 
-  it('registers, logs in, goes on after a reload, and logs out', async () => {
+  it('registers, logs in, stays logged in after a reload, and logs out', async () => {
     const { open, person } = await visit();
     const tab = await open(page(world()));
     await evaluate(tab, `client.register(${JSON.stringify(person)})`);
@@ -45,7 +45,7 @@ describe.runIf(canBrowse())('the client that docs/browser.md prints', () => {
     expect(await evaluate(tab, codeOf('client.refresh()'))).toBe('AUTH_FAILED');
   });
 
-  it('renews an access token that is refused, and repeats the request', async () => {
+  it('refreshes when an access token is refused, and repeats the request', async () => {
     const { open, person } = await signedUp();
     const tab = await open(page(world()));
     await evaluate(tab, 'client.refresh()');
@@ -70,7 +70,7 @@ describe.runIf(canBrowse())('the client that docs/browser.md prints', () => {
     expect(sent(seen())).toEqual([[REFRESH, 200]]);
   });
 
-  it('is logged in in both of two tabs that refresh at once', async () => {
+  it('stays logged in in two tabs that refresh at once', async () => {
     const { open, person } = await signedUp();
     const tabs = [await open(page(world())), await open(page(world()))];
     const { seen } = world().witness.watch();
@@ -84,7 +84,7 @@ describe.runIf(canBrowse())('the client that docs/browser.md prints', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   });
 
-  it('says the code of what it was refused for', async () => {
+  it('rejects with the code of the error', async () => {
     const { open, person } = await signedUp();
     const tab = await open(page(world()));
     expect(await evaluate(tab, codeOf(`client.login('${person.username}', 'wrong')`))).toBe('AUTH_CREDENTIALS_INVALID');
@@ -96,7 +96,7 @@ describe.runIf(canBrowse())('the refresh that the README prints', () => {
   const [, section = ''] = readText('README.md').split('## From a browser\n');
   const [, refresh = ''] = /```js\n([\s\S]*?)```/.exec(section) ?? [];
 
-  it('succeeds in both of two tabs that refresh at once', async () => {
+  it('succeeds in two tabs that refresh at once', async () => {
     const { open } = await signedUp();
     const html = `<script>${refresh.replaceAll('http://localhost:3000', world().service)}</script>`;
     const tabs = [await open(world().app.publish(html)), await open(world().app.publish(html))];
@@ -106,10 +106,10 @@ describe.runIf(canBrowse())('the refresh that the README prints', () => {
   });
 });
 
-describe.runIf(canBrowse())('a page on 127.0.0.1 and the service on localhost, by the default cookie', () => {
+describe.runIf(canBrowse())('a page on 127.0.0.1 with the service on localhost and the default cookie', () => {
   const { world, signedUp } = openWorld('127.0.0.1', {});
 
-  it('logs in, and has no cookie to refresh with', async () => {
+  it('logs in, but its refresh has no cookie', async () => {
     const { open, person } = await signedUp();
     const tab = await open(page(world()));
     await evaluate(tab, `client.login('${person.username}', '${person.password}')`);

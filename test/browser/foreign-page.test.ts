@@ -8,12 +8,12 @@ const CLEAR = '/auth/clear-cookie';
 const REFRESH = '/auth/refresh-token';
 const LOGIN = '/auth/login';
 
-describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ host, env }) => {
+describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, with $title', ({ host, env }) => {
   const { world, signedUp } = openWorld(host, env);
-  /** Whether the cookie comes along with whatever a browser sends. */
+  /** Whether the browser sends the cookie with every request. */
   const none = env.JWT_REFRESH_COOKIE_SAME_SITE === 'none';
 
-  /** Has somebody who is logged in see the page. @returns what it sent, after the session has proved to be as it was. */
+  /** Opens the page as a logged-in user, and expects that the session is unchanged. @returns the requests of the page. */
   const attack = async (path: string, { html, click }: Attack): Promise<Seen> => {
     const { open, post } = await signedUp();
     const { sees } = world().witness.watch();
@@ -31,29 +31,29 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
   });
 
   // Proves: website-2, asvs-3.3.2
-  it.each(NAVIGATING)('does not log out by $title, though the cookie comes along', async (given) => {
+  it.each(NAVIGATING)('does not log out by $title, although the cookie is sent', async (given) => {
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin: undefined, cookie: true, status: 200 });
   });
 
-  it.each(READING)('does not log out by $title, which is forbidden', async (given) => {
+  it.each(READING)('does not log out by $title, which is answered 403', async (given) => {
     const { origin } = world().foreign;
     expect(await attack(CLEAR, given)).toMatchObject({ method: 'GET', origin, cookie: none, status: 403 });
   });
 
   // Proves: website-1, asvs-3.5.1
-  it.each(POSTING)('does not refresh by $title, which is forbidden', async (given) => {
+  it.each(POSTING)('does not refresh by $title, which is answered 403', async (given) => {
     const sent = await attack(REFRESH, given);
     expect(sent).toMatchObject({ method: 'POST', cookie: none, status: 403 });
     expect([world().foreign.origin, 'null']).toContain(sent.origin);
   });
 
   // Proves: website-3, asvs-3.5.2
-  it('does not log in as somebody else by a form that looks like JSON, which is forbidden', async () => {
+  it('does not log in as another user by a form that looks like JSON, which is answered 403', async () => {
     expect(await attack(LOGIN, JSON_LIKE_FORM)).toMatchObject({ method: 'POST', status: 403 });
   });
 
   // Proves: website-2
-  it.each(['foreign', 'app'] as const)('does not log out by a redirect of the site %s', async (through) => {
+  it.each(['foreign', 'app'] as const)('does not log out by a redirect through the site %s', async (through) => {
     const { open, post } = await signedUp();
     const { sees } = world().witness.watch();
     const redirect = world()[through].redirect(world().service + CLEAR);
@@ -64,7 +64,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
   });
 
   // Proves: website-5
-  it('has no answer to read', async () => {
+  it('cannot read a response', async () => {
     const { open, post, get, person } = await signedUp();
     const page = await open(world().foreign.publish('<title>foreign</title>'));
     const { seen } = world().witness.watch();
@@ -90,7 +90,7 @@ describe.runIf(canBrowse()).each(SITUATIONS)('a foreign page, to $title', ({ hos
 describe.runIf(canBrowse())('a page of the same site', () => {
   const { world, signedUp } = openWorld('localhost', {});
 
-  it('logs out by a link, when it is the application’s', async () => {
+  it('logs out by a link when it belongs to the application', async () => {
     const { open, post, browser } = await signedUp();
     const { sees } = world().witness.watch();
     const page = await open(world().app.publish(`<a href="${world().service}${CLEAR}">log out</a>`));
@@ -101,7 +101,7 @@ describe.runIf(canBrowse())('a page of the same site', () => {
     expect((await post(REFRESH)).body.code).toBe('AUTH_FAILED');
   });
 
-  it('has no answer to read and refreshes nothing, when its origin is not on the list', async () => {
+  it('cannot read a response and does not refresh when its origin is not allowed', async () => {
     const { open, post } = await signedUp();
     const neighbour = await world().openSite('localhost');
     const page = await open(neighbour.publish('<title>neighbour</title>'));
@@ -121,7 +121,7 @@ describe.runIf(canBrowse())('a page of the same site', () => {
     expect((await post(REFRESH)).status).toBe(200);
   });
 
-  it('logs out when the visitor types the address', async () => {
+  it('logs out when the user enters the address', async () => {
     const { open, browser } = await signedUp();
     await open(world().service + CLEAR);
     expect(await browser.cookies()).toEqual([]);

@@ -27,7 +27,7 @@ describe('a password that is guessed first', () => {
   });
 
   // Proves: asvs-6.2.10
-  it('logs in whoever has it already', async () => {
+  it('still logs in a user who already has it', async () => {
     const app = application({ blocklist });
     const passwordHash = await app.hasher.hash(COMMON);
     const { user } = await app.register(ADA);
@@ -38,7 +38,7 @@ describe('a password that is guessed first', () => {
 
 describe('another password', () => {
   // Proves: asvs-6.2.5
-  it.each([ADA.password, `${COMMON}!`, 'Adalbert', 'example.org'])('is taken: %s', async (password) => {
+  it.each([ADA.password, `${COMMON}!`, 'Adalbert', 'example.org'])('is accepted: %s', async (password) => {
     expect(await application({ blocklist }).register({ ...ADA, password })).toHaveProperty('accessToken');
   });
 });

@@ -13,7 +13,7 @@ describe('listErrors', () => {
   });
 
   // Proves: entry-1
-  it('keeps what the catalog says, and what concerns the service alone to itself', () => {
+  it('returns the public fields of the catalog, without internal ones', () => {
     const { status, retryable, message, description } = CATALOG.DB_QUERY_FAILED;
     const entry = listErrors().find(({ code }) => code === 'DB_QUERY_FAILED');
     expect(entry).toEqual({ code: 'DB_QUERY_FAILED', status, retryable, message, description });

@@ -5,7 +5,7 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Session } from '../../src/domain/session.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../support/application.ts';
 
-const NEXT = 'staple battery';
+const NEW_PASSWORD = 'staple battery';
 const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };
 
 /** Ada, logged in twice; `change` is requested in her first session. */
@@ -20,7 +20,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
       sessionId: here.sessionId,
       tokenIssuedAt: app.clock.now() / 1000,
       currentPassword: ADA.password,
-      newPassword: NEXT,
+      newPassword: NEW_PASSWORD,
       ...input,
     });
   const logIn = (password: string) => app.login({ account: 'Ada', password });
@@ -33,7 +33,7 @@ describe('changePassword', () => {
     app.clock.advance(MINUTE);
     await change();
     await expect(logIn(ADA.password)).rejects.toMatchObject(WRONG);
-    expect((await logIn(NEXT)).user).toEqual({ ...user, updatedAt: app.clock.now() });
+    expect((await logIn(NEW_PASSWORD)).user).toEqual({ ...user, updatedAt: app.clock.now() });
     expect(await users.findById(user.id)).toMatchObject({ updatedAt: app.clock.now() });
   });
 
@@ -46,7 +46,7 @@ describe('changePassword', () => {
 
   it('changes nothing when the current password is wrong', async () => {
     const { app, elsewhere, change, logIn } = await setUp();
-    for (const currentPassword of ['wrong horse', '', NEXT]) {
+    for (const currentPassword of ['wrong horse', '', NEW_PASSWORD]) {
       await expect(change({ currentPassword })).rejects.toMatchObject(WRONG);
     }
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
@@ -58,11 +58,11 @@ describe('changePassword', () => {
     app.clock.advance(MINUTE);
     await change();
     expect(await users.findById(user.id)).toMatchObject({ passwordChangedAt: app.clock.now() });
-    expect((await logIn(NEXT)).user).not.toHaveProperty('passwordChangedAt');
+    expect((await logIn(NEW_PASSWORD)).user).not.toHaveProperty('passwordChangedAt');
   });
 
   // Proves: script-2
-  it('has guesses wait that come after fifty wrong ones, and log-ins of strangers not', async () => {
+  it('makes guesses wait after fifty wrong ones, and does not affect log-ins', async () => {
     const { change, logIn } = await setUp();
     const guesses = Array.from({ length: 51 }, () => change({ currentPassword: 'a guess' }));
     const refusals = await rejections(guesses);
@@ -89,14 +89,14 @@ describe('changePassword', () => {
     const { app, here } = await setUp();
     const change = { userId: app.ids.next(), sessionId: here.sessionId, tokenIssuedAt: 0 };
     await expect(
-      app.changePassword({ ...change, currentPassword: ADA.password, newPassword: NEXT }),
+      app.changePassword({ ...change, currentPassword: ADA.password, newPassword: NEW_PASSWORD }),
     ).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
   });
 
   it('changes nothing when the request was aborted', async () => {
     const { app, user, here, elsewhere, logIn } = await setUp();
     const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
-    const passwords = { currentPassword: ADA.password, newPassword: NEXT };
+    const passwords = { currentPassword: ADA.password, newPassword: NEW_PASSWORD };
     await expect(app.changePassword({ ...input, ...passwords }, AbortSignal.abort())).rejects.toThrow();
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
@@ -164,7 +164,7 @@ describe('changePassword', () => {
       return hash(password);
     };
     await change();
-    expect(await logIn(NEXT)).toHaveProperty('accessToken');
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 });
 
@@ -187,7 +187,7 @@ describe('a log-in with the old password, under way while the password is change
   };
 
   // Proves: asvs-7.4.3
-  it.each(['before', 'after'] as const)('opens no session that stays, when it is changed %s', async (when) => {
+  it.each(['before', 'after'] as const)('leaves no session open when the change happens %s', async (when) => {
     const { outcome, left } = await race(when);
     expect(outcome).toMatchObject(WRONG);
     expect(left).toEqual([true]);

@@ -4,10 +4,10 @@ import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../support/application.ts';
 
-const HOME = '192.0.2.1';
-const STRANGER = '198.51.100.1';
+const OWNER = '192.0.2.1';
+const ATTACKER = '198.51.100.1';
 const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
-const NEXT = 'staple battery horse';
+const NEW_PASSWORD = 'staple battery horse';
 const FREE = 50;
 
 /** The networks of an address. */
@@ -23,7 +23,7 @@ const setUp = async () => {
   /** @returns the result of a log-in: `in`, the error code, or the seconds to wait. */
   const logIn = async (
     password: string,
-    { account = 'Ada', network = HOME, refreshTokens = [] as readonly string[] } = {},
+    { account = 'Ada', network = OWNER, refreshTokens = [] as readonly string[] } = {},
   ): Promise<string | number> => {
     try {
       await app.login({ account, password, source: { networks: networksOf(network), refreshTokens } });
@@ -39,13 +39,13 @@ const setUp = async () => {
     return outcomes;
   };
   /** Attempts on an account from a foreign network until the wait is a minute, and continues. */
-  const besiege = async (account = 'Ada', networks: readonly string[] = [STRANGER]): Promise<void> => {
+  const attackContinuously = async (account = 'Ada', networks: readonly string[] = [ATTACKER]): Promise<void> => {
     for (let second = 0; second < 600; second += 1) {
       for (const network of networks) await guess(second < FREE ? 1 : 3, { account, network });
       clock.advance(SECOND);
     }
   };
-  return { app, ada, clock, logIn, guess, besiege };
+  return { app, ada, clock, logIn, guess, attackContinuously };
 };
 
 const INVALID = 'AUTH_CREDENTIALS_INVALID';
@@ -54,9 +54,9 @@ describe.each([
   ['an account', 'Ada'],
   ['an account that does not exist', 'Nobody'],
   ['an email that does not exist', 'nobody@example.org'],
-])('after 50 failed log-ins, %s', (_what, account) => {
+])('after 50 failed log-ins on %s', (_what, account) => {
   // Proves: guess-1, asvs-6.3.1
-  it('has each further one wait, from a second on and twice as long each time up to a minute', async () => {
+  it('every further one has to wait, from one second on, doubled each time up to a minute', async () => {
     const { clock, guess } = await setUp();
     expect([...(await guess(FREE, { account }))]).toEqual([INVALID]);
     const waits: (string | number)[] = [];
@@ -68,7 +68,7 @@ describe.each([
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
   });
 
-  it('compares no password while it waits', async () => {
+  it('an attempt during the wait compares no password', async () => {
     const { app, guess } = await setUp();
     await guess(FREE, { account });
     const before = app.hasher.comparisons();
@@ -76,7 +76,7 @@ describe.each([
     expect(app.hasher.comparisons()).toBe(before);
   });
 
-  it('counts as one account in every letter case', async () => {
+  it('the account is the same in every letter case', async () => {
     const { guess } = await setUp();
     const spellings = [account.toUpperCase(), account.toLowerCase()];
     for (let round = 0; round < FREE / 2; round += 1) {
@@ -94,7 +94,7 @@ describe('a change of the password', () => {
         sessionId,
         tokenIssuedAt: issuedAt / 1_000,
         currentPassword: 'a guess',
-        newPassword: NEXT,
+        newPassword: NEW_PASSWORD,
       })
       .catch(({ code }: AppError) => code);
 
@@ -103,7 +103,7 @@ describe('a change of the password', () => {
     const before = app.hasher.comparisons();
     for (let count = 0; count < 2 * FREE; count += 1) await change(app, ada.user.id, ada.sessionId, app.clock.now());
     expect(app.hasher.comparisons() - before).toBe(FREE);
-    await guess(2 * FREE, { network: STRANGER, refreshTokens: [ada.refreshToken] });
+    await guess(2 * FREE, { network: ATTACKER, refreshTokens: [ada.refreshToken] });
     expect(app.hasher.comparisons() - before).toBe(2 * FREE);
   });
 
@@ -111,7 +111,7 @@ describe('a change of the password', () => {
     const { app, ada } = await setUp();
     const issuedAt = app.clock.now();
     app.clock.advance(MINUTE);
-    const passwordHash = await app.hasher.hash(NEXT);
+    const passwordHash = await app.hasher.hash(NEW_PASSWORD);
     await app.users.setPasswordHash(ada.user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
     const before = app.hasher.comparisons();
     for (let session = 0; session < 50; session += 1) {
@@ -129,7 +129,7 @@ describe('a log-in that has to wait', () => {
     const refusals = await Promise.all(
       ['a guess', ADA.password].map((password) =>
         app
-          .login({ account: 'Ada', password, source: { networks: networksOf(HOME), refreshTokens: [] } })
+          .login({ account: 'Ada', password, source: { networks: networksOf(OWNER), refreshTokens: [] } })
           .catch((error: unknown) => error),
       ),
     );
@@ -152,8 +152,8 @@ describe('a log-in that has to wait', () => {
   });
 
   it('does not affect open sessions', async () => {
-    const { app, ada, besiege } = await setUp();
-    await besiege();
+    const { app, ada, attackContinuously } = await setUp();
+    await attackContinuously();
     const { refreshToken } = await app.refresh([ada.refreshToken]);
     expect(await app.refresh([refreshToken])).toHaveProperty('accessToken');
   });
@@ -181,7 +181,7 @@ describe('failed log-ins', () => {
     const before = app.hasher.comparisons();
     for (let minute = 0; minute < 60; minute += 1) {
       expect(await logIn(ADA.password)).toBe('in');
-      await guess(FREE, { network: STRANGER });
+      await guess(FREE, { network: ATTACKER });
       clock.advance(MINUTE);
     }
     expect(app.hasher.comparisons() - before - 60).toBeLessThanOrEqual(FREE + 60);
@@ -190,12 +190,12 @@ describe('failed log-ins', () => {
   it('on the username and on the email of one account are counted separately', async () => {
     const { app, guess } = await setUp();
     const before = app.hasher.comparisons();
-    for (const account of ['Ada', ADA.email]) await guess(2 * FREE, { account, network: STRANGER });
+    for (const account of ['Ada', ADA.email]) await guess(2 * FREE, { account, network: ATTACKER });
     expect(app.hasher.comparisons() - before).toBe(100);
   });
 
   // Proves: guess-1
-  it('are compared so many times and no more, however many come at once', async () => {
+  it('are limited exactly, however many arrive at once', async () => {
     const { app, logIn } = await setUp();
     const before = app.hasher.comparisons();
     const outcomes = await Promise.all(Array.from({ length: 300 }, () => logIn('a guess')));
@@ -215,49 +215,49 @@ describe('failed log-ins', () => {
   });
 });
 
-describe('a stranger who never ceases to guess does not keep out', () => {
+describe('an attacker who guesses continuously does not lock out', () => {
   // Proves: guess-2, asvs-6.1.1
   it('a device that has logged in before, whatever its network', async () => {
-    const { ada, besiege, logIn } = await setUp();
-    await besiege();
-    const device = { network: STRANGER, refreshTokens: [ada.refreshToken] };
-    expect(await logIn(ADA.password, { network: STRANGER })).toBeTypeOf('number');
+    const { ada, attackContinuously, logIn } = await setUp();
+    await attackContinuously();
+    const device = { network: ATTACKER, refreshTokens: [ada.refreshToken] };
+    expect(await logIn(ADA.password, { network: ATTACKER })).toBeTypeOf('number');
     expect(await logIn('a typo', device)).toBe(INVALID);
     expect(await logIn(ADA.password, device)).toBe('in');
   });
 
   it('such a device after its session was rotated or ended, until the token expires', async () => {
-    const { app, ada, besiege, logIn } = await setUp();
+    const { app, ada, attackContinuously, logIn } = await setUp();
     const { refreshToken } = await app.refresh([ada.refreshToken]);
     await app.logout([refreshToken]);
-    await besiege();
+    await attackContinuously();
     for (const token of [ada.refreshToken, refreshToken]) {
-      expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: ['no token', token] })).toBe('in');
+      expect(await logIn(ADA.password, { network: ATTACKER, refreshTokens: ['no token', token] })).toBe('in');
     }
     app.clock.advance(7 * DAY);
-    expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: [refreshToken] })).toBeTypeOf('number');
+    expect(await logIn(ADA.password, { network: ATTACKER, refreshTokens: [refreshToken] })).toBeTypeOf('number');
   });
 
   it('such a device that another user has used since', async () => {
-    const { app, ada, besiege, logIn } = await setUp();
+    const { app, ada, attackContinuously, logIn } = await setUp();
     const bob = await app.register(BOB);
-    await besiege();
+    await attackContinuously();
     const refreshTokens = [bob.refreshToken, ada.refreshToken];
-    expect(await logIn(ADA.password, { network: STRANGER, refreshTokens })).toBe('in');
+    expect(await logIn(ADA.password, { network: ATTACKER, refreshTokens })).toBe('in');
   });
 
   // Proves: guess-2
   it('a device that has never logged in, on any other network', async () => {
-    const { besiege, logIn } = await setUp();
-    await besiege();
-    expect(await logIn(ADA.password, { network: STRANGER })).toBeTypeOf('number');
+    const { attackContinuously, logIn } = await setUp();
+    await attackContinuously();
+    expect(await logIn(ADA.password, { network: ATTACKER })).toBeTypeOf('number');
     expect(await logIn(ADA.password)).toBe('in');
   });
 
   it('such a device from ten networks at once, for longer than a minute', async () => {
-    const { clock, besiege, guess, logIn } = await setUp();
+    const { clock, attackContinuously, guess, logIn } = await setUp();
     const networks = Array.from({ length: 10 }, (_none, index) => `198.${index}.100.1`);
-    await besiege('Ada', networks);
+    await attackContinuously('Ada', networks);
     for (let minute = 0; minute < 30; minute += 1) {
       for (const network of networks) await guess(1, { network });
       clock.advance(MINUTE);
@@ -267,7 +267,7 @@ describe('a stranger who never ceases to guess does not keep out', () => {
 
   it('such a device from all addresses of a network, for longer than a minute', async () => {
     const { clock, guess, logIn } = await setUp();
-    await guess(FREE, { network: STRANGER });
+    await guess(FREE, { network: ATTACKER });
     for (let address = 0; address < 256; address += 1) {
       await guess(3, { network: `198.51.100.${address}` });
       clock.advance(MINUTE / 2);
@@ -291,34 +291,34 @@ describe('a device that has logged in before', () => {
     const { ada, clock, guess, logIn } = await setUp();
     const device = { refreshTokens: [ada.refreshToken] };
     for (let minute = 0; minute < 100; minute += 1) {
-      await guess(3, { network: STRANGER, ...device });
+      await guess(3, { network: ATTACKER, ...device });
       clock.advance(MINUTE);
     }
-    await guess(1, { network: STRANGER, ...device });
+    await guess(1, { network: ATTACKER, ...device });
     expect(await logIn(ADA.password, device)).toBe('in');
   });
 
-  it('neither waits for another one, nor clears the count of networks', async () => {
+  it('does not wait for another device, and does not reset the count of networks', async () => {
     const { app, ada, guess, logIn } = await setUp();
     const { refreshToken } = await app.login({ account: 'Ada', password: ADA.password });
-    await guess(FREE, { network: STRANGER });
-    await guess(FREE + 1, { network: STRANGER, refreshTokens: [ada.refreshToken] });
+    await guess(FREE, { network: ATTACKER });
+    await guess(FREE + 1, { network: ATTACKER, refreshTokens: [ada.refreshToken] });
     expect(await logIn(ADA.password, { refreshTokens: [refreshToken] })).toBe('in');
-    expect([...(await guess(1, { network: STRANGER, refreshTokens: [ada.refreshToken] }))]).toEqual([1]);
-    expect([...(await guess(1, { network: STRANGER }))]).toEqual([1]);
+    expect([...(await guess(1, { network: ATTACKER, refreshTokens: [ada.refreshToken] }))]).toEqual([1]);
+    expect([...(await guess(1, { network: ATTACKER }))]).toEqual([1]);
   });
 
   // Proves: guess-2
-  it('is let in with the right password while one of three never ceases to guess, for hours', async () => {
+  it('is admitted with the right password while another of three devices guesses continuously, for hours', async () => {
     const { app, ada, clock, guess, logIn } = await setUp();
     const mine = [];
     for (const _device of [2, 3]) mine.push(await app.login({ account: 'Ada', password: ADA.password }));
     for (let minute = 0; minute < 180; minute += 1) {
-      await guess(3, { network: STRANGER, refreshTokens: [ada.refreshToken] });
+      await guess(3, { network: ATTACKER, refreshTokens: [ada.refreshToken] });
       clock.advance(MINUTE);
     }
     for (const { refreshToken } of mine) {
-      const device = { network: STRANGER, refreshTokens: [refreshToken] };
+      const device = { network: ATTACKER, refreshTokens: [refreshToken] };
       expect([...(await guess(2, device))]).toEqual([INVALID]);
       expect(await logIn(ADA.password, device)).toBe('in');
     }
@@ -334,12 +334,12 @@ describe('a device that has logged in before', () => {
       tokens.push((await app.login({ account: 'Ada', password: ADA.password })).refreshToken);
     }
     const before = app.hasher.comparisons();
-    for (const token of tokens) await guess(2 * FREE, { network: STRANGER, refreshTokens: [token] });
+    for (const token of tokens) await guess(2 * FREE, { network: ATTACKER, refreshTokens: [token] });
     expect(app.hasher.comparisons() - before).toBe(most);
   });
 
   // Proves: guess-1
-  it('is a stranger once the password was changed, until it shows a token that was issued since', async () => {
+  it('is not known after a change of the password, until it presents a token issued since', async () => {
     const { app, ada, guess, logIn } = await setUp();
     const stolen = [ada];
     for (let device = 0; device < 5; device += 1) {
@@ -351,27 +351,27 @@ describe('a device that has logged in before', () => {
       sessionId: ada.sessionId,
       tokenIssuedAt: app.clock.now() / 1_000,
       currentPassword: ADA.password,
-      newPassword: NEXT,
+      newPassword: NEW_PASSWORD,
     });
     const before = app.hasher.comparisons();
-    for (const { refreshToken } of stolen) await guess(2 * FREE, { network: STRANGER, refreshTokens: [refreshToken] });
+    for (const { refreshToken } of stolen) await guess(2 * FREE, { network: ATTACKER, refreshTokens: [refreshToken] });
     expect(app.hasher.comparisons() - before).toBe(FREE);
 
     app.clock.advance(500);
     const { refreshToken } = await app.refresh([ada.refreshToken]);
-    expect(await logIn(NEXT, { network: STRANGER, refreshTokens: [refreshToken] })).toBe('in');
+    expect(await logIn(NEW_PASSWORD, { network: ATTACKER, refreshTokens: [refreshToken] })).toBe('in');
   });
 
-  it('stays known after a rehash of the password', async () => {
-    const { app, ada, besiege, logIn } = await setUp();
+  it('is still known after a rehash of the password', async () => {
+    const { app, ada, attackContinuously, logIn } = await setUp();
     app.clock.advance(MINUTE);
     const passwordHash = await app.hasher.hash(ADA.password);
     await app.users.setPasswordHash(ada.user.id, { passwordHash, isOfNewPassword: false, now: app.clock.now() });
-    await besiege();
-    expect(await logIn(ADA.password, { network: STRANGER, refreshTokens: [ada.refreshToken] })).toBe('in');
+    await attackContinuously();
+    expect(await logIn(ADA.password, { network: ATTACKER, refreshTokens: [ada.refreshToken] })).toBe('in');
   });
 
-  it('is unknown to every other account, and to accounts that do not exist', async () => {
+  it('is not known to other accounts and to unknown ones', async () => {
     const { app, guess } = await setUp();
     const bob = await app.register(BOB);
     const refreshTokens = [bob.refreshToken];

@@ -18,7 +18,7 @@ const setUp = async () => {
   return { app, users, user, failures, hash, stored, passwordHash, logIn };
 };
 
-describe('a hash that costs less than one does now', () => {
+describe('a hash of a lower cost than the configured one', () => {
   it('is replaced at the next log-in, once', async () => {
     const { app, hash, stored, logIn, user } = await setUp();
     const loggedIn = await logIn();
@@ -38,7 +38,7 @@ describe('a hash that costs less than one does now', () => {
   });
 
   it.each(['hash', 'setPasswordHash'] as const)(
-    'loses nobody the log-in when %s fails, and that is told',
+    'does not prevent the log-in when %s fails, and the failure is reported',
     async (what) => {
       const { app, users, failures, stored, passwordHash, logIn, user } = await setUp();
       const down = new Error('down');
@@ -51,7 +51,7 @@ describe('a hash that costs less than one does now', () => {
   );
 
   // Proves: password-5
-  it('does not bring back a password that was changed meanwhile, and lets nobody in with it', async () => {
+  it('does not restore a password that was changed in the meantime, and does not admit it', async () => {
     const { app, users, user, stored, logIn } = await setUp();
     const { hash } = app.hasher;
     app.hasher.hash = async (password) => {

@@ -79,7 +79,7 @@ describe('an email address', () => {
 
 describe('an account', () => {
   // Proves: endpoint-9
-  it('means an email address when it holds an @, and else a username', () => {
+  it('is an email address when it contains an @, otherwise a username', () => {
     expect(accountKind('ada@example.org')).toBe('email');
     expect(accountKind('@')).toBe('email');
     expect(accountKind('ada')).toBe('username');

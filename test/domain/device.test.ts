@@ -15,9 +15,9 @@ describe('shortUserAgent', () => {
 
   it.each([
     ['control characters', 'a\u0000b\u001b[31mc\u007f\u0085d\r\ne', 'ab[31mcde'],
-    ['marks that turn the text around', 'a\u202eb\u200bc\ufeff', 'abc'],
-    ['halves of surrogate pairs', 'a\ud800b\udc00', 'ab'],
-    ['space around it', '  a b  ', 'a b'],
+    ['bidirectional and zero-width marks', 'a\u202eb\u200bc\ufeff', 'abc'],
+    ['lone surrogates', 'a\ud800b\udc00', 'ab'],
+    ['surrounding spaces', '  a b  ', 'a b'],
   ])('removes %s', (_what, text, kept) => {
     expect(shortUserAgent(text)).toBe(kept);
   });

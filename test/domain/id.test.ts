@@ -9,15 +9,15 @@ describe('isId', () => {
   });
 
   it.each([
-    ['with a blank behind it', `${ID} `],
-    ['with a blank before it', ` ${ID}`],
-    ['with a line break behind it', `${ID}\n`],
+    ['with a trailing space', `${ID} `],
+    ['with a leading space', ` ${ID}`],
+    ['with a trailing line break', `${ID}\n`],
     ['in lower case', ID.toLowerCase()],
     ['of 25 characters', ID.slice(1)],
     ['of 27 characters', `${ID}0`],
-    ['with a letter that Crockford left out', ID.replace('A', 'I')],
+    ['with a letter outside Crockford base32', ID.replace('A', 'I')],
     ['of more than 128 bits', ID.replace('0', '8')],
-    ['with a blank for its last character', ID.replace(/.$/, ' ')],
+    ['with a space as its last character', ID.replace(/.$/, ' ')],
     ['that is empty', ''],
   ])('rejects %s', (_what, text) => {
     expect(isId(text)).toBe(false);

@@ -58,22 +58,22 @@ const account = () => {
 };
 
 /**
- * Has all of these networks attack for some hours with the best strategy: one after the other uses up the attempts that it has
+ * Lets all of these networks attack for some hours with the best strategy: one after the other uses up the attempts that it has
  * before it counts as failing, and then pauses. @returns the fraction of the last hour in which the owner would be admitted.
  */
-const openTo = (owner: Party, networks: readonly Party[], hours = 4): number => {
+const admittedFraction = (owner: Party, networks: readonly Party[], hours = 4): number => {
   const { attempt, attempts, pass, wait } = account();
   const failures = new Map(networks.map((network) => [network, 0]));
-  const restsUntil = new Map<Party, number>();
+  const pausesUntil = new Map<Party, number>();
   attempts(ONE, 50);
   let open = 0;
   for (let second = 0; second < hours * 3_600; second += 10) {
     attempt(ONE);
     for (const network of networks) {
-      if ((restsUntil.get(network) ?? 0) > second) continue;
+      if ((pausesUntil.get(network) ?? 0) > second) continue;
       const failed = attempt(network) ? (failures.get(network) ?? 0) + 1 : (failures.get(network) ?? 0);
       failures.set(network, failed % 3);
-      if (failed === 3) restsUntil.set(network, second + 3_600);
+      if (failed === 3) pausesUntil.set(network, second + 3_600);
       if (failed > 0) break;
     }
     if (second >= (hours - 1) * 3_600 && wait(owner) === 0) open += 10;
@@ -82,9 +82,9 @@ const openTo = (owner: Party, networks: readonly Party[], hours = 4): number => 
   return open / 3_600;
 };
 
-describe('strangers at one account', () => {
+describe('attackers on one account', () => {
   // Proves: guess-1
-  it('have two tries a minute at most, in the long run, from however many networks', () => {
+  it('have at most two attempts a minute in the long run, from any number of networks', () => {
     const { attempt, pass } = account();
     let networks = 0;
     let admitted = 0;
@@ -109,13 +109,13 @@ describe('strangers at one account', () => {
       for (const network of ['one', 'two', `of hour ${minute / 60}`]) admitted += attempts(unrelated(network), 60);
       lastHour.push(admitted);
       expect(lastHour.slice(-60).reduce((sum, each) => sum + each)).toBeLessThanOrEqual(50 + 2 * (60 + 6));
-      // Sometimes a minute, sometimes an hour.
+      // Mostly a minute, every 90 minutes an hour.
       pass(minute % 90 === 89 ? HOUR : MINUTE);
       if (minute % 90 === 89) lastHour.length = 0;
     }
   });
 
-  it('are remembered in bounded number, however long they attempt', () => {
+  it('are stored in bounded number, however long they attempt', () => {
     const { attempt, pass, state } = account();
     for (let network = 0; network < 1_000; network += 1) {
       attempt(within(network, network, network));
@@ -143,11 +143,11 @@ describe('strangers at one account', () => {
     ['a thousand networks of a /48', list(1_000, (index) => within(1, 1, index)), 0.9],
     ['a thousand networks of a /32', list(1_000, (index) => within(1, index, index)), 0.8],
     ['a thousand networks of three /32', list(1_000, (index) => within(index % 3, index, index)), 0.4],
-  ])('leave newcomers a part of every hour: %s', (_who, networks, part) => {
-    expect(openTo(OWNER, networks)).toBeGreaterThanOrEqual(part - 0.01);
+  ])('leave new networks a part of every hour: %s', (_who, networks, part) => {
+    expect(admittedFraction(OWNER, networks)).toBeGreaterThanOrEqual(part - 0.01);
   });
 
-  it('do not make a neighbour failing, unless several networks of one provider fail', () => {
+  it('do not make a neighbouring network count as failing, unless several networks of one provider fail', () => {
     const { attempts, pass, wait } = account();
     attempts(within(1, 1, 1), 50);
     pass(MINUTE);
@@ -170,7 +170,7 @@ describe('strangers at one account', () => {
     let [turnsOfTwo, all] = [0, 0];
     for (let second = 0; second < 3_600; second += 1) {
       for (const party of [ONE, three]) if (attempt(party)) all += 1;
-      // Attempts only now and then.
+      // Attempts only every 50 seconds.
       if (second % 50 === 0 && attempt(two)) turnsOfTwo += 1;
       pass(SECOND);
     }
@@ -188,7 +188,7 @@ describe("the user's devices", () => {
     [5, 50 + 4 * 3],
     [50, 50 + 49 * 3],
     [300, 50 + 50 * 3],
-  ])('have a bounded number of tries together: %i of them', (count, bound) => {
+  ])('have a bounded number of attempts together: %i of them', (count, bound) => {
     const { attempts } = account();
     let admitted = 0;
     for (let index = 0; index < count; index += 1) admitted += attempts(device(index), 60);
@@ -228,7 +228,7 @@ describe("the user's devices", () => {
     expect(waited).toBeLessThanOrEqual(60 * (guessers + 1));
   });
 
-  it('are remembered in bounded number, however many there are', () => {
+  it('are stored in bounded number, however many there are', () => {
     const { attempt, pass, state } = account();
     for (let index = 0; index < 1_000; index += 1) {
       attempt(device(index));

@@ -17,10 +17,10 @@ describe('passwordProblem', () => {
     ['75 bytes of three-byte characters', '码'.repeat(25), 'too_long'],
     ['72 bytes of four-byte characters', '🔑'.repeat(18), null],
     ['76 bytes of four-byte characters', '🔑'.repeat(19), 'too_long'],
-    ['spaces alone', ' '.repeat(8), null],
+    ['only spaces', ' '.repeat(8), null],
     ['a NUL', 'pass\0word', 'invalid_characters'],
     ['a lone surrogate', 'password\ud83d', 'invalid_characters'],
-  ])('says of %s what is wrong with it', (_, password, problem) => {
+  ])('returns the problem of %s', (_, password, problem) => {
     expect(passwordProblem(password)).toBe(problem);
   });
 });

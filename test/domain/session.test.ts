@@ -76,7 +76,7 @@ describe('rotated', () => {
   });
 });
 
-describe('what a session remembers of the tokens that were rotated', () => {
+describe('the earlier tokens of a session', () => {
   /** Rotates from `t1` on, at a constant interval in milliseconds. */
   const rotatedEvery = (pause: number, times: number): Session => {
     let session = SESSION;
@@ -114,7 +114,7 @@ describe('what a session remembers of the tokens that were rotated', () => {
 });
 
 describe('reverted', () => {
-  it('makes the token current again that was used up, and forgets none that was rotated before', () => {
+  it('makes the used token current again, and keeps all that were rotated before', () => {
     const before = rotated(SESSION, at(START + 1_000)) ?? expect.unreachable();
     const step = at(START + 2_000, { from: 't2', to: 't3' });
     const after = rotated(before, step) ?? expect.unreachable();
@@ -152,17 +152,17 @@ describe('tokenStanding', () => {
   it.each([
     ['the current token', 't4', 0, strict, 'current'],
     ['the current token long after', 't4', 86_400_000, strict, 'current'],
-    ['the predecessor at once', 't3', 0, strict, 'raced'],
+    ['the predecessor immediately', 't3', 0, strict, 'raced'],
     ['the predecessor at the end of the race window', 't3', 10_000, strict, 'raced'],
     ['the predecessor past the race window', 't3', 10_001, strict, 'reused'],
     ['the predecessor by a clock that is behind', 't3', -5_000, strict, 'raced'],
-    ['an earlier token at once', 't2', 0, strict, 'raced'],
+    ['an earlier token immediately', 't2', 0, strict, 'raced'],
     ['an earlier token at the end of its own race window', 't2', 6_000, strict, 'raced'],
     ['an earlier token past its own race window', 't2', 6_001, strict, 'reused'],
     ['a token that is forgotten', 't1', 0, strict, 'reused'],
     ['a token that is forgotten, with a replay window', 't1', 0, kind, 'reused'],
     ['the predecessor by a clock that is behind, with a replay window', 't3', -5_000, kind, 'replayable'],
-    ['the predecessor at once, with a replay window', 't3', 0, kind, 'replayable'],
+    ['the predecessor immediately, with a replay window', 't3', 0, kind, 'replayable'],
     ['the predecessor in the last millisecond of the replay window', 't3', 4_999, kind, 'replayable'],
     ['the predecessor at the end of the replay window', 't3', 5_000, kind, 'raced'],
     ['the predecessor past both windows', 't3', 10_001, kind, 'reused'],
@@ -170,15 +170,15 @@ describe('tokenStanding', () => {
     ['an earlier token at the end of its own replay window', 't2', 1_000, kind, 'raced'],
     ['the current token within the replay window of its rotation', 't4', 4_999, kind, 'replayable'],
     ['the current token at the end of that window', 't4', 5_000, kind, 'current'],
-  ])('judges %s', (_, tokenId, age, policy, standing) => {
+  ])('returns the standing of %s', (_, tokenId, age, policy, standing) => {
     expect(tokenStanding(session, tokenId, rotation + age, policy)).toBe(standing);
   });
 
   it.each([
-    ['a race while that could have been dropped within the window', 10_000, strict, 'raced'],
-    ['a theft after it', 10_001, strict, 'reused'],
-    ['never more than a race, with a replay window', 0, kind, 'raced'],
-  ])('takes a token that a full list does not hold for %s', (_, age, policy, standing) => {
+    ['a race while it may have been dropped within the race window', 10_000, strict, 'raced'],
+    ['a theft after the race window', 10_001, strict, 'reused'],
+    ['a race at most, with a replay window', 0, kind, 'raced'],
+  ])('treats a token that a full list does not contain as %s', (_, age, policy, standing) => {
     const last = rotation - 15;
     const earlierTokens = Array.from({ length: 16 }, (_none, back) => ({
       tokenId: `e${back}`,

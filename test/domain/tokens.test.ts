@@ -33,7 +33,7 @@ describe('refreshClaims', () => {
   });
 
   // Proves: refresh-token-7
-  it('tells nothing of the user but the id', () => {
+  it('contain no data of the user but the id', () => {
     expect(refreshClaims(session)).toEqual({
       sub: 'u1',
       iat: SECOND,
@@ -66,7 +66,7 @@ describe('a token', () => {
   it.each([
     ['a second before a time', -1_000, false],
     ['a millisecond before it', -1, false],
-    ['at the very time', 0, false],
+    ['at that time', 0, false],
     ['in the same second, after it', 499, false],
     ['in the next second', 500, true],
   ])('that was issued %s, by %i ms, is certain to have been issued after it: %j', (_when, later, expected) => {

@@ -4,7 +4,7 @@ import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 
 describe('AppError', () => {
   // Proves: exception-4
-  it('is what its row of the catalog says', () => {
+  it('has the values of its catalog entry', () => {
     const error = new AppError('AUTH_USER_DUPLICATE');
     expect(error).toBeInstanceOf(Error);
     expect(error).toMatchObject({
@@ -21,7 +21,7 @@ describe('AppError', () => {
   });
 
   // Proves: exception-4
-  it('carries what the occurrence adds', () => {
+  it('contains cause, reason and details of the occurrence', () => {
     const cause = new Error('below');
     const details = [{ field: 'email', message: 'Not an email address.', code: 'email' }];
     const error = new AppError('CLIENT_PARAMS_VALIDATION_FAILED', {
@@ -35,15 +35,15 @@ describe('AppError', () => {
     expect(error.cause).toBe(cause);
   });
 
-  it('takes a status of its own where the catalog leaves it to the run time', () => {
+  it('can set the status where the catalog leaves it open', () => {
     expect(new AppError('SYS_HTTP_UNEXPECTED_ERROR', { status: 503 }).status).toBe(503);
   });
 
-  it('takes a message of its own where it can say more than its row', () => {
+  it('can override the message of the catalog', () => {
     expect(new AppError('SYS_HTTP_UNEXPECTED_ERROR', { message: 'Try later.' }).message).toBe('Try later.');
   });
 
-  it('keeps its reason from whoever reads the message', () => {
+  it('does not contain its reason in the message', () => {
     expect(new AppError('AUTH_FAILED', { reason: 'the user does not exist' }).message).toBe(
       CATALOG.AUTH_FAILED.message,
     );

@@ -5,6 +5,6 @@ import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 const FORM = /^(CLIENT|AUTH|DB|EXCEPTION|SYS)(_[A-Z]+){2,}$/;
 
 // Proves: error-3, errors-2
-it('every code names domain, noun and condition, but for AUTH_FAILED, which SPEC gives no noun', () => {
+it('every code has the form DOMAIN_NOUN_CONDITION, except AUTH_FAILED, which SPEC defines without a noun', () => {
   expect(Object.keys(CATALOG).filter((code) => !FORM.test(code))).toEqual(['AUTH_FAILED']);
 });

@@ -6,11 +6,11 @@ const settled = async () => {
 };
 
 /** A queue whose tasks and clock are controlled by the test. */
-const workshop = (options: { width: number; maxWait: number }) => {
+const controlledQueue = (options: { width: number; maxWait: number }) => {
   let time = 0;
   const running: (() => void)[] = [];
   const inTurn = boundedQueue({ ...options, now: () => time });
-  const come = () => inTurn(() => new Promise<void>((resolve) => running.push(resolve)));
+  const submit = () => inTurn(() => new Promise<void>((resolve) => running.push(resolve)));
   /** Ends the oldest running task, some milliseconds later. */
   const endFirst = async (later: number) => {
     await settled();
@@ -18,15 +18,15 @@ const workshop = (options: { width: number; maxWait: number }) => {
     running.shift()?.();
     await settled();
   };
-  return { come, endFirst, load: inTurn.load };
+  return { submit, endFirst, load: inTurn.load };
 };
 
-const turnedAway = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status: 503 };
+const REJECTED = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status: 503 };
 
 describe('the bounded queue', () => {
   it('runs no more than its width at once', async () => {
-    const { come, endFirst, load } = workshop({ width: 2, maxWait: 1_000 });
-    const all = [come(), come(), come()];
+    const { submit, endFirst, load } = controlledQueue({ width: 2, maxWait: 1_000 });
+    const all = [submit(), submit(), submit()];
     await settled();
     expect(load()).toEqual({ running: 2, waiting: 1 });
     await endFirst(0);
@@ -38,28 +38,28 @@ describe('the bounded queue', () => {
   });
 
   // Proves: password-6
-  it('lets wait who will have a turn in time, and turns the next one away at once', async () => {
+  it('queues tasks that will start in time, and rejects the next one at once', async () => {
     // Four tasks of 50 ms, two at a time: the next one would wait 100 ms.
-    const { come, load } = workshop({ width: 2, maxWait: 100 });
-    const admitted = Array.from({ length: 6 }, come);
-    await expect(come()).rejects.toMatchObject({ ...turnedAway, retryAfter: 1 });
+    const { submit, load } = controlledQueue({ width: 2, maxWait: 100 });
+    const admitted = Array.from({ length: 6 }, submit);
+    await expect(submit()).rejects.toMatchObject({ ...REJECTED, retryAfter: 1 });
     await settled();
     expect(load()).toEqual({ running: 2, waiting: 4 });
     expect(admitted).toHaveLength(6);
   });
 
   it('estimates the duration of tasks, and returns the wait as Retry-After', async () => {
-    const { come, endFirst } = workshop({ width: 1, maxWait: 2_500 });
+    const { submit, endFirst } = controlledQueue({ width: 1, maxWait: 2_500 });
     for (let past = 0; past < 40; past += 1) {
-      const done = come();
+      const done = submit();
       await settled();
       await endFirst(2_000);
       await done;
     }
-    void come();
-    void come();
+    void submit();
+    void submit();
     await settled();
-    await expect(come()).rejects.toMatchObject({ ...turnedAway, retryAfter: 4 });
+    await expect(submit()).rejects.toMatchObject({ ...REJECTED, retryAfter: 4 });
   });
 
   it('continues after a task that failed', async () => {
@@ -69,9 +69,9 @@ describe('the bounded queue', () => {
   });
 
   it('rejects every task that would have to wait when the maximum wait is 0', async () => {
-    const { come } = workshop({ width: 1, maxWait: 0 });
-    void come();
+    const { submit } = controlledQueue({ width: 1, maxWait: 0 });
+    void submit();
     await settled();
-    await expect(come()).rejects.toMatchObject(turnedAway);
+    await expect(submit()).rejects.toMatchObject(REJECTED);
   });
 });

@@ -15,15 +15,15 @@ describe('the device of a request', () => {
     ['[2001:db8:1:2::3]:5678', '2001:db8:1::/48'],
     ['fe80::1%eth0', 'fe80::/48'],
     ['::1', '::/48'],
-  ])('is at %s in %s', (ip, address) => {
+  ])('for %s has the address %s', (ip, address) => {
     expect(deviceAt(ip).address).toBe(address);
   });
 
-  it('is nowhere when its connection is gone', () => {
+  it('has no address when its connection is closed', () => {
     expect(deviceAt('')).toEqual({ userAgent: null, address: null });
   });
 
-  it('is called what it calls itself, cut short', () => {
+  it('has its User-Agent, cut to the maximum length', () => {
     expect(deviceAt('', `curl/8 \u0007${'x'.repeat(10_000)}`).userAgent).toBe(`curl/8 ${'x'.repeat(249)}`);
   });
 });

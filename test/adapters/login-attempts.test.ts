@@ -184,12 +184,12 @@ describe('sharedLoginAttempts', () => {
       vi.useRealTimers();
     });
     const { logger, logs } = stageDeps();
-    let away = false;
+    let unavailable = false;
     const { attempts: store } = inMemory();
     const asked: string[] = [];
     const unless = <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
       asked.push('redis');
-      return away ? Promise.reject(new Error('Connection is closed.')) : work();
+      return unavailable ? Promise.reject(new Error('Connection is closed.')) : work();
     };
     const shared: LoginAttempts = {
       begin: (attempt) => unless(() => store.begin(attempt)),
@@ -199,7 +199,7 @@ describe('sharedLoginAttempts', () => {
     const { attempts: own } = inMemory();
     const attempts = sharedLoginAttempts({ shared, own }, logger);
     const set = (is: boolean) => {
-      away = is;
+      unavailable = is;
       vi.advanceTimersByTime(5_000);
     };
     return { attempts, own, logs, asked, goAway: () => set(true), comeBack: () => set(false) };

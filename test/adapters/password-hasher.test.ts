@@ -22,7 +22,7 @@ describePasswordHasher('plainPasswordHasher', (steps = 0) => {
 
 describe('bcryptPasswordHasher', () => {
   // Proves: password-1, constant-7
-  it('hashes at cost 10 unless told otherwise', async () => {
+  it('hashes at cost 10 by default', async () => {
     expect(await bcryptPasswordHasher().hash('a password')).toMatch(/^\$2b\$10\$[./A-Za-z0-9]{53}$/);
     expect(await bcryptPasswordHasher({ cost: 5 }).hash('a password')).toMatch(/^\$2b\$05\$/);
   });
@@ -37,7 +37,7 @@ describe('bcryptPasswordHasher', () => {
   });
 
   // Proves: password-6
-  it('computes no more hashes at once than it is wide', async () => {
+  it('computes no more hashes at once than its width', async () => {
     let running = 0;
     let most = 0;
     const watched =
@@ -50,7 +50,7 @@ describe('bcryptPasswordHasher', () => {
         });
       };
     const { hash, compare } = bcrypt;
-    // The casts bring back overloads with a callback, which the adapter does not use.
+    // The casts restore the overloads with a callback, which the adapter does not use.
     vi.spyOn(bcrypt, 'hash').mockImplementation(watched(hash) as typeof bcrypt.hash);
     vi.spyOn(bcrypt, 'compare').mockImplementation(watched(compare) as typeof bcrypt.compare);
 

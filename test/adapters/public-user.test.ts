@@ -21,17 +21,17 @@ describe('the public user as JSON', () => {
     });
   });
 
-  it('comes back as it was', () => {
+  it('is parsed back to the same value', () => {
     expect(v.parse(PublicUserFromJson, v.parse(PublicUserJson, USER))).toEqual(USER);
   });
 
-  it('never shows the hash', () => {
+  it('never contains the hash', () => {
     expect(v.parse(PublicUserJson, { ...USER, passwordHash: 'secret' })).not.toHaveProperty('passwordHash');
   });
 });
 
 describe('Timestamp', () => {
-  it('writes every millisecond of the years up to 9999, and refuses the rest', () => {
+  it('formats every millisecond up to the year 9999, and refuses other values', () => {
     expect(v.parse(Timestamp, 0)).toBe('1970-01-01T00:00:00.000Z');
     expect(v.parse(Timestamp, 253_402_300_799_999)).toBe('9999-12-31T23:59:59.999Z');
     for (const time of [253_402_300_800_000, -1, 0.5, Number.NaN, Infinity, '0', null]) {

@@ -5,15 +5,15 @@ import { openEmbedded } from '../support/storage/databases.ts';
 
 /** SQLSTATE codes (PostgreSQL manual, appendix A) that map to DB_QUERY_FAILED. */
 const CONDITIONS = [
-  ['a connection that took too long', '08006'],
-  ['a connection that was refused', '08001'],
+  ['a lost connection', '08006'],
+  ['a refused connection', '08001'],
   ['too many connections', '53300'],
-  ['a statement that took too long', '57014'],
-  ['a database that shuts down', '57P01'],
+  ['a cancelled statement', '57014'],
+  ['a shutdown of the database', '57P01'],
   ['a syntax error', '42601'],
-  ['a table that is missing', '42P01'],
-  ['transactions that conflict', '40001'],
-  ['transactions that lock each other out', '40P01'],
+  ['a missing table', '42P01'],
+  ['a serialization failure', '40001'],
+  ['a deadlock', '40P01'],
 ] as const;
 
 describe('a query that fails', () => {

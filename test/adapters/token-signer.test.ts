@@ -132,7 +132,7 @@ describe('joseTokenSigner', () => {
   });
 
   // Proves: refresh-3, network-3, asvs-9.2.2
-  it('tells the two tokens apart by their type, even if one key pair signs both', async () => {
+  it('distinguishes the two kinds of tokens by their type, even if one key pair signs both', async () => {
     const pair = testKeyPair();
     const signer = await joseTokenSigner({ access: pair, refresh: pair } satisfies TokenKeys);
     expect((await signer.verifyRefresh(await signer.signAccess(signed(ACCESS)), NOW)).ok).toBe(false);
@@ -169,12 +169,12 @@ describe('joseTokenSigner', () => {
   });
 
   // Proves: asvs-9.1.3
-  it('refuses a key that the token brings along', async () => {
+  it('refuses a key in the header of the token', async () => {
     const { signer, header, payload } = await setUp();
-    const stranger = testKeyPair();
-    const jwk = stranger.publicKeys[0]?.export({ format: 'jwk' });
-    for (const kid of [header.kid, thumbprint(stranger.publicKeys)]) {
-      const token = forged(stranger.privateKey, { ...header, kid, jwk }, payload);
+    const attacker = testKeyPair();
+    const jwk = attacker.publicKeys[0]?.export({ format: 'jwk' });
+    for (const kid of [header.kid, thumbprint(attacker.publicKeys)]) {
+      const token = forged(attacker.privateKey, { ...header, kid, jwk }, payload);
       expect((await signer.verifyAccess(token, NOW)).ok).toBe(false);
     }
   });

@@ -59,7 +59,7 @@ describe('translateError', () => {
       .execute();
 
   // Proves: catalog-13
-  it('says AUTH_USER_DUPLICATE for a taken username and for a taken email, and names the constraint', async () => {
+  it('returns AUTH_USER_DUPLICATE for a taken username and for a taken email, with the constraint as its reason', async () => {
     await users.add(secretUser());
     expect(await rejection(users.add(aUser({ username: 'secretname' })))).toMatchObject({
       code: 'AUTH_USER_DUPLICATE',
@@ -72,7 +72,7 @@ describe('translateError', () => {
   });
 
   // Proves: catalog-14
-  it('says DB_UNIQUE_VIOLATION for any other unique constraint', async () => {
+  it('returns DB_UNIQUE_VIOLATION for any other unique constraint', async () => {
     const user = secretUser();
     await users.add(user);
     expect(await rejection(users.add(aUser({ id: user.id })))).toMatchObject({
@@ -81,7 +81,7 @@ describe('translateError', () => {
     });
   });
 
-  it('says DB_QUERY_FAILED for anything else that a database refuses', async () => {
+  it('returns DB_QUERY_FAILED for any other error of the database', async () => {
     const sessions = mikroOrmSessionRepository(database.em);
     expect(await rejection(sessions.add(aSession()))).toMatchObject({
       code: 'DB_QUERY_FAILED',
@@ -94,7 +94,7 @@ describe('translateError', () => {
   });
 
   // Proves: catalog-17
-  it('says DB_QUERY_FAILED, and the system code, when the database is not there', async () => {
+  it('returns DB_QUERY_FAILED with the system code when the database is unavailable', async () => {
     const refused = new Promise((_, reject) => connect(1, '127.0.0.1').on('error', reject));
     expect(await rejection(translated(() => refused))).toMatchObject({
       code: 'DB_QUERY_FAILED',
@@ -102,7 +102,7 @@ describe('translateError', () => {
     });
   });
 
-  it('keeps every secret of the driver’s error to itself', async () => {
+  it('contains no secret of the driver’s error', async () => {
     const user = secretUser();
     await users.add(user);
     const row = { id: anId(), username: 'SecretName', username_canonical: 'secretname', password_hash: HASH };
@@ -133,7 +133,7 @@ describe('translateError', () => {
     expect(await rejection(translated(() => Promise.reject(error)))).toBe(error);
   });
 
-  it('translates what is thrown before there is a promise, and what is no error', async () => {
+  it('translates synchronous exceptions, and thrown values that are not errors', async () => {
     const throwing = () => {
       throw new Error(EMAIL);
     };
@@ -146,27 +146,24 @@ describe('translateError', () => {
   it.each([
     ['TypeError', () => Reflect.get(Object(undefined), 'a').b],
     ['RangeError', () => 'a'.repeat(-1)],
-  ])(
-    'says SYS_UNEXPECTED_ERROR for a bug in what builds the query, since no database was asked: %s',
-    async (reason, bug) => {
-      const error = await rejection(translated(() => bug() ?? database.em.execute('select 1')));
-      expect(error).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', reason, cause: undefined });
-      expect((error as AppError).stack).toContain('translate-error.test.ts');
-    },
-  );
+  ])('returns SYS_UNEXPECTED_ERROR for a bug before the query is sent: %s', async (reason, bug) => {
+    const error = await rejection(translated(() => bug() ?? database.em.execute('select 1')));
+    expect(error).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', reason, cause: undefined });
+    expect((error as AppError).stack).toContain('translate-error.test.ts');
+  });
 
-  it('says DB_QUERY_FAILED when it is the driver that breaks on the way', async () => {
+  it('returns DB_QUERY_FAILED for a bug in the driver', async () => {
     const broken = () => Promise.reject(new TypeError(EMAIL));
     expect(await rejection(translated(broken))).toMatchObject({ code: 'DB_QUERY_FAILED', reason: 'TypeError' });
   });
 
-  it('adds the places of the driver’s error to its own, and none of its words', async () => {
+  it('adds the stack frames of the driver’s error to its own, without its message', async () => {
     const error = (await rejection(translated(() => database.em.execute('selec 1')))) as AppError;
     expect(framesOf(error)).toMatch(/translate-error\.ts[\s\S]*node_modules/);
     expect(error.stack).not.toMatch(/selec|syntax/);
   });
 
-  it('costs no stack where the database refuses what a client sent', async () => {
+  it('has no stack frames of the driver when the client caused the error', async () => {
     await users.add(secretUser());
     const error = (await rejection(users.add(aUser({ email: EMAIL })))) as AppError;
     expect(error.code).toBe('AUTH_USER_DUPLICATE');

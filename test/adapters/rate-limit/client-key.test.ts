@@ -2,7 +2,7 @@ import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
 import { clientKey, clientNetworks } from '../../../src/adapters/http/rate-limit/client-key.ts';
 
-/** @param ip what Koa makes of X-Forwarded-For. @param remote the other end of the connection. */
+/** @param ip the address that Koa takes from X-Forwarded-For. @param remote the address of the connection. */
 const keyOf = (ip: string, remote: string | undefined = '203.0.113.9') =>
   clientKey({ ip, req: { socket: { remoteAddress: remote } } } as Context);
 
@@ -24,7 +24,7 @@ describe("a client's key", () => {
     ['[::1]', '0:0:0:0::/64'],
     ['[fe80::1%eth0]:65535', 'fe80:0:0:0::/64'],
     ['[::ffff:192.0.2.1]:80', '192.0.2.1'],
-  ])('is of %.60s %s', (address, key) => {
+  ])('for %.60s is %s', (address, key) => {
     expect(keyOf(address)).toBe(key);
   });
 
@@ -58,12 +58,12 @@ describe("a client's key", () => {
     '['.repeat(10_000),
     `[${':'.repeat(10_000)}]:80`,
     `192.0.2.1:${'8'.repeat(10_000)}`,
-  ])('is that of the connection where %.40s is no address', (claimed) => {
+  ])('is the address of the connection when %.40s is not an address', (claimed) => {
     expect(keyOf(claimed)).toBe('203.0.113.9');
     expect(keyOf(claimed, '::ffff:203.0.113.9')).toBe('203.0.113.9');
   });
 
-  it('is one for all whose connection is gone', () => {
+  it('is the same for all clients whose connection is closed', () => {
     expect(clientKey({ ip: '', req: { socket: {} } } as Context)).toBe('unknown');
   });
 });
@@ -77,12 +77,12 @@ describe("a client's networks", () => {
     ['2001:db8:a:b:1:2:3:4', ['2001:db8::/32', '2001:db8:a::/48', '2001:db8:a:b::/64']],
     ['::1', ['0:0::/32', '0:0:0::/48', '0:0:0:0::/64']],
     ['', ['unknown']],
-  ])('are of %s the widest first, and its key at last', (ip, networks) => {
+  ])('for %s begin with the widest, and end with the key of the client', (ip, networks) => {
     expect(networksOf(ip)).toEqual(networks);
     expect(clientKey({ ip, req: { socket: {} } } as Context)).toBe(networks.at(-1));
   });
 
-  it('hold no space, which parts them from each other where they are counted', () => {
+  it('contain no space, which separates them in stored counts', () => {
     for (const ip of ['192.0.2.1', 'fe80::1%a b', ' 192.0.2.1', '[::1 ]:80']) {
       for (const network of networksOf(ip)) expect(network).not.toMatch(/\s/);
     }

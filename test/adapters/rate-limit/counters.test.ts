@@ -2,16 +2,16 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Counters } from '../../../src/adapters/http/rate-limit/counters.ts';
 
 const WINDOW = 60_000;
-/** The driver's time in seconds; what it has to do with that of the system, nobody knows. */
+/** The time of the driver in seconds, which is independent of the system clock. */
 const NOW = 1_000;
-/** What the driver sets at a time, in seconds. */
+/** The entry that the driver stores at a time in seconds. */
 const setAt = (time: number) => ({ reset: time + WINDOW / 1000 });
 const LIVE = setAt(NOW);
 
 const countersFor = (capacity: number) => new Counters({ window: WINDOW, capacity });
 
 describe('counters', () => {
-  it('are the Map that the driver asks for', () => {
+  it('have the methods of Map that the driver uses', () => {
     const counters = countersFor(10);
     expect(counters).toBeInstanceOf(Map);
     expect(counters.set('a', LIVE)).toBe(counters);
@@ -20,22 +20,22 @@ describe('counters', () => {
   });
 
   // Proves: flood-1
-  it('are never more than their capacity, however many strangers come', () => {
+  it('never exceed their capacity, however many clients there are', () => {
     const counters = countersFor(100);
-    for (let stranger = 0; stranger < 10_000; stranger += 1) {
-      counters.set(`stranger ${stranger}`, LIVE);
+    for (let client = 0; client < 10_000; client += 1) {
+      counters.set(`client ${client}`, LIVE);
       expect(counters.size).toBeLessThanOrEqual(100);
     }
     expect(counters.size).toBe(100);
   });
 
-  it('forget the oldest first when there is no room', () => {
+  it('drop the oldest first when they are full', () => {
     const counters = countersFor(3);
     for (const key of ['a', 'b', 'c', 'd', 'e']) counters.set(key, LIVE);
     expect([...counters.keys()]).toEqual(['c', 'd', 'e']);
   });
 
-  it('forget those whose window is over when a new one comes', () => {
+  it('drop those whose window has ended when a new one is added', () => {
     const counters = countersFor(100);
     counters.set('over', LIVE);
     counters.set('not quite over', setAt(NOW + 1));
@@ -43,19 +43,19 @@ describe('counters', () => {
     expect([...counters.keys()]).toEqual(['not quite over', 'new']);
   });
 
-  it('keep those whose window is not over while there is room', () => {
+  it('keep those whose window has not ended while there is space', () => {
     const counters = countersFor(3);
     for (const key of ['a', 'b', 'c']) counters.set(key, LIVE);
     expect([...counters.keys()]).toEqual(['a', 'b', 'c']);
   });
 
-  it('take a key that begins a new window for the newest', () => {
+  it('treat a key that starts a new window as the newest', () => {
     const counters = countersFor(4);
     for (const key of ['a', 'b', 'c', 'a']) counters.set(key, LIVE);
     expect([...counters.keys()]).toEqual(['b', 'c', 'a']);
   });
 
-  it('tell how long a window still lasts, whatever the clock of the system says', () => {
+  it('return the remaining time of a window, whatever the system clock', () => {
     vi.useFakeTimers({ toFake: ['performance', 'Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const counters = countersFor(10);

@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 const LIMIT = 3;
 const TIMEOUT = 250;
 
-/** Applications that limit `GET /probe` in one Redis, and its client. */
+/** Starts applications that limit `GET /probe` in one Redis. Returns a client of that Redis too. */
 const setUp = async () => {
   const { url, empty } = await takeRedisDatabase(server ?? '');
   onTestFinished(empty);
@@ -23,13 +23,13 @@ const setUp = async () => {
   return { redis, start: () => stageApp([probe(() => null)], { redis, rateLimits }) };
 };
 
-/** Milliseconds, as Redis has them. */
+/** The time of Redis in milliseconds. */
 const timeOf = async (redis: Redis): Promise<number> => {
   const [seconds, microseconds] = await redis.time();
   return Number(seconds) * 1000 + Number(microseconds) / 1000;
 };
 
-/** Moves what was counted so far in time. */
+/** Shifts the times of the requests counted so far. */
 const moveCounted = async (redis: Redis, milliseconds: number): Promise<void> => {
   const [key = ''] = await redis.keys('tandem:limit:*');
   const moments = (await redis.zrange(key, '0', '-1')).map((moment) => Number(moment) + milliseconds);
@@ -38,7 +38,7 @@ const moveCounted = async (redis: Redis, milliseconds: number): Promise<void> =>
 };
 
 describe.runIf(server !== undefined)('limits counted in Redis', () => {
-  it('slide by the time of Redis: a request is let in again a window after the first of those counted', async () => {
+  it('use a sliding window by the time of Redis: a request is admitted again one window after the first counted one', async () => {
     const { redis, start } = await setUp();
     const { http } = await start();
     for (let count = 0; count < LIMIT; count += 1) await http.get('/probe').expect(200);
@@ -47,7 +47,7 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     await http.get('/probe').expect(200);
   });
 
-  it.each([0, 1, 29_500, 59_000])('say how long that is, in whole seconds rounded up: after %i ms', async (passed) => {
+  it.each([0, 1, 29_500, 59_000])('return the wait in whole seconds, rounded up: after %i ms', async (passed) => {
     const { redis, start } = await setUp();
     const { http } = await start();
     const secondsLeft = (oldest: number, now: number) => Math.ceil((oldest + WINDOW - now) / 1000);
@@ -58,7 +58,7 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     const before = await timeOf(redis);
     const { status, headers } = await http.get('/probe');
     const after = await timeOf(redis);
-    // A machine that is busy for a second may have let the window pass.
+    // On a busy machine the window may have passed.
     if (after - oldest < WINDOW) expect(status).toBe(429);
     if (status === 200) return;
     expect(headers['retry-after']).toMatch(/^[1-9]\d?$/);
@@ -66,7 +66,7 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(secondsLeft(oldest, after));
   });
 
-  it('keep nobody away for what was counted in a future: the clock of Redis was set back', async () => {
+  it('do not count requests in the future, after the clock of Redis was set back', async () => {
     const { redis, start } = await setUp();
     const { http } = await start();
     for (let count = 0; count < LIMIT; count += 1) await http.get('/probe').expect(200);
@@ -74,7 +74,7 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     await http.get('/probe').expect(200);
   });
 
-  it('are forgotten by Redis itself', async () => {
+  it('expire in Redis', async () => {
     const { redis, start } = await setUp();
     await (await start()).http.get('/probe').expect(200);
     const [key = ''] = await redis.keys('*');
@@ -84,7 +84,7 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
   });
 
   // Proves: flood-9
-  it('are counted there while the event loop is late, and nobody calls Redis away', async () => {
+  it('stay counted in Redis while the event loop is blocked, which is not taken for an unavailable Redis', async () => {
     const { redis, start } = await setUp();
     const late = await start();
     const send = redis.sendCommand.bind(redis);

@@ -3,7 +3,7 @@ import { RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.
 import { sharedCount } from '../../../src/adapters/http/rate-limit/shared-count.ts';
 import { stageDeps } from '../../support/http/stage-app.ts';
 
-/** A shared count whose Redis does as it is told, at a time that stands still. */
+/** A shared count with a controlled Redis and a fixed clock. */
 const setUp = () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => {
@@ -26,31 +26,31 @@ const setUp = () => {
   return { shared, logs, asked, redis, ask };
 };
 
-const away = async () => Promise.reject(new Error('Connection is closed.'));
-const A_WHILE = 5_000;
+const unavailable = async () => Promise.reject(new Error('Connection is closed.'));
+const RETRY_INTERVAL_MS = 5_000;
 
 describe('the shared count', () => {
-  it('is asked alone while Redis answers', async () => {
+  it('uses only Redis while Redis responds', async () => {
     const { ask, asked, shared, logs } = setUp();
     await ask();
     await ask();
     expect([asked, shared.degraded(), logs]).toEqual([['redis', 'redis'], false, []]);
   });
 
-  it('refuses whom Redis refuses, and does not count again in the process', async () => {
+  it('refuses a client that Redis refuses, without a second count in the process', async () => {
     const { ask, asked, redis, shared } = setUp();
     redis.answer = async () => Promise.reject(new RateLimitExceeded(7));
     await expect(ask()).rejects.toMatchObject({ name: 'RateLimitExceeded', retryAfter: 7 });
     expect([asked, shared.degraded()]).toEqual([['redis'], false]);
   });
 
-  it('gives way to the process while Redis is away, and asks Redis again only after a pause', async () => {
+  it('counts in the process while Redis is unavailable, and retries Redis only after a pause', async () => {
     const { ask, asked, redis, shared } = setUp();
-    redis.answer = away;
+    redis.answer = unavailable;
     await ask();
     await ask();
     expect([asked, shared.degraded()]).toEqual([['redis', 'process', 'process'], true]);
-    vi.advanceTimersByTime(A_WHILE);
+    vi.advanceTimersByTime(RETRY_INTERVAL_MS);
     await ask();
     expect(asked.slice(3)).toEqual(['redis', 'process']);
   });
@@ -58,12 +58,12 @@ describe('the shared count', () => {
   it.each([
     ['admits', async () => undefined],
     ['refuses', async () => Promise.reject(new RateLimitExceeded(1))],
-  ])('is used again when Redis is back and %s', async (_what, answer) => {
+  ])('is used again when Redis is available and %s', async (_what, answer) => {
     const { ask, asked, redis, shared } = setUp();
-    redis.answer = away;
+    redis.answer = unavailable;
     await ask();
     redis.answer = answer;
-    vi.advanceTimersByTime(A_WHILE);
+    vi.advanceTimersByTime(RETRY_INTERVAL_MS);
     await ask().catch(() => undefined);
     expect([asked.at(-1), shared.degraded()]).toEqual(['redis', false]);
   });
@@ -72,16 +72,16 @@ describe('the shared count', () => {
   it('logs each change once', async () => {
     const { ask, redis, logs } = setUp();
     const askAgain = async () => {
-      vi.advanceTimersByTime(A_WHILE);
+      vi.advanceTimersByTime(RETRY_INTERVAL_MS);
       await ask();
     };
-    redis.answer = away;
+    redis.answer = unavailable;
     await askAgain();
     await askAgain();
     redis.answer = async () => undefined;
     await askAgain();
     await askAgain();
-    redis.answer = away;
+    redis.answer = unavailable;
     await askAgain();
     expect(logs.map(({ level }) => level)).toEqual(['warn', 'info', 'warn']);
   });

@@ -11,65 +11,65 @@ const thrownBy = (work: () => unknown): unknown => {
   return expect.unreachable('nothing was thrown');
 };
 
-// Casts of these two make the compiler accept the faults that the tests are about.
+// Casts of these two make the compiler accept the bugs under test.
 const secret: unknown = 'hunter22';
 const nothing: unknown = undefined;
 
-describe('what is told of an exception', () => {
+describe('redactError', () => {
   it.each<[message: string, bug: () => unknown]>([
     ["Cannot read properties of undefined (reading 'a')", () => (nothing as { a: 1 }).a],
     ['secret is not a function', () => (secret as () => void)()],
     ['nobody is not defined', () => new Function('return nobody')()],
-  ])('is the message of the engine where that names code: %s', (message, bug) => {
+  ])('keeps a message of the engine that contains only names in code: %s', (message, bug) => {
     expect(redactError(thrownBy(bug))).toMatchObject({ message, stack: expect.stringMatching(/^ {4}at /) });
   });
 
   // Proves: theft-5
   it.each<[string, () => unknown]>([
-    ['a text that is no object', () => 'a' in (secret as object)],
-    ['a text that is no callback', () => [1].map(secret as () => void)],
-    ['a text that is no resolver', () => new Promise(secret as () => void)],
+    ['a string that is not an object', () => 'a' in (secret as object)],
+    ['a string that is not a callback', () => [1].map(secret as () => void)],
+    ['a string that is not a resolver', () => new Promise(secret as () => void)],
     [
-      'a text with members',
+      'a string with members',
       () => {
         (secret as { a: number }).a = 1;
       },
     ],
     ['an argument of Node', () => Buffer.alloc(secret as number)],
     [
-      'an error by hand',
+      'a TypeError of the application',
       () => {
         throw new TypeError(String(secret));
       },
     ],
-  ])('is no message that may quote a value: %s', (_what, bug) => {
-    const told = redactError(thrownBy(bug));
-    expect(told).toMatchObject({ type: expect.any(String), stack: expect.any(String) });
-    expect(JSON.stringify(told)).not.toContain('hunter22');
+  ])('drops a message that may quote a value: %s', (_what, bug) => {
+    const redacted = redactError(thrownBy(bug));
+    expect(redacted).toMatchObject({ type: expect.any(String), stack: expect.any(String) });
+    expect(JSON.stringify(redacted)).not.toContain('hunter22');
   });
 
-  it('is its code, where that is a word, and its kind', () => {
+  it('keeps type and code when they are single words', () => {
     const error = Object.assign(new Error('a'), { name: 'DriverError', code: '23505' });
     expect(redactError(error)).toMatchObject({ type: 'DriverError', code: '23505' });
     const wordy = Object.assign(new Error('a'), { name: 'hunter22 was here', code: 'hunter22 too' });
     expect(JSON.stringify(redactError(wordy))).not.toContain('hunter22');
   });
 
-  it('is nothing that throws, whatever was thrown', () => {
-    const hostile = Object.defineProperty(new Error('a bug'), 'name', {
+  it('never throws, whatever was thrown', () => {
+    const throwingError = Object.defineProperty(new Error('a bug'), 'name', {
       get: () => {
         throw new Error('hands off');
       },
     });
-    expect(redactError(hostile)).toEqual({ type: 'unreadable' });
-    expect(reasonOf(hostile)).toBe('');
+    expect(redactError(throwingError)).toEqual({ type: 'unreadable' });
+    expect(reasonOf(throwingError)).toBe('');
     for (const thrown of [undefined, null, 'hunter22', 7]) {
       expect(redactError(thrown)).toEqual({ type: typeof thrown });
       expect(reasonOf(thrown)).toBe('');
     }
   });
 
-  it('is message and reason of an error of ours', () => {
+  it('keeps message and reason of an AppError', () => {
     const error = new AppError('DB_QUERY_FAILED', { reason: 'the database is away' });
     expect(redactError(error)).toEqual({
       type: 'AppError',
@@ -80,7 +80,7 @@ describe('what is told of an exception', () => {
     });
   });
 
-  it('is the same of its causes, three of them', () => {
+  it('includes up to three causes', () => {
     const chain = [4, 3, 2, 1].reduce<Error | undefined>(
       (cause, n) => Object.assign(new Error('hunter22', { cause }), { code: `E${n}` }),
       undefined,
@@ -120,7 +120,7 @@ describe('the reason of an error', () => {
 
   it.each<[what: string, error: unknown, reason: string]>([
     [
-      'a field that holds more than a name',
+      'a field that is more than a name',
       Object.assign(new Error(EMAIL), {
         code: '23505',
         table: 'users; --',
@@ -131,9 +131,9 @@ describe('the reason of an error', () => {
       }),
       'Error 23505',
     ],
-    ['a message that begins like a reply of Redis', new Error(`SECRET ${EMAIL}`), 'Error'],
-    ['a message that begins like a known one', new Error(`Connection terminated: ${EMAIL}`), 'Error'],
-    ['a name that is none', Object.assign(new Error(EMAIL), { name: EMAIL }), ''],
+    ['a message that only starts like a reply of Redis', new Error(`SECRET ${EMAIL}`), 'Error'],
+    ['a message that only starts like a known one', new Error(`Connection terminated: ${EMAIL}`), 'Error'],
+    ['a name that is not an identifier', Object.assign(new Error(EMAIL), { name: EMAIL }), ''],
   ])('does not contain %s', (_what, error, reason) => {
     expect(reasonOf(error)).toBe(reason);
   });

@@ -4,7 +4,7 @@ import { framesOf, inPlaceOf } from '../../../src/adapters/redaction/stack-frame
 const withStack = (stack: unknown) => Object.assign(new Error('a bug'), { stack });
 
 describe('the frames of an error', () => {
-  it('name where it was thrown', () => {
+  it('contain where it was thrown', () => {
     const frames = framesOf(new Error('a bug')).split('\n');
     expect(frames[0]).toContain('stack-frames.test.ts');
     for (const frame of frames) expect(frame).toMatch(/^ {4}at /);
@@ -20,7 +20,7 @@ describe('the frames of an error', () => {
     '    at async Promise.all (index 0)',
     '    at Module.run [as runAll] (node:internal/modules/run:1:2)',
     '    at Users.#find (C:\\app\\src\\users.ts:1:2)',
-  ])('are lines that the engine writes: %s', (frame) => {
+  ])('are lines in the format of the engine: %s', (frame) => {
     expect(framesOf(withStack(`Error: a bug\n${frame}`))).toBe(frame);
   });
 
@@ -35,27 +35,27 @@ describe('the frames of an error', () => {
     '    at login (file:///app/src/login.ts:1:2) hunter22',
     `    at login (file:///${'a'.repeat(500)}:1:2)`,
     `    at ${'a'.repeat(500)} (file:///a.ts:1:2)`,
-  ])('are no lines of a message, whatever these look like: %.60s', (line) => {
+  ])('are not lines of a message that look similar: %.60s', (line) => {
     const error = new Error(`insert into\n${line}\n`);
     expect(framesOf(error)).not.toContain(line);
     expect(framesOf(error)).toContain('stack-frames.test.ts');
   });
 
-  it('are at most twenty', () => {
+  it('are limited to twenty', () => {
     const frames = Array.from({ length: 50 }, (_, n) => `    at f${n} (file:///a.ts:1:2)`);
     expect(framesOf(withStack(frames.join('\n'))).split('\n')).toEqual(frames.slice(0, 20));
   });
 
   it.each([[undefined], [null], ['    at a (file:///a.ts:1:2)'], [withStack(undefined)], [withStack(7)]])(
-    'are none where there is no stack: %j',
+    'are none without a stack: %j',
     (error) => {
       expect(framesOf(error)).toBe('');
     },
   );
 });
 
-describe('an error in the place of another', () => {
-  it('keeps its own words, and has the places of both', () => {
+describe('an error that replaces another', () => {
+  it('keeps its message, and has the stack frames of both', () => {
     const foreign = withStack('Error: hunter22\n    at query (/app/node_modules/driver/index.js:1:2)');
     const error = inPlaceOf(foreign, new Error('the query failed'));
     expect(error.message).toBe('the query failed');

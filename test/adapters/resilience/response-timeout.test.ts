@@ -12,26 +12,29 @@ const late = () => new Error('late');
 
 const fakeTime = () =>
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate', 'clearImmediate', 'performance'] });
-/** So many turns of the event loop are waited for; in fake time each takes a millisecond. */
+/** The number of event-loop turns in a time-out; with fake timers each takes a millisecond. */
 const turnsIn = (timeout: number) => Math.ceil(timeout / 50);
 
 describe('a response time-out', () => {
   afterEach(() => void vi.useRealTimers());
 
-  it.each([1, 49, 50, 51, 250, 2_000])('of %i ms runs out then, or up to 50 ms later, and once', async (timeout) => {
-    fakeTime();
-    const giveUp = vi.fn();
-    onResponseTimeout(timeout, giveUp);
-    await vi.advanceTimersByTimeAsync(timeout - 1);
-    expect(giveUp).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(50 + turnsIn(timeout));
-    expect(giveUp).toHaveBeenCalledOnce();
-    await vi.advanceTimersByTimeAsync(10 * timeout);
-    expect(giveUp).toHaveBeenCalledOnce();
-  });
+  it.each([1, 49, 50, 51, 250, 2_000])(
+    'of %i ms expires after that time or up to 50 ms later, once',
+    async (timeout) => {
+      fakeTime();
+      const giveUp = vi.fn();
+      onResponseTimeout(timeout, giveUp);
+      await vi.advanceTimersByTimeAsync(timeout - 1);
+      expect(giveUp).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(50 + turnsIn(timeout));
+      expect(giveUp).toHaveBeenCalledOnce();
+      await vi.advanceTimersByTimeAsync(10 * timeout);
+      expect(giveUp).toHaveBeenCalledOnce();
+    },
+  );
 
   it.each([0, 20, 50, 220, 249])(
-    'that is cancelled after %i ms does not run out, and leaves no timer',
+    'that is cancelled after %i ms does not expire, and leaves no timer',
     async (after) => {
       fakeTime();
       const giveUp = vi.fn();
@@ -44,7 +47,7 @@ describe('a response time-out', () => {
     },
   );
 
-  it('does not run out because the event loop was late: that counts as one turn of it', async () => {
+  it('does not expire because the event loop was blocked: a block counts as one turn', async () => {
     const giveUp = vi.fn();
     const cancel = onResponseTimeout(TIMEOUT, giveUp);
     for (let turn = 0; turn < 4; turn += 1) {
@@ -87,7 +90,7 @@ describe('withTimeout', () => {
     const rejected = vi.fn();
     withTimeout(TIMEOUT, new Promise(() => undefined), late).catch(rejected);
     blockEventLoop(2 * TIMEOUT);
-    // One turn of the event loop may be under way already.
+    // One turn of the event loop may be in progress already.
     for (let turn = 0; turn < 2; turn += 1) await nextTurn();
     expect(rejected).toHaveBeenCalledOnce();
   });

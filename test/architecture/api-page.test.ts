@@ -6,7 +6,7 @@ import { declaredRoutes } from '../support/http/service.ts';
 const page = readText('docs/api.md');
 const OF_EVERY_ROUTE = new Set(tableBelow(page, 'Errors that every route can return').map(([code]) => code));
 
-/** What stands below the heading of a route. */
+/** The text below the heading of a route. */
 const sectionOf = (route: string): string => {
   const [, section] = page.split(`\n### ${route}\n`);
   if (section === undefined) throw new Error(`there is no section ${route}`);
@@ -25,7 +25,7 @@ describe('docs/api.md', async () => {
     expect(titles.sort()).toEqual(routes.map(({ title }) => title).sort());
   });
 
-  it.each(routes)('says how $title is protected', ({ title, auth, throttle, response }) => {
+  it.each(routes)('states authentication, tier and status of $title', ({ title, auth, throttle, response }) => {
     const line = `Authentication \`${auth}\`, rate limit \`${throttle}\`, status ${response.status}.`;
     expect(sectionOf(title).replaceAll('\n', ' ')).toContain(line);
   });
@@ -36,7 +36,7 @@ describe('docs/api.md', async () => {
     expect(codesIn(sectionOf(title)).sort()).toEqual(rows.sort());
   });
 
-  it('claims of every route only codes that are known', () => {
+  it('lists only known codes for every route', () => {
     for (const code of OF_EVERY_ROUTE) expect(Object.keys(CATALOG) as ErrorCode[]).toContain(code);
   });
 });

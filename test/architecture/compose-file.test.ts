@@ -14,7 +14,7 @@ type Compose = {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };
 
-/** Letters that mean something in a URL, in YAML or in a shell. */
+/** Characters with a special meaning in a URL, in YAML or in a shell. */
 const PASSWORD = 'p@:/%40#? "\'\\x';
 const SECRETS: Readonly<Record<string, string>> = { POSTGRES_PASSWORD: PASSWORD, REDIS_PASSWORD: PASSWORD };
 
@@ -22,7 +22,7 @@ const text = readText('compose.yaml');
 const { services, networks } = parse(text, { merge: true }) as Compose;
 const instances = Object.entries(services).filter(([name]) => name.startsWith('tandem'));
 
-/** As Compose does it in each value after the YAML has been read: `${NAME:-default}` and `${NAME:?complaint}`. */
+/** Interpolates `${NAME:-default}` and `${NAME:?message}` in a value after the YAML was parsed, as Compose does. */
 const interpolated = (value: string): string =>
   value.replaceAll(/\$\{(\w+):([-?])([^}]*)\}/g, (_all, name: string, kind: string, rest: string) => {
     const secret = SECRETS[name];
@@ -33,7 +33,7 @@ const environmentOf = ({ environment = {} }: Container): Record<string, string> 
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, interpolated(value)]));
 
 describe('compose.yaml', () => {
-  it.each(instances)('starts %s in production with its keys alone, and without a warning', (_name, container) => {
+  it.each(instances)('starts %s in production with only its keys set, and without a warning', (_name, container) => {
     const environment = { ...PRODUCTION, ...SECRETS, ...environmentOf(container) };
     const config = parseConfig(environment);
     expect(config.environment).toBe('production');
@@ -42,7 +42,7 @@ describe('compose.yaml', () => {
     expect(config.redisUrls.map((url) => decodeURIComponent(new URL(url).password))).toEqual([PASSWORD]);
   });
 
-  it('has more than one instance, and names variables of the service, set or not', () => {
+  it('has several instances, and uses only variables of the service', () => {
     expect(instances.length).toBeGreaterThan(1);
     const known = ['PGPASSWORD', ...CONFIG_VARIABLES.map(({ name }) => name)];
     const named = instances.flatMap(([, { environment = {} }]) => Object.keys(environment));
@@ -51,7 +51,7 @@ describe('compose.yaml', () => {
     expect([...named, ...advised].filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  it('lets nobody but the instances reach the stores, and strangers the proxy alone', () => {
+  it('lets only the instances reach the stores, and publishes only the proxy', () => {
     const { proxy, postgres, redis } = services;
     const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined);
     expect(published).toEqual(['proxy']);

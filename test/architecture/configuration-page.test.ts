@@ -3,7 +3,7 @@ import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.t
 import { newPair, privatePem, publicPem } from '../../src/infrastructure/keys/new-keys.ts';
 import { readText } from '../support/checkout/repository.ts';
 
-/** The complete example, as Node reads it from an environment file, with keys for the dots. */
+/** The complete example, as Node parses an environment file, with keys in place of the dots. */
 const example = (): Record<string, string> => {
   const [, text = ''] = /```ini\n([\s\S]*?)```/.exec(readText('docs/configuration.md')) ?? [];
   const env = Object.fromEntries(
@@ -25,7 +25,7 @@ describe('the production example of docs/configuration.md', () => {
     expect(parseConfig(example())).toMatchObject({ environment: 'production', warnings: [] });
   });
 
-  it('has variables that exist', () => {
+  it('uses existing variables', () => {
     const names = CONFIG_VARIABLES.map(({ name }) => name);
     for (const name of Object.keys(example())) expect(names).toContain(name);
   });

@@ -13,7 +13,7 @@ const page = readText('CONTRIBUTING.md');
 const template = (/```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? '').replaceAll(/^ {3}/gm, '').trimEnd();
 
 const PORT = 'src/application/ports/password-blocklist.ts';
-/** A checkout in small: the rules of this one, and the adapter where it belongs. */
+/** A temporary project with the rules of this one, and the adapter in its folder. */
 const checkout = temporaryDirectory();
 const plant = (path: string, text: string): string => {
   const file = join(checkout.path, path);
@@ -47,20 +47,20 @@ describe('the adapter in CONTRIBUTING.md', async () => {
     expect(run('tsc')).toMatchObject({ stdout: '', status: 0 });
   });
 
-  it('passes the linter where it belongs', () => {
+  it('passes the linter in its folder', () => {
     expect(run('biome', 'check', '--error-on-warnings', 'src')).toMatchObject({ status: 0 });
   });
 });
 
 describe('CONTRIBUTING.md', () => {
-  it('names commands that exist', () => {
+  it('mentions only existing commands', () => {
     const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: Record<string, string> };
     const named = [...page.matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name = '']) => name);
     const builtIn = ['ci', 'and', 'scripts'];
     for (const name of named.filter((name) => !builtIn.includes(name))) expect(Object.keys(scripts)).toContain(name);
   });
 
-  it('names files and folders that exist', () => {
+  it('mentions only existing files and folders', () => {
     const named = [...page.matchAll(/(?<![\w/])((?:src|test|docs)\/[\w./-]+)/g)].map(([, path = '']) => path);
     expect(named.length).toBeGreaterThan(20);
     const missing = named.filter((path) => !existsSync(join(ROOT, path.replace(/\.$/, ''))));

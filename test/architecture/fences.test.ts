@@ -5,22 +5,22 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** A house of its own with the rules of this one, for files that break them. */
-const house = temporaryDirectory();
+/** A temporary project with the rules of this one, for files that violate them. */
+const project = temporaryDirectory();
 const plant = (path: string, code: string): void => {
-  mkdirSync(dirname(join(house.path, path)), { recursive: true });
-  writeFileSync(join(house.path, path), code);
+  mkdirSync(dirname(join(project.path, path)), { recursive: true });
+  writeFileSync(join(project.path, path), code);
 };
 plant('biome.json', JSON.stringify({ ...JSON.parse(readText('biome.json')), vcs: { enabled: false } }));
 plant('package.json', '{ "type": "module" }');
 plant('src/domain/user.ts', 'export {};\n');
-afterAll(house.remove);
+afterAll(project.remove);
 
-/** Runs a tool of the project in the house; whether it was content, and what it said. */
+/** Runs a tool of this project in the temporary one. @returns whether it succeeded, and its output. */
 const run = (tool: string, args: readonly string[]) => {
   const command = join(ROOT, 'node_modules/.bin', tool);
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: house.path, encoding: 'utf8' });
-  return { content: status === 0, said: stdout + stderr };
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: project.path, encoding: 'utf8' });
+  return { ok: status === 0, output: stdout + stderr };
 };
 
 const lint = (path: string, code: string) => {
@@ -28,7 +28,7 @@ const lint = (path: string, code: string) => {
   return run('biome', ['lint', path]);
 };
 
-describe('the linter catches', () => {
+describe('the linter reports', () => {
   it.each([
     ['a package in the domain', 'src/domain/planted.ts', `import 'valibot';`, 'imports no package'],
     ['a scoped package in the domain', 'src/domain/planted.ts', `import '@koa/cors';`, 'imports no package'],
@@ -60,20 +60,20 @@ describe('the linter catches', () => {
       'own ports',
     ],
     [
-      'the process in the application',
+      'the infrastructure in the application',
       'src/application/planted.ts',
       `import '../infrastructure/main.ts';`,
       'own ports',
     ],
     ['the time in the application', 'src/application/planted.ts', 'export const now = new Date();', 'Clock port'],
     [
-      'the process in an adapter',
+      'the infrastructure in an adapter',
       'src/adapters/clock/planted.ts',
       `import '../../infrastructure/main.ts';`,
       'know no process',
     ],
     [
-      'the process in a stage',
+      'the infrastructure in a stage',
       'src/adapters/http/stages/planted.ts',
       `import '../../../infrastructure/main.ts';`,
       'know no process',
@@ -97,7 +97,7 @@ describe('the linter catches', () => {
       "don't know each other",
     ],
     [
-      'the process in a folder of HTTP',
+      'the infrastructure in a folder of the HTTP adapter',
       'src/adapters/http/errors/planted.ts',
       `import '../../../infrastructure/main.ts';`,
       'know no process',
@@ -109,12 +109,12 @@ describe('the linter catches', () => {
       'process.env',
     ],
     ['a console', 'src/infrastructure/planted.ts', `console.log('hello');`, 'console'],
-    ['an import without its ending', 'src/domain/planted.ts', `import './user';`, 'extension'],
+    ['an import without a file extension', 'src/domain/planted.ts', `import './user';`, 'extension'],
     ['a barrel', 'src/domain/planted.ts', `export * from './user.ts';`, 'barrel'],
   ])('%s', (_, path, code, reason) => {
-    const { content, said } = lint(path, code);
-    expect(content).toBe(false);
-    expect(said).toContain(reason);
+    const { ok, output } = lint(path, code);
+    expect(ok).toBe(false);
+    expect(output).toContain(reason);
   });
 
   it.each([
@@ -126,13 +126,13 @@ describe('the linter catches', () => {
       `import 'jose';\nimport '../json/public-user.ts';`,
     ],
     ['its own adapter in a stage', 'src/adapters/http/stages/planted.ts', `import '../envelope.ts';`],
-    ['an adapter in the process', 'src/infrastructure/planted.ts', `import '../adapters/clock/system.ts';`],
+    ['an adapter in the infrastructure', 'src/infrastructure/planted.ts', `import '../adapters/clock/system.ts';`],
   ])('nothing about %s', (_, path, code) => {
-    expect(lint(path, code)).toMatchObject({ content: true });
+    expect(lint(path, code)).toMatchObject({ ok: true });
   });
 });
 
-describe('the compiler catches in domain and application', () => {
+describe('the compiler reports in domain and application', () => {
   const compile = (code: string) => {
     plant('tsconfig.json', JSON.stringify({ extends: join(ROOT, 'tsconfig.core.json'), include: ['planted.ts'] }));
     plant('planted.ts', code);
@@ -146,12 +146,12 @@ describe('the compiler catches in domain and application', () => {
     ['Buffer', `export const bytes = Buffer.from('');`],
     ['console', `console.log('');`],
   ])('%s', (name, code) => {
-    const { content, said } = compile(code);
-    expect(content).toBe(false);
-    expect(said).toContain(`'${name}'`);
+    const { ok, output } = compile(code);
+    expect(ok).toBe(false);
+    expect(output).toContain(`'${name}'`);
   });
 
-  it('nothing about the language itself', () => {
-    expect(compile('export const longest = Math.max(1, 2);')).toMatchObject({ content: true });
+  it('nothing about the language', () => {
+    expect(compile('export const longest = Math.max(1, 2);')).toMatchObject({ ok: true });
   });
 });

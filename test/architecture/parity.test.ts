@@ -21,14 +21,14 @@ describe.each(ports)('the port %s', (port) => {
     expect(readdirSync(`${ROOT}src/adapters/${port}`).length).toBeGreaterThan(0);
   });
 
-  it('has a contract that proves each of its promises under its own words', () => {
+  it('has a contract with a test for each of its promises, titled by the promise', () => {
     const promises = promisesOf(port);
     expect(promises.length).toBeGreaterThan(0);
     const titles = titlesOf(readText(`test/contracts/${port}.contract.ts`));
     for (const promise of promises) expect(titles).toContain(promise);
   });
 
-  it('has every adapter run through its contract', () => {
+  it('has its contract run for every adapter', () => {
     const tests = filesBelow('test/adapters')
       .map((file) => readText(`test/adapters/${file}`))
       .filter((text) => text.includes(`contracts/${port}.contract.ts`))
@@ -46,25 +46,25 @@ const factoryOf = (port: string, file: string): string => readText(`src/adapters
 const implementsPort = (port: string, file: string): boolean => factoryOf(port, file).includes(`ports/${port}.ts`);
 
 describe('the layers', () => {
-  it('have adapters in folders alone, which the fences cover', () => {
+  it('have adapters only in folders, which the lint rules cover', () => {
     const entries = readdirSync(`${ROOT}src/adapters`, { withFileTypes: true });
     expect(entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)).toEqual([]);
   });
 
-  it('are where CONTRIBUTING.md says', () => {
+  it('have the folders that CONTRIBUTING.md lists', () => {
     for (const path of ['src/domain', 'src/application', 'src/adapters', 'src/infrastructure', 'mikro-orm.config.ts']) {
       expect(existsSync(`${ROOT}${path}`)).toBe(true);
     }
   });
 
-  it('names adapters of ports where the process is composed, and in its commands, alone', () => {
+  it('use adapters of ports only in the composition and the commands of the process', () => {
     const outside = readdirSync(`${ROOT}src/infrastructure`, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !/^(?:compose[./]|commands\/)/.test(file))
-      .filter((file) => ports.some((port) => namesAdapterOf(port, readText(`src/infrastructure/${file}`))));
+      .filter((file) => ports.some((port) => importsAdapterOf(port, readText(`src/infrastructure/${file}`))));
     expect(outside).toEqual([]);
   });
 });
 
-/** Types of adapters are nobody's secret. */
-const namesAdapterOf = (port: string, text: string): boolean =>
+/** Whether a file imports an adapter of the port. Type imports are allowed everywhere. */
+const importsAdapterOf = (port: string, text: string): boolean =>
   new RegExp(`^import (?!type )[^;]*adapters/${port}/`, 'm').test(text);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { idsIn, PAGES, proofsIn, readProofs, withProofs } from '../support/checkout/proofs.ts';
 import { readText } from '../support/checkout/repository.ts';
 
-describe('the pages of promises', async () => {
+describe('the pages with promises', async () => {
   const { proofs, strayTags } = await readProofs();
 
   /** The lines of a page that `npm run docs` would change. */
@@ -11,7 +11,7 @@ describe('the pages of promises', async () => {
     return page.split('\n').filter((line, index) => line !== written[index]);
   };
 
-  it.each(PAGES)('have in %s the tests that `npm run docs` writes', (path) => {
+  it.each(PAGES)('contain the tests that `npm run docs` writes: %s', (path) => {
     const page = readText(path);
     expect(staleIn(page)).toEqual([]);
     expect(staleIn(page.replace(' › ', ' › planted '))).toHaveLength(1);
@@ -23,7 +23,7 @@ describe('the pages of promises', async () => {
     expect(ids.filter((id, index) => ids.indexOf(id) < index)).toEqual([]);
   });
 
-  it('are proved by tags that stand directly above a test', () => {
+  it('have only tags directly above a test', () => {
     expect(strayTags).toEqual([]);
   });
 });
@@ -50,7 +50,7 @@ describe('a tag', () => {
     });
   });
 
-  it('stands above the table of a test that has one', () => {
+  it('may be above the table of an `it.each`', () => {
     expect(proofsOf(`// Proves: a-1\nit.each([\n  ['item'],\n])('x', () => {});`, 4)).toEqual({
       proofs: { 'a-1': ['test 0'] },
       strayTags: [],
@@ -77,14 +77,14 @@ describe('the tests in a table', () => {
   it.each([
     ['are written', COVERAGE, '| a-1 | It works | |', '`test/a.test.ts › x › y`<br>`test/b.test.ts › z`'],
     [
-      'replace those before',
+      'replace previous ones',
       COVERAGE,
       '| a-1 | It works | `test/c.test.ts › c` |',
       '`test/a.test.ts › x › y`<br>`test/b.test.ts › z`',
     ],
     ['are removed where there are none', COVERAGE, '| a-2 | It works | `test/c.test.ts › c` |', ''],
     [
-      'stand behind the prose of their cell',
+      'are added after the prose of their cell',
       '| Number | Status | By what |',
       '| 1.2.3–1.2.4 | met | Well, in `src/a.ts`. |',
       'Well, in `src/a.ts`.<br>`test/a.test.ts › x › y`',
@@ -96,7 +96,7 @@ describe('the tests in a table', () => {
     expect(withProofs(page, PROOFS)).toBe(page);
   });
 
-  it('leave rows without an id and tables without such a column alone', () => {
+  it('are not added to rows without an id and tables without a test column', () => {
     for (const page of [table(COVERAGE, '| It works | a-1 | |'), table('| Id | Name | Text |', '| a-1 | b | |')]) {
       expect(withProofs(page, PROOFS)).toBe(page);
     }

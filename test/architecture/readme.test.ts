@@ -35,12 +35,12 @@ const variableRows = CONFIG_VARIABLES.map(({ name, default: byDefault, meaning }
 ]);
 
 describe('the README', () => {
-  it('has the two commands on its first screen, as they are', () => {
+  it('has the two start commands on its first screen', () => {
     const [, ...blocks] = readme.split('\n').slice(0, 40).join('\n').split('```sh\n');
     expect(blocks.map((block) => block.split('\n')[0])).toEqual(['npm ci && npm start', 'npm ci && npm test']);
   });
 
-  it('names commands that exist', () => {
+  it('mentions only existing commands', () => {
     const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: Record<string, string> };
     const named = [...readme.matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(0);
@@ -55,24 +55,24 @@ describe('the reference', () => {
     expect(tableBelow(readText('docs/api.md'), 'Routes')).toEqual(await routeRows());
   });
 
-  it('lists the errors in docs/errors.md as the catalog has them, and what to do about each', () => {
+  it('lists the errors of the catalog in docs/errors.md, with advice for each', () => {
     const page = readText('docs/errors.md');
     expect(tableBelow(page, 'Codes')).toEqual(errorRows);
     expect(tableBelow(page, 'What to do').map(([code]) => code)).toEqual(errorRows.map(([code]) => code));
   });
 
-  it('explains the field codes in docs/errors.md that the source gives, and no others', () => {
+  it('explains exactly the field codes of the source in docs/errors.md', () => {
     const words = globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) => fieldCodesIn(readText(file)));
     const explained = tableBelow(readText('docs/errors.md'), 'Field codes').map(([code]) => code);
     expect(explained.sort()).toEqual([...new Set(words)].sort());
   });
 
-  it('lists the variables in docs/configuration.md as the configuration reads them', () => {
+  it('lists the variables of the configuration in docs/configuration.md', () => {
     expect(tableBelow(readText('docs/configuration.md'), 'All variables')).toEqual(variableRows);
   });
 });
 
-/** Values of `details[].code` in a source file: written there, in its table of words, or in its type of problems. */
+/** Values of `details[].code` in a source file: literals, those of its table, and those of its problem type. */
 const fieldCodesIn = (source: string): string[] => [
   ...[...source.matchAll(/\bcode: '([a-z_]+)'|CODES\[.*\] \?\? '([a-z_]+)'/g)].map(
     ([, word, other = '']) => word ?? other,
@@ -82,7 +82,7 @@ const fieldCodesIn = (source: string): string[] => [
   ),
 ];
 
-/** How GitHub names a heading in an address. */
+/** The anchor that GitHub derives from a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

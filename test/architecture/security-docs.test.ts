@@ -6,11 +6,11 @@ import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 
 const PAGE = 'docs/security.md';
 const CHAPTERS = '## OWASP ASVS 5.0.0';
-/** A requirement or several in a row: its number, its level, what it asks, how it stands, by what. */
+/** A row with one requirement or a range: number, level, requirement, status, reason. */
 const REQUIREMENT = /^\| (\d+\.\d+\.\d+)(?:–(\d+\.\d+\.\d+))? \| (\d) \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$/;
 const STATUSES = ['met', 'not applicable', 'not met'];
 
-/** How many requirements of levels 1 and 2 each section of ASVS 5.0.0 has; in all of these they are its first ones. */
+/** The number of requirements of levels 1 and 2 in each section of ASVS 5.0.0; in these sections they come first. */
 const SECTIONS: Readonly<Record<string, number>> = {
   ...{ '3.2': 2, '3.3': 4, '3.4': 6, '3.5': 5, '3.7': 2 },
   ...{ '4.1': 3, '4.2': 1, '4.3': 2, '4.4': 4 },
@@ -21,7 +21,7 @@ const SECTIONS: Readonly<Record<string, number>> = {
   ...{ '11.1': 2, '11.2': 3, '11.3': 3, '11.4': 4, '11.5': 1, '11.6': 1 },
   ...{ '16.1': 1, '16.2': 5, '16.3': 4, '16.4': 3, '16.5': 3 },
 };
-const ASKED = Object.entries(SECTIONS).flatMap(([section, count]) =>
+const REQUIRED = Object.entries(SECTIONS).flatMap(([section, count]) =>
   Array.from({ length: count }, (_, index) => `${section}.${index + 1}`),
 );
 
@@ -41,7 +41,7 @@ type Row = {
 const numbersFrom = (first: string, last = first): string[] => {
   const section = first.slice(0, first.lastIndexOf('.'));
   const [from, to] = [first, last].map((number) => Number(number.split('.').at(-1)));
-  return ASKED.filter((number) => {
+  return REQUIRED.filter((number) => {
     const index = Number(number.split('.').at(-1));
     return number.startsWith(`${section}.`) && index >= Number(from) && index <= Number(to);
   });
@@ -53,7 +53,7 @@ const rowsOf = (page: string): Row[] =>
     return first === undefined ? [] : [{ numbers: numbersFrom(first, last), status, tests: testsIn(why), why }];
   });
 
-/** What a page says that is not so, given every test that there is. */
+/** False statements of a page, given all existing tests. */
 const problemsOf = (page: string, existing: ReadonlySet<string>): string[] => [
   ...testsIn(page)
     .filter((test) => !existing.has(test))
@@ -77,21 +77,21 @@ describe('docs/security.md', async () => {
   const page = readText(PAGE);
   const existing = new Set((await existingTests()).map(({ reference }) => reference));
 
-  it('names tests, files and records that exist, and a test for every requirement that is met', () => {
+  it('references existing tests, files and records, and a test for every requirement that is met', () => {
     expect(testsIn(page).length).toBeGreaterThan(100);
     expect(problemsOf(page, existing)).toEqual([]);
   });
 
-  it('has every requirement of its chapters of ASVS of levels 1 and 2, each of them once', () => {
+  it('has every requirement of levels 1 and 2 of its ASVS chapters once', () => {
     const rows = page
       .slice(page.indexOf(CHAPTERS))
       .split('\n')
       .filter((line) => /^\| \d/.test(line));
     expect(rows.filter((line) => !REQUIREMENT.test(line))).toEqual([]);
-    expect(rowsOf(page).flatMap(({ numbers }) => numbers)).toEqual(ASKED);
+    expect(rowsOf(page).flatMap(({ numbers }) => numbers)).toEqual(REQUIRED);
   });
 
-  it('says of every attack what stops it, which test shows that, and what is left', () => {
+  it('states for every attack the defence, its test and the remaining risk', () => {
     const attacks = page.slice(0, page.indexOf(CHAPTERS)).split('\n');
     const rows = attacks.filter((line) => /^\| (?!Id )/.test(line)).map((line) => line.slice(2, -2).split(' | '));
     expect(rows.length).toBeGreaterThan(30);
@@ -117,7 +117,7 @@ describe('docs/security.md', async () => {
     ['a file of tests', '`test/http/', '`test/planted/'],
     ['a record', '](adr/', '](adr/planted-'],
     ['a source', '](../src/', '](../planted/'],
-  ])('would be caught naming %s that does not exist', (_what, real, planted) => {
+  ])('is refused with %s that does not exist', (_what, real, planted) => {
     const damaged = page.replace(real, planted);
     expect(damaged).not.toBe(page);
     expect(problemsOf(damaged, existing)).toContainEqual(expect.stringContaining('planted'));
@@ -129,13 +129,13 @@ describe('a requirement', () => {
   const TEST = '`test/a.test.ts › outer › inner`';
 
   it.each([
-    ['met by a test is right', `| 9.1.1 | 1 | It works | met | Yes. ${TEST} |`, []],
-    ['that is not met may do without', '| 9.1.1 | 1 | It works | not met | Not yet |', []],
-    ['met by words is wrong', '| 9.1.1 | 1 | It works | met | Of course |', ['met without a test: 9.1.1']],
-    ['of a fourth status is wrong', `| 9.1.1 | 1 | It works | partly | ${TEST} |`, ['no status: 9.1.1']],
+    ['met by a test is correct', `| 9.1.1 | 1 | It works | met | Yes. ${TEST} |`, []],
+    ['that is not met needs no test', '| 9.1.1 | 1 | It works | not met | Not yet |', []],
+    ['met without a test is wrong', '| 9.1.1 | 1 | It works | met | Of course |', ['met without a test: 9.1.1']],
+    ['with an unknown status is wrong', `| 9.1.1 | 1 | It works | partly | ${TEST} |`, ['no status: 9.1.1']],
     ['without a reason is wrong', '| 9.1.1 | 1 | It works | not applicable |  |', ['no reason: 9.1.1']],
     [
-      'met by a test that is none is wrong',
+      'met by a test that does not exist is wrong',
       '| 9.1.1 | 1 | It works | met | `test/b › c` |',
       ['no such test: test/b › c'],
     ],

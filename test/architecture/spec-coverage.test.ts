@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { existingTests } from '../support/checkout/named-tests.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
-/** The headings of SPEC that promise something or leave something open, in its order. */
+/** The headings of SPEC with promises or gaps, in its order. */
 const SECTIONS = [
   'What the service does',
   'User',
@@ -36,7 +36,7 @@ const PAGE = readText('docs/spec-coverage.md');
 const HEAD = '| Id | Promise of the specification | Test |\n|---|---|---|';
 const NAMED_TEST = /`([^`]+)`/g;
 const NAMED_RECORD = /\]\((adr\/[^)]+)\)/g;
-/** How a promise says that SPEC leaves it open. */
+/** The words of a promise that SPEC leaves open. */
 const OPEN = /not shown|not said/;
 
 type Row = { readonly section: string; readonly promise: string; readonly tests: readonly string[] };
@@ -55,7 +55,7 @@ const rowsOf = (page: string): Row[] => {
     });
 };
 
-/** What a page says that is not so, given every test that there is: `file › title › title`. */
+/** False statements of a page, given all existing tests as `file › title › title`. */
 const problemsOf = (page: string, existing: ReadonlySet<string>): string[] =>
   rowsOf(page).flatMap(({ promise, tests }) => {
     const records = [...promise.matchAll(NAMED_RECORD)].map(([, record = '']) => `docs/${record}`);
@@ -70,25 +70,25 @@ const problemsOf = (page: string, existing: ReadonlySet<string>): string[] =>
 describe('docs/spec-coverage.md', async () => {
   const existing = new Set((await existingTests()).map(({ reference }) => reference));
 
-  it('has every section of the specification that promises something, in its order', () => {
+  it('has every section of the specification with promises, in its order', () => {
     expect([...new Set(rowsOf(PAGE).map(({ section }) => section))]).toEqual(SECTIONS);
   });
 
-  it('names a test for every promise and a record for every gap, and each of them exists', () => {
+  it('references an existing test for every promise and an existing record for every gap', () => {
     expect(problemsOf(PAGE, existing)).toEqual([]);
   });
 
-  it('says nothing twice', () => {
-    const told = rowsOf(PAGE).map(({ section, promise }) => `${section}: ${promise}`);
-    expect(told.filter((row, index) => !row.includes(': …') && told.indexOf(row) < index)).toEqual([]);
+  it('contains no promise twice', () => {
+    const promises = rowsOf(PAGE).map(({ section, promise }) => `${section}: ${promise}`);
+    expect(promises.filter((row, index) => !row.includes(': …') && promises.indexOf(row) < index)).toEqual([]);
   });
 
   it.each([
     ['a title', ' › ', ' › planted: '],
     ['a file', 'test/http/', 'test/planted/'],
-    ['a nesting', ' › answers', ' › planted › answers'],
+    ['a describe block', ' › answers', ' › planted › answers'],
     ['a record', '](adr/', '](adr/planted-'],
-  ])('would be caught naming %s that does not exist', (_what, real, planted) => {
+  ])('is refused with %s that does not exist', (_what, real, planted) => {
     const page = PAGE.replace(real, planted);
     expect(page).not.toBe(PAGE);
     expect(problemsOf(page, existing)).toContainEqual(expect.stringContaining('planted'));
@@ -100,22 +100,22 @@ describe('a row', () => {
   const TEST = '`test/a.test.ts › outer › inner`';
 
   it.each([
-    ['with its test is right', `| a-1 | It works | ${TEST} |`, []],
+    ['with its test is correct', `| a-1 | It works | ${TEST} |`, []],
     [
-      'of a gap with its record is right',
+      'of a gap with its record is correct',
       `| a-1 | "Not… not shown" ([ADR 0005](adr/0005-passwords.md)) | ${TEST} |`,
       [],
     ],
     ['without a test is wrong', '| a-1 | It works | |', ['no test: It works']],
     ['without a cell for tests is wrong', '| a-1 | It works |', ['no test: It works']],
-    ['with words for a test is wrong', '| a-1 | It works | of course |', ['no test: It works']],
+    ['with prose instead of a test is wrong', '| a-1 | It works | of course |', ['no test: It works']],
     [
-      'with an inner title alone is wrong',
+      'with only an inner title is wrong',
       '| a-1 | It works | `test/a.test.ts › inner` |',
       [expect.stringMatching(/inner$/)],
     ],
     [
-      'with an outer title alone is wrong',
+      'with only an outer title is wrong',
       '| a-1 | It works | `test/a.test.ts › outer` |',
       [expect.stringMatching(/outer$/)],
     ],

@@ -31,7 +31,7 @@ describe('docs/specification.md', () => {
     expect(citedIn(text)).toEqual(names);
   });
 
-  it('would be caught lacking a section', () => {
+  it('is refused when a section is missing', () => {
     expect(hasSection('Planted')).toBe(false);
   });
 

@@ -180,8 +180,8 @@ describe('a token in another place', () => {
   it('is not a refresh token: in the query, in a body, in a header', async () => {
     const { http } = service;
     const { token } = refresh;
-    const keySetRequests = () => http.post(`/auth/refresh-token?refresh_token=${token}`);
-    await expectRefused(token, keySetRequests, 'CLIENT_PARAMS_VALIDATION_FAILED', 400);
+    const inQuery = () => http.post(`/auth/refresh-token?refresh_token=${token}`);
+    await expectRefused(token, inQuery, 'CLIENT_PARAMS_VALIDATION_FAILED', 400);
     for (const request of [
       http.post('/auth/refresh-token').send({ refresh_token: token, refreshToken: token }),
       http.post('/auth/refresh-token').type('form').send({ refresh_token: token }),

@@ -85,7 +85,7 @@ describe('the tests in a table', () => {
     ['are removed where there are none', COVERAGE, '| a-2 | It works | `test/c.test.ts › c` |', ''],
     [
       'are added after the prose of their cell',
-      '| Number | Status | By what |',
+      '| Number | Status | How it is met |',
       '| 1.2.3–1.2.4 | met | Well, in `src/a.ts`. |',
       'Well, in `src/a.ts`.<br>`test/a.test.ts › x › y`',
     ],

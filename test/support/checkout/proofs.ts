@@ -17,7 +17,7 @@ const ID = /^(?:[a-z]+-)+\d+$/;
 /** The number of a requirement of OWASP ASVS, or of the first of several. */
 const ASVS = /^(\d+\.\d+\.\d+)(?:–|$)/;
 /** The column to write, by its heading. */
-const TEST_COLUMN = /^(?:Test|Shown by|By what)/;
+const TEST_COLUMN = /^(?:Test|Shown by|How it is met)/;
 /** The names of tests at the end of a cell, after its prose. */
 const NAMES = /(?:(?:<br>|^)`test\/[^`]* › [^`]*`)+$/;
 

@@ -10,8 +10,8 @@ import { VERSION } from './version.ts';
 
 /**
  * Starts the service.
- * @returns stops it: responds to every request that was accepted, then closes all connections.
- * @throws Error that names the setting that is at fault.
+ * @returns a function that stops it: responds to every accepted request, then closes all connections
+ * @throws Error that names the invalid setting
  */
 export const serve = async (config: Config): Promise<(why: string) => Promise<void>> => {
   const logger = createLogger(
@@ -34,6 +34,6 @@ export const serve = async (config: Config): Promise<(why: string) => Promise<vo
     background.abort();
     await Promise.all([server.close(), purging]);
     await service.close();
-    await metrics?.cut();
+    await metrics?.closeNow();
   };
 };

@@ -1,28 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Duplex } from 'node:stream';
-import { DueAnswers } from './due-answers.ts';
-import { Pieces } from './pieces.ts';
+import { InputChunks } from './input-chunks.ts';
+import { PendingResponses } from './pending-responses.ts';
+import { SocketStream } from './socket-stream.ts';
 
 /** Requests of one connection that are processed at the same time. The next is read when one of them has its response. */
 export const MAX_UNANSWERED = 8;
 /** Milliseconds that a client has to read the last response and close. If the server closed earlier, TCP might drop the response. */
 const LINGER = 1_000;
 
-type Done = (error?: Error | null) => void;
-
 /**
  * A client's connection as Node's HTTP server sees it: the socket, with limits. Node starts every request in the 64 KB that it
  * reads at once; this stream passes one head at a time to the parser, and none while too many requests have no response.
  */
-export class Connection extends Duplex {
-  readonly #socket: Socket;
-  readonly #writeTimeout: number;
-  readonly #pieces: Pieces;
-  readonly #due = new DueAnswers();
+export class Connection extends SocketStream {
+  readonly #chunks: InputChunks;
+  readonly #pending = new PendingResponses();
   /** The request whose head was parsed last. */
   #latest: { readonly incoming: IncomingMessage; readonly response: ServerResponse } | null = null;
-  #wanted = false;
+  /** Whether the parser waits for a chunk. */
+  #isReadRequested = false;
   /** No further request is accepted. */
   #closing = false;
   /** Nothing more is parsed. */
@@ -30,38 +27,20 @@ export class Connection extends Duplex {
   /** Everything has been written. Further input is discarded. */
   #lingering = false;
 
-  /** @param writeTimeout milliseconds in which the client must read what is sent to it. */
+  /** @param writeTimeout milliseconds in which the client must read each write. */
   constructor(socket: Socket, writeTimeout: number) {
-    // The low mark makes Node ask for a piece only when the one before it is parsed.
-    super({ allowHalfOpen: true, decodeStrings: false, readableHighWaterMark: 1 });
-    this.#socket = socket;
-    this.#pieces = new Pieces(socket);
-    this.#writeTimeout = writeTimeout;
-    // Node removes its own listeners before it emits `connect`, and an `error` without a listener ends the process.
-    this.on('error', () => undefined);
-    socket.on('error', (error) => this.destroy(error));
-    socket.on('close', () => this.destroy());
-    socket.on('timeout', () => this.emit('timeout'));
-    socket.on('readable', () => this.#feed());
-    socket.on('end', () => this.#feed());
-  }
-
-  get remoteAddress(): string | undefined {
-    return this.#socket.remoteAddress;
-  }
-
-  /** Node's server calls this for idle connections. */
-  setTimeout(milliseconds: number): this {
-    this.#socket.setTimeout(milliseconds);
-    return this;
+    super(socket, writeTimeout);
+    this.#chunks = new InputChunks(socket);
+    socket.on('readable', () => this.#pushNext());
+    socket.on('end', () => this.#pushNext());
   }
 
   /** @returns whether the request gets a response. Requests after the last one of the connection get none. */
   admit(incoming: IncomingMessage, response: ServerResponse): boolean {
     if (this.#closing) return false;
-    this.#pieces.headIsRead(Number(incoming.headers['content-length'] ?? 0));
+    this.#chunks.endHead(Number(incoming.headers['content-length'] ?? 0));
     this.#latest = { incoming, response };
-    this.#due.add(response, () => this.#feed());
+    this.#pending.add(response, () => this.#pushNext());
     return true;
   }
 
@@ -73,8 +52,8 @@ export class Connection extends Duplex {
   }
 
   /** Accepts no further request. Those that were accepted get their responses. */
-  closeAfterAnswers(): void {
-    if (this.#due.last !== undefined) this.closeAfter(this.#due.last);
+  closeAfterPending(): void {
+    if (this.#pending.last !== undefined) this.closeAfter(this.#pending.last);
   }
 
   /**
@@ -86,10 +65,10 @@ export class Connection extends Duplex {
     if (this.#stopped || this.destroyed) return;
     this.#closing = true;
     this.#stopped = true;
-    const broken = this.#inBody ? (this.#latest?.response ?? null) : null;
-    const text = await textFor(broken === null ? this.#pieces.isHeadRequest() : broken.req.method === 'HEAD');
-    this.#due.whenSent(broken, () => {
-      if (broken?.headersSent) this.#due.whenSent(null, () => this.destroySoon());
+    const incomplete = this.#inBody ? (this.#latest?.response ?? null) : null;
+    const text = await textFor(incomplete === null ? this.#chunks.isHeadRequest() : incomplete.req.method === 'HEAD');
+    this.#pending.whenSent(incomplete, () => {
+      if (incomplete?.headersSent) this.#pending.whenSent(null, () => this.destroySoon());
       else if (this.writable) this.destroySoon(text);
     });
   }
@@ -100,47 +79,21 @@ export class Connection extends Duplex {
     this.#stopped = true;
     this.#lingering = true;
     this.end(text, () => {
-      const late = setTimeout(() => this.destroy(), LINGER);
-      this.once('close', () => clearTimeout(late));
+      const timer = setTimeout(() => this.destroy(), LINGER);
+      this.once('close', () => clearTimeout(timer));
     });
-    this.#feed();
+    this.#pushNext();
   }
 
   override _read(): void {
-    this.#wanted = true;
-    process.nextTick(() => this.#feed());
+    this.#isReadRequested = true;
+    process.nextTick(() => this.#pushNext());
   }
 
-  override _write(chunk: Buffer | string, encoding: BufferEncoding, done: Done): void {
-    this.#socket.write(chunk, encoding, this.#inTime(done));
-  }
-
-  override _writev(chunks: readonly { chunk: Buffer | string; encoding: BufferEncoding }[], done: Done): void {
-    const inTime = this.#inTime(done);
-    this.#socket.cork();
-    chunks.forEach(({ chunk, encoding }, index) => {
-      this.#socket.write(chunk, encoding, index === chunks.length - 1 ? inTime : undefined);
-    });
-    this.#socket.uncork();
-  }
-
-  override _final(done: Done): void {
-    this.#socket.end(this.#inTime(done));
-  }
-
-  override _destroy(error: Error | null, done: Done): void {
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#stopped = true;
-    this.#socket.destroy();
-    this.#due.clear();
-    done(error);
-  }
-
-  #inTime(done: Done): Done {
-    const late = setTimeout(() => this.destroy(), this.#writeTimeout);
-    return (error) => {
-      clearTimeout(late);
-      done(error);
-    };
+    this.#pending.clear();
+    super._destroy(error, callback);
   }
 
   /** Whether the body of a request is being read. */
@@ -148,14 +101,15 @@ export class Connection extends Duplex {
     return this.#latest?.incoming.complete === false;
   }
 
-  #feed(): void {
-    if (this.#lingering) this.#pieces.drop();
-    if (this.#stopped || !this.#wanted || this.#due.count >= MAX_UNANSWERED) return;
-    // What comes behind the last request would not be answered, and be kept by Node until those before it are.
+  /** Passes the next chunk to the parser, if it waits for one and may get it. */
+  #pushNext(): void {
+    if (this.#lingering) this.#chunks.discard();
+    if (this.#stopped || !this.#isReadRequested || this.#pending.count >= MAX_UNANSWERED) return;
+    // Input after the last request gets no response, and Node would keep it until the earlier responses are sent.
     if (this.#closing && !this.#inBody) return;
-    const piece = this.#pieces.next(this.#inBody);
-    if (piece === null && !this.#socket.readableEnded) return;
-    this.#wanted = false;
-    this.push(piece);
+    const chunk = this.#chunks.next(this.#inBody);
+    if (chunk === null && !this.socket.readableEnded) return;
+    this.#isReadRequested = false;
+    this.push(chunk);
   }
 }

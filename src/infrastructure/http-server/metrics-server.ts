@@ -5,7 +5,7 @@ import { probePort } from './probe-port.ts';
 
 type Address = { readonly host: string; readonly port: number };
 
-/** More than scrapers need. */
+/** Scrapers need a few. */
 export const MAX_CONNECTIONS = 64;
 /** Milliseconds. */
 const REQUEST_TIMEOUT = 5_000;
@@ -18,7 +18,7 @@ const SETTINGS = 'METRICS';
  */
 export const probeMetricsAddress = (address: Address): Promise<void> => probePort({ ...address, settings: SETTINGS });
 
-/** Serves `GET /metrics` on an address of its own, which the public does not reach. */
+/** Serves `GET /metrics` on a separate address, which should not be public. */
 export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): Promise<RunningServer> => {
   const request: RequestListener = (incoming, response) => {
     if (incoming.method !== 'GET' || incoming.url !== '/metrics') {

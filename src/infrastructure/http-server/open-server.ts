@@ -3,7 +3,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { Connection } from './connection.ts';
 import { cannotListen, type ListenOptions } from './listen-error.ts';
 import { type Refusal, refusalText, sendRefusal, statusOf } from './refusal.ts';
-import { requestFault, spoilsConnection } from './request-fault.ts';
+import { mustBeLast, requestFault } from './request-fault.ts';
 
 export type ServerHandlers = {
   readonly request: RequestListener;
@@ -20,15 +20,17 @@ export type ServerOptions = ListenOptions & {
 
 export type RunningServer = {
   readonly address: AddressInfo;
-  /** Stops accepting connections, responds to every accepted request, and closes, at the latest soon after the request time-out. */
+  /** Stops accepting connections and closes when every accepted request has its response, or a second after the request time-out. */
   readonly close: () => Promise<void>;
   /** Closes at once, whatever is in progress. */
-  readonly cut: () => Promise<void>;
+  readonly closeNow: () => Promise<void>;
 };
 
-/** Milliseconds. Slower headers are an attack. The idle time-out is longer than that of most proxies, which is a minute. */
+/** Milliseconds in which the headers of a request must arrive. */
 const HEADERS_TIMEOUT = 10_000;
+/** Milliseconds. Longer than the idle time-out of most proxies, which is a minute, so that the proxy closes first. */
 const KEEP_ALIVE_TIMEOUT = 65_000;
+/** Milliseconds between two checks of the time-outs. */
 const CHECKING_INTERVAL = 1_000;
 /** Bytes that are buffered on either side of a socket before it is paused. */
 const HIGH_WATER_MARK = 16_384;
@@ -44,18 +46,18 @@ export const openServer = async (handlers: ServerHandlers, options: ServerOption
   const state = { closing: false };
   const server = boundedServer(options);
   admitConnections(server, options.requestTimeout, connections);
-  answerRequests(server, handlers, state);
-  refuseTheRest(server, handlers);
+  handleRequests(server, handlers, state);
+  refuseInvalidInput(server, handlers);
   await listening(server, options);
   return {
     // A server that listens on a port has no other kind of address.
     address: server.address() as AddressInfo,
     close: () => {
       state.closing = true;
-      for (const connection of connections) connection.closeAfterAnswers();
+      for (const connection of connections) connection.closeAfterPending();
       return closed(server, connections, options.requestTimeout + GRACE);
     },
-    cut: () => closed(server, connections, 0),
+    closeNow: () => closed(server, connections, 0),
   };
 };
 
@@ -83,45 +85,45 @@ const admitConnections = (server: Server, writeTimeout: number, connections: Set
     const connection = new Connection(socket, writeTimeout);
     connections.add(connection);
     connection.once('close', () => connections.delete(connection));
-    // It implements what the server uses of a socket.
+    // Typed as a socket, but the server accepts any stream, and `Connection` implements what it uses of a socket.
     serve?.call(server, connection as unknown as Socket);
   });
 };
 
-/** Node types it as a socket, but it is the stream that the server was given. */
+/** Typed as a socket, but it is the stream that the server was given. */
 const connectionOf = (incoming: IncomingMessage): Connection => incoming.socket as unknown as Connection;
 
-const answerRequests = (
+const handleRequests = (
   server: Server,
   { request, refusal }: ServerHandlers,
   state: { readonly closing: boolean },
 ): void => {
-  const answer: RequestListener = (incoming, response) => {
+  const onRequest: RequestListener = (incoming, response) => {
     const connection = connectionOf(incoming);
     if (!connection.admit(incoming, response)) return;
     const fault = requestFault(incoming);
-    if (state.closing || fault !== null || spoilsConnection(incoming)) connection.closeAfter(response);
+    if (state.closing || fault !== null || mustBeLast(incoming)) connection.closeAfter(response);
     if (fault === null) return request(incoming, response);
     refusal(fault.status, fault.reason).then(
-      (given) => sendRefusal(given, response),
+      (refused) => sendRefusal(refused, response),
       () => connection.destroy(),
     );
   };
-  server.on('request', answer);
+  server.on('request', onRequest);
   // An unknown expectation does not change the response.
-  server.on('checkExpectation', answer);
+  server.on('checkExpectation', onRequest);
 };
 
-const refuseTheRest = (server: Server, { refusal }: ServerHandlers): void => {
+const refuseInvalidInput = (server: Server, { refusal }: ServerHandlers): void => {
   const refuse = (connection: Connection, status: number, reason: string | undefined): void => {
     const textFor = async (isHead: boolean) => refusalText(await refusal(status, reason), isHead);
     connection.refuse(textFor).catch(() => connection.destroy());
   };
   server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
-    // As in connectionOf.
+    // Typed as a socket, as in `connectionOf`.
     refuse(connection as unknown as Connection, statusOf(error), error.code),
   );
-  // Without a listener, Node closes the connection without a response. The stream may be another one than the connection.
+  // Without a listener, Node closes the connection without a response. The stream may differ from the connection.
   server.on('connect', (incoming, stream) => {
     stream.on('error', () => undefined);
     refuse(connectionOf(incoming), 400, 'CONNECT is not supported');
@@ -134,15 +136,15 @@ const listening = (server: Server, options: ServerOptions): Promise<void> =>
     server.listen(options.port, options.host, resolve);
   });
 
-/** The HTTP server's own `close` would cut idle connections at once, and with them requests in transit. */
-const closed = async (server: Server, connections: ReadonlySet<Connection>, patience: number): Promise<void> => {
-  const gone = Promise.withResolvers<void>();
-  NetServer.prototype.close.call(server, () => gone.resolve());
+/** `close` of the HTTP server would close idle connections at once, and lose requests in transit. */
+const closed = async (server: Server, connections: ReadonlySet<Connection>, timeout: number): Promise<void> => {
+  const allClosed = Promise.withResolvers<void>();
+  NetServer.prototype.close.call(server, () => allClosed.resolve());
   const idle = setInterval(() => server.closeIdleConnections(), GRACE);
-  const late = setTimeout(() => {
+  const timer = setTimeout(() => {
     for (const connection of connections) connection.destroy();
-  }, patience);
-  await gone.promise;
+  }, timeout);
+  await allClosed.promise;
   clearInterval(idle);
-  clearTimeout(late);
+  clearTimeout(timer);
 };

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { headerValues } from '../../adapters/http/header-values.ts';
 
-/** Node silently drops headers after the 2000th. */
+/** Far below 2000, after which Node silently drops headers. */
 export const MAX_HEADERS = 100;
 /** RFC 9110 §4.2.3, RFC 3986 §3.2.2: a host, or nothing, and perhaps a port. */
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 export type RequestFault = { readonly status: number; readonly reason: string };
 
-/** What makes a request invalid that Node's parser accepts; `null` for a valid one. */
+/** Why a request that Node's parser accepts is invalid; `null` for a valid one. */
 export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
   const reason = hostFault(incoming);
@@ -25,10 +25,10 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 };
 
 /**
- * Whether the input after this request can't be trusted. After a body with `Upgrade`, Node's parser may drop the beginning of the
- * next request. Chunks in HTTP/1.0 are faulty framing (RFC 9112 §6.1).
+ * Whether this must be the last request of its connection, since input after it can't be trusted. After a body with `Upgrade`,
+ * Node's parser may drop the beginning of the next request. Chunks in HTTP/1.0 are faulty framing (RFC 9112 §6.1).
  */
-export const spoilsConnection = ({ headers, httpVersion }: IncomingMessage): boolean => {
+export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;
   const hasBody = chunked || Number(headers['content-length'] ?? 0) > 0;
   return (hasBody && headers.upgrade !== undefined) || (chunked && httpVersion === '1.0');

@@ -8,8 +8,8 @@ import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 describe('the server of the metrics', () => {
   let port: number;
   beforeEach(async () => {
-    const { address, cut } = await listenForMetrics(prometheusMetrics(), { host: '127.0.0.1', port: 0 });
-    onTestFinished(cut);
+    const { address, closeNow } = await listenForMetrics(prometheusMetrics(), { host: '127.0.0.1', port: 0 });
+    onTestFinished(closeNow);
     port = address.port;
   });
   const urlOf = () => `http://127.0.0.1:${port}`;

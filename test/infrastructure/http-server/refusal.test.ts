@@ -21,5 +21,5 @@ it.each([
   const served = openSocket(url);
   served.write(head('GET /', { Connection: 'close' }));
   expect(await readToEnd(served)).toContain('served');
-  await server.cut();
+  await server.closeNow();
 });

@@ -28,7 +28,7 @@ export type RotatedToken = {
   readonly rotatedAt: number;
 };
 
-/** How many earlier tokens a session remembers at most. Five tabs that wake up at once rotate five times. */
+/** How many earlier tokens a session remembers at most. Five tabs that refresh at the same time rotate five times. */
 export const EARLIER_TOKENS_KEPT = 16;
 
 /** Both are needed to find a session, so that no user can name another user's. */
@@ -36,30 +36,6 @@ export type SessionKey = Pick<Session, 'id' | 'userId'>;
 
 /** How many live sessions a user may have. Beyond that, the least recently used are ended. */
 export const SESSIONS_PER_USER = 50;
-
-/** How the replay of a rotated token is handled, by the milliseconds since that token was rotated. ADR 0003. */
-export type ReplayPolicy = {
-  /** Milliseconds. Up to this age, a replay counts as a race and not as a theft. */
-  readonly raceWindow: number;
-  /**
-   * Milliseconds. Below this age, a replay returns the current token again, and so does a current token that replaced another;
-   * 0 disables this.
-   */
-  readonly replayWindow: number;
-};
-
-/** What may be done with a genuine refresh token. */
-export type TokenStanding =
-  /** May be rotated. */
-  | 'current'
-  /** The current token is issued again, without a rotation. */
-  | 'replayable'
-  /** Rejected, and the session stays open: two tabs raced, or a response was lost. */
-  | 'raced'
-  /** Rejected, and the session ends: the token was copied. */
-  | 'reused'
-  /** Rejected: the session has expired or was ended. */
-  | 'over';
 
 export const newSession = (input: {
   id: string;
@@ -81,7 +57,7 @@ export const newSession = (input: {
   address: input.device.address,
 });
 
-/** One step of a session from its current token to the next. */
+/** The replacement of a session's current token by the next one. */
 export type Rotation = {
   readonly sessionId: string;
   readonly userId: string;
@@ -104,10 +80,6 @@ export type RotationOutcome =
   /** Nothing was changed: the store handled the rotation after its deadline (ADR 0022). */
   | 'too-late';
 
-/** The earliest time at which a token that is replayed now can have been rotated without counting as stolen. */
-export const racesSince = ({ raceWindow, replayWindow }: ReplayPolicy, now: number): number =>
-  now - Math.max(raceWindow, replayWindow);
-
 /** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
 
@@ -129,7 +101,8 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
 const earlierTokensAfter = (session: Session, { racesSince }: Rotation): readonly RotatedToken[] =>
   session.rotatedAt < racesSince ? [] : rotatedTokens(session).slice(0, EARLIER_TOKENS_KEPT);
 
-const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): readonly RotatedToken[] =>
+/** The remembered tokens of a session that were rotated, the newest first. */
+export const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): readonly RotatedToken[] =>
   previousTokenId === null ? [] : [{ tokenId: previousTokenId, rotatedAt }, ...earlierTokens];
 
 /**
@@ -138,29 +111,3 @@ const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): 
  */
 export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
   session.currentTokenId === to ? { ...session, currentTokenId: from } : null;
-
-/** The standing of a genuine token of the session's family. A replay is assessed by the time since that token was rotated. */
-export const tokenStanding = (
-  session: Session | null,
-  tokenId: string,
-  now: number,
-  policy: ReplayPolicy,
-): TokenStanding => {
-  if (session === null || !isLive(session, now)) return 'over';
-  // Never negative: another instance, whose clock is ahead, may have rotated the token.
-  const age = ({ rotatedAt }: { rotatedAt: number }) => Math.max(0, now - rotatedAt);
-  if (tokenId === session.currentTokenId)
-    return hasPredecessor(session) && age(session) < policy.replayWindow ? 'replayable' : 'current';
-  const known = rotatedTokens(session).find((rotated) => rotated.tokenId === tokenId);
-  const rotation = known ?? oldestOfFull(session);
-  if (rotation === undefined) return 'reused';
-  if (known !== undefined && age(known) < policy.replayWindow) return 'replayable';
-  return age(rotation) <= policy.raceWindow ? 'raced' : 'reused';
-};
-
-/** Whether the current token replaced another: it is not the first, and was not restored by a revert. */
-const hasPredecessor = ({ previousTokenId, currentTokenId }: Session): boolean =>
-  previousTokenId !== null && previousTokenId !== currentTokenId;
-
-/** A full list has dropped older tokens, perhaps only just rotated: an unknown token is treated like its oldest entry. */
-const oldestOfFull = ({ earlierTokens }: Session): RotatedToken | undefined => earlierTokens[EARLIER_TOKENS_KEPT - 1];

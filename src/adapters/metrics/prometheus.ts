@@ -13,7 +13,7 @@ export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
 /** Exported as 0 from the start, so that the first reuse of a token is an increase. */
-const OUTCOMES = ['rotated', 'replayable', 'raced', 'reused', 'over'] as const;
+const OUTCOMES = ['rotated', 'replayable', 'raced', 'reused', 'ended'] as const;
 
 /** Seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];

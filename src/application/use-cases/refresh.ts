@@ -1,13 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import {
-  type ReplayPolicy,
-  type Rotation,
-  racesSince,
-  type Session,
-  type SessionKey,
-  type TokenStanding,
-  tokenStanding,
-} from '../../domain/session.ts';
+import type { Rotation } from '../../domain/session.ts';
+import { type ReplayPolicy, racesSince, type TokenStanding } from '../../domain/token-standing.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -15,6 +8,7 @@ import type { IdGenerator } from '../ports/id-generator.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import { type AssessedToken, assessTokens, keyOf, mostFavorable } from '../steps/assess-tokens.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 import { issueTokenPair, type TokenPair } from '../steps/issue-token-pair.ts';
 
@@ -54,8 +48,8 @@ export const refresh =
     // A single token needs no look-up: the rotation itself shows whether it is current.
     if (genuine.length > 1 || mayBeReplayable(deps, first)) {
       const assessed = await assessTokens(deps, genuine);
-      if (best(assessed).standing !== 'current') return handleStaleTokens(deps, assessed);
-      token = best(assessed).token;
+      if (mostFavorable(assessed).standing !== 'current') return handleStaleTokens(deps, assessed);
+      token = mostFavorable(assessed).token;
     }
 
     const user = await findUser(deps, token);
@@ -114,38 +108,9 @@ const revertIfAborted = async (
   }
 };
 
-/** A genuine token, its session, and its standing there. */
-type AssessedToken = {
-  readonly token: RefreshToken;
-  readonly session: Session | null;
-  readonly standing: TokenStanding;
-};
-
-const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
-
-const assessTokens = (
-  { sessions, clock, replayPolicy }: RefreshDeps,
-  genuine: readonly RefreshToken[],
-): Promise<readonly AssessedToken[]> =>
-  Promise.all(
-    genuine.map(async (token) => {
-      const session = await sessions.find(keyOf(token));
-      return { token, session, standing: tokenStanding(session, token.claims.jti, clock.now(), replayPolicy) };
-    }),
-  );
-
-/** Of several tokens, the one with the lowest rank decides the response. */
-const RANKS: Readonly<Record<TokenStanding, number>> = { current: 0, replayable: 1, raced: 2, reused: 3, over: 4 };
-
-const best = (assessed: readonly AssessedToken[]): AssessedToken => {
-  const [first] = assessed.toSorted((a, b) => RANKS[a.standing] - RANKS[b.standing]);
-  if (first === undefined) throw new RangeError('There is no token to choose from.');
-  return first;
-};
-
 /** Handles a request none of whose tokens can be rotated: issues the current token again, or ends the sessions of reused tokens. */
 const handleStaleTokens = async (deps: RefreshDeps, assessed: readonly AssessedToken[]): Promise<TokenPair> => {
-  const { token, session, standing } = best(assessed);
+  const { token, session, standing } = mostFavorable(assessed);
   deps.onRefresh?.(standing);
   if (standing === 'replayable' && session !== null) {
     return issueTokenPair(deps, await findUser(deps, token), session, deps.clock.now());

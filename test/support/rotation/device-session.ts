@@ -4,7 +4,8 @@ import type { IdGenerator } from '../../../src/application/ports/id-generator.ts
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../../../src/application/ports/token-signer.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
-import { isLive, type ReplayPolicy, type Session } from '../../../src/domain/session.ts';
+import { isLive, type Session } from '../../../src/domain/session.ts';
+import type { ReplayPolicy } from '../../../src/domain/token-standing.ts';
 import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
 import { sessionModel } from './model.ts';
@@ -107,7 +108,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
         expiresAt: stored.expiresAt,
       };
       expect(state).toEqual(model.stored(now));
-      if (state === null) return 'over';
+      if (state === null) return 'ended';
       const words = `token ${state.current} at ${state.rotatedAt - NOW} until ${state.expiresAt - NOW}`;
       if (words !== probed) {
         const worked = await usable(stored, now);

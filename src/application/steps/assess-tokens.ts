@@ -1,0 +1,42 @@
+import type { Session, SessionKey } from '../../domain/session.ts';
+import { type ReplayPolicy, type TokenStanding, tokenStanding } from '../../domain/token-standing.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+
+type AssessTokensDeps = {
+  readonly sessions: SessionRepository;
+  readonly clock: Clock;
+  readonly replayPolicy: ReplayPolicy;
+};
+
+/** A genuine refresh token, its session, and its standing there. */
+export type AssessedToken = {
+  readonly token: RefreshToken;
+  readonly session: Session | null;
+  readonly standing: TokenStanding;
+};
+
+/** The key of the session that a token belongs to. */
+export const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
+
+/** Looks up the session of each token. */
+export const assessTokens = (
+  { sessions, clock, replayPolicy }: AssessTokensDeps,
+  genuine: readonly RefreshToken[],
+): Promise<readonly AssessedToken[]> =>
+  Promise.all(
+    genuine.map(async (token) => {
+      const session = await sessions.find(keyOf(token));
+      return { token, session, standing: tokenStanding(session, token.claims.jti, clock.now(), replayPolicy) };
+    }),
+  );
+
+const RANKS: Readonly<Record<TokenStanding, number>> = { current: 0, replayable: 1, raced: 2, reused: 3, ended: 4 };
+
+/** The token that decides the response when a request has several. ADR 0003. */
+export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
+  const [first] = assessed.toSorted((a, b) => RANKS[a.standing] - RANKS[b.standing]);
+  if (first === undefined) throw new RangeError('There is no token to choose from.');
+  return first;
+};

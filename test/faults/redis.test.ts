@@ -57,7 +57,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     await strike(redis);
     const statuses = await statusesOf(`${service.url}/users/me`, 4 * LIMIT);
     expect(statuses).toEqual([...Array(LIMIT).fill(401), ...Array(3 * LIMIT).fill(429)]);
-    expect(said(service, 'Redis is away: rate limits are counted in the process')).toBe(1);
+    expect(said(service, 'Redis is unavailable: each instance counts rate limits for itself')).toBe(1);
   });
 
   // Proves: asvs-16.5.2
@@ -66,7 +66,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     const statuses = (await Promise.all(Array.from({ length: 150 }, guess))).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(50);
-    expect(said(service, 'Redis is away: failed log-ins are counted in the process')).toBe(1);
+    expect(said(service, 'Redis is unavailable: each instance counts failed log-ins for itself')).toBe(1);
   });
 
   it('the service is ready, and says that it is degraded', async () => {
@@ -78,7 +78,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
 
   it('and when it is back, all instances share their count again', async () => {
     await mend(redis);
-    const recovered = 'Redis is back: rate limits are shared again';
+    const recovered = 'Redis is available again: rate limits are counted for all instances';
     await vi.waitFor(async () => {
       await ask(`${service.url}/users/me`);
       expect(said(service, recovered)).toBe(1);

@@ -12,17 +12,17 @@ type Counts = {
 /** Counts for all instances, and in this process while the shared store is unavailable. Never rejects. */
 export const sharedLoginAttempts = ({ shared, own }: Counts, logger: Logger): LoginAttempts => {
   const redis = withFallback(logger, {
-    away: 'Redis is away: failed log-ins are counted in the process',
-    back: 'Redis is back: failed log-ins are counted together again',
+    unavailable: 'Redis is unavailable: each instance counts failed log-ins for itself',
+    available: 'Redis is available again: failed log-ins are counted for all instances',
   });
-  const ask = <Answer>(work: (attempts: LoginAttempts) => Promise<Answer>): Promise<Answer> =>
-    redis.ask(
+  const call = <Result>(work: (attempts: LoginAttempts) => Promise<Result>): Promise<Result> =>
+    redis.call(
       () => work(shared),
       () => work(own),
     );
   return {
-    begin: (attempt) => ask(({ begin }) => begin(attempt)),
-    succeed: (attempt) => ask(({ succeed }) => succeed(attempt)),
-    withdraw: (attempt) => ask(({ withdraw }) => withdraw(attempt)),
+    begin: (attempt) => call(({ begin }) => begin(attempt)),
+    succeed: (attempt) => call(({ succeed }) => succeed(attempt)),
+    withdraw: (attempt) => call(({ withdraw }) => withdraw(attempt)),
   };
 };

@@ -3,45 +3,46 @@ import type { Logger } from 'pino';
 /** Milliseconds for which a store that failed is not called again, so that a frozen one delays few requests. */
 const PAUSE = 1_000;
 
-type Messages = { readonly away: string; readonly back: string };
+/** Log messages, for the first call that fails and the first that succeeds again. */
+type Messages = { readonly unavailable: string; readonly available: string };
 
 /** Calls a store that all instances share, or a fallback while it is unavailable. Logs each change once. */
-export const withFallback = (logger: Logger, { away, back }: Messages) => {
+export const withFallback = (logger: Logger, messages: Messages) => {
   let pausedUntil = 0;
-  let isAway = false;
-  const answered = (): void => {
-    if (isAway) logger.info(back);
-    isAway = false;
+  let isUnavailable = false;
+  const recordSuccess = (): void => {
+    if (isUnavailable) logger.info(messages.available);
+    isUnavailable = false;
   };
-  const failed = (error: unknown): void => {
-    if (!isAway) logger.warn({ err: error }, away);
-    isAway = true;
+  const recordFailure = (error: unknown): void => {
+    if (!isUnavailable) logger.warn({ err: error }, messages.unavailable);
+    isUnavailable = true;
     pausedUntil = performance.now() + PAUSE;
   };
   return {
     /**
-     * The result of the store, or that of `without` while the store is unavailable.
-     * @param isAnswer whether a rejection is a result of the store and no fault; the caller gets it.
+     * The result of the store, or that of the fallback while the store is unavailable.
+     * @param isResult whether a rejection is a result of the store rather than a failure; it is passed to the caller.
      */
-    ask: async <Answer>(
-      store: () => Promise<Answer>,
-      without: () => Promise<Answer>,
-      isAnswer: (error: unknown) => boolean = () => false,
-    ): Promise<Answer> => {
-      if (performance.now() < pausedUntil) return without();
+    call: async <Result>(
+      store: () => Promise<Result>,
+      fallback: () => Promise<Result>,
+      isResult: (error: unknown) => boolean = () => false,
+    ): Promise<Result> => {
+      if (performance.now() < pausedUntil) return fallback();
       try {
-        const answer = await store();
-        answered();
-        return answer;
+        const result = await store();
+        recordSuccess();
+        return result;
       } catch (error) {
-        if (isAnswer(error)) {
-          answered();
+        if (isResult(error)) {
+          recordSuccess();
           throw error;
         }
-        failed(error);
-        return without();
+        recordFailure(error);
+        return fallback();
       }
     },
-    isAway: (): boolean => isAway,
+    isUnavailable: (): boolean => isUnavailable,
   };
 };

@@ -96,6 +96,6 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     for (let count = 0; count < LIMIT; count += 1) await late.http.get('/probe').expect(200);
     slowly.mockRestore();
     await (await start()).http.get('/probe').expect(429);
-    expect(late.logs.filter(({ msg }) => msg.startsWith('Redis is away'))).toEqual([]);
+    expect(late.logs.filter(({ msg }) => msg.startsWith('Redis is unavailable'))).toEqual([]);
   });
 });

@@ -12,11 +12,11 @@ export type SharedCount = {
 /** Counts requests for all instances while Redis is available. */
 export const sharedCount = (logger: Logger): SharedCount => {
   const redis = withFallback(logger, {
-    away: 'Redis is away: rate limits are counted in the process',
-    back: 'Redis is back: rate limits are shared again',
+    unavailable: 'Redis is unavailable: each instance counts rate limits for itself',
+    available: 'Redis is available again: rate limits are counted for all instances',
   });
   return {
-    orElse: (inRedis, inProcess) => redis.ask(inRedis, inProcess, (error) => error instanceof RateLimitExceeded),
-    degraded: redis.isAway,
+    orElse: (inRedis, inProcess) => redis.call(inRedis, inProcess, (error) => error instanceof RateLimitExceeded),
+    degraded: redis.isUnavailable,
   };
 };

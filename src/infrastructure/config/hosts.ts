@@ -11,7 +11,7 @@ export const isLoopback = (host: string): boolean =>
   host === '::1' ||
   (isIPv4(host) && host.startsWith('127.'));
 
-/** Whether the name has no dot, and so is probably one of a container network. */
+/** Whether the name has no dot, as names in a container network. */
 const isLocalName = (host: string): boolean => isIP(host) === 0 && !host.includes('.');
 
 /** Whether traffic to the host may cross networks that others can read. */

@@ -1,10 +1,10 @@
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Milliseconds. Racing tabs and lost responses are resolved within seconds, at most within a request time-out. */
+/** Milliseconds. Races between tabs and lost responses are resolved within seconds, at most within a request time-out. */
 export const MAX_WINDOW = 5 * MINUTE;
 
-/** Milliseconds: a tenth of the lifetime. In the rest of it, every replay counts as theft. */
+/** Milliseconds: a tenth of the lifetime, so that a replay counts as theft for the rest of it. */
 export const longestWindow = (refreshLifetime: number): number =>
   Math.min(MAX_WINDOW, Math.floor(refreshLifetime / 10));
 

@@ -10,7 +10,7 @@ type Rule = readonly [broken: boolean, problem: string];
 
 /**
  * Combinations of values that the service refuses although each value is valid by itself, a line each (ADR 0018).
- * @param values without the variables that are invalid; rules about those are skipped.
+ * @param values without the variables that are invalid: their rules are skipped.
  */
 export const refusals = (values: Partial<Values>): string[] =>
   [...ofCookie(values), ...ofTokens(values), ...ofStores(values), ...ofServer(values)]
@@ -21,7 +21,7 @@ export const refusals = (values: Partial<Values>): string[] =>
 const ofCookie = (values: Partial<Values>): Rule[] => {
   const production = values.NODE_ENV === 'production';
   const insecure = values.JWT_REFRESH_COOKIE_SECURE === false;
-  // Without BASE_URL, a proxy in front of a development server is unknown.
+  // Without BASE_URL in development, there may be a proxy that adds a path.
   const knowsPath = 'BASE_URL' in values && (production || values.BASE_URL !== undefined);
   return [
     [production && insecure, 'JWT_REFRESH_COOKIE_SECURE: must be true in production'],
@@ -35,7 +35,7 @@ const ofCookie = (values: Partial<Values>): Rule[] => {
     ],
     [
       knowsPath && !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
-      'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a path above that, such as /',
+      'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /',
     ],
   ];
 };
@@ -71,7 +71,7 @@ const ofStores = (values: Partial<Values>): Rule[] => {
     [values.SESSION_STORE === 'redis' && isUnset('REDIS_URL'), 'REDIS_URL: required when SESSION_STORE is redis'],
     [
       values.REDIS_PASSWORD !== undefined && redisUrls.some((text) => new URL(text).password !== ''),
-      'REDIS_PASSWORD: must be unset when REDIS_URL holds a password',
+      'REDIS_PASSWORD: must be unset when REDIS_URL has a password',
     ],
   ];
 };
@@ -80,7 +80,7 @@ const TIMEOUTS = ['DATABASE_CONNECTION_TIMEOUT', 'DATABASE_STATEMENT_TIMEOUT', '
 
 const ofServer = ({ METRICS = 'off', ...values }: Partial<Values>): Rule[] => [
   [METRICS !== 'off' && METRICS.port === values.PORT, 'METRICS: must not be the port of the service'],
-  // Whole milliseconds: below a limit is not above the limit less one.
+  // Values are whole milliseconds, so `below` a limit is `at most` the limit minus 1.
   ...TIMEOUTS.map(
     (name): Rule => [
       isAbove(values[name], (values.REQUEST_TIMEOUT_MS ?? Infinity) - 1),

@@ -4,8 +4,8 @@ import { parseDuration } from './duration.ts';
 import { MAX_WINDOW } from './lifetimes.ts';
 
 /**
- * Schemas of single variables, from text to value. Their issues have no messages, since those of valibot repeat the value; the
- * row of a variable says what it expects.
+ * Schemas of single variables, from text to value. Their issues have no messages, since valibot's messages repeat the value; an
+ * error is built from `expected` of the variable.
  */
 
 const parsed = <T>(parse: (text: string) => T | null) =>
@@ -47,7 +47,7 @@ export const metrics = parsed<{ host: string; port: number } | 'off'>((text) => 
   return isIP(host) !== 0 && Number(port) <= 65_535 ? { host, port: Number(port) } : null;
 });
 
-/** Without a leading ~, which only a shell expands, and without spaces around it: the directory would get that name. */
+/** Rejects a leading ~, which only a shell expands, and surrounding spaces: both would become part of the name. */
 export const path = v.pipe(
   v.string(),
   v.check((text) => text.trim() === text && !text.startsWith('~') && !hasControls(text)),
@@ -65,7 +65,7 @@ const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol 
 export const baseUrl = parsed((text) => {
   const url = URL.parse(text);
   if (url === null || !isHttp(url) || /[?#*\s]/.test(text) || url.username !== '' || url.password !== '') return null;
-  // The lookbehind lets only the first slash of a run begin a match, so that the time is linear.
+  // With the lookbehind, a match can only start at the first slash of a run, so the time is linear.
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 });
 
@@ -102,7 +102,7 @@ export const thresholds = v.pipe(
   v.check(({ warn, error }) => warn <= error),
 );
 
-/** Whether all drivers parse the URL alike: nothing in it is dropped, and its parts can be decoded. */
+/** Whether all drivers parse the URL in the same way: no part is dropped, and all can be decoded. */
 const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
   protocols.includes(URL.parse(text)?.protocol ?? '') && !hasControls(text.trim()) && isDecodable(text);
 

@@ -94,7 +94,7 @@ export const readTokenKeys = (texts: Texts): { keys: TokenKeys | null; problems:
   const refresh = readPair(texts, KEY_VARIABLES.refresh);
   const problems: Problem[] = [
     ...missing.map((name): Problem => [name, why]),
-    // Problems name variables of ALL only.
+    // `Problem` allows any name, but all of these are in ALL.
     ...[...access.problems, ...refresh.problems].filter(([name]) => texts[name as (typeof ALL)[number]] !== undefined),
   ];
   if (access.pair === null || refresh.pair === null) return { keys: null, problems };

@@ -8,10 +8,10 @@ export type Values = { readonly [Name in VariableName]: v.InferOutput<(typeof VA
 export const readValues = (texts: Texts): { readonly values: Partial<Values>; readonly unfit: readonly string[] } => {
   const results = Object.entries(mapVariables((name, { schema }) => v.safeParse(schema, texts[name])));
   const fit = results.filter(([, { success }]) => success).map(([name, { output }]) => [name, output]);
-  // `Object.entries` types names as strings.
+  // `Object.entries` is typed to return any strings.
   const unfit = results
     .filter(([, { success }]) => !success)
     .map(([name]) => `${name}: expected ${VARIABLES[name as VariableName].expected}`);
-  // `Object.fromEntries` does not keep which name has which type.
+  // `Object.fromEntries` loses the type of each member.
   return { values: Object.fromEntries(fit) as Partial<Values>, unfit };
 };

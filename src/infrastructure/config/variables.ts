@@ -11,10 +11,12 @@ export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */
 export type Texts = Readonly<Record<VariableName, string | undefined>>;
 
-// `Object.keys` types names as strings, and `Object.fromEntries` forgets them.
+// `Object.keys` is typed to return any strings.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 
+/** An object with a value for each variable. */
 export const mapVariables = <T>(value: (name: VariableName, variable: Variable) => T): Record<VariableName, T> =>
+  // `Object.fromEntries` is typed to return any names.
   Object.fromEntries(VARIABLE_NAMES.map((name) => [name, value(name, VARIABLES[name])])) as Record<VariableName, T>;
 
 const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>

@@ -43,8 +43,9 @@ export const startService = async (dataDir: string): Promise<BenchedService> => 
 const portOf = (child: ChildProcess): Promise<number> =>
   new Promise((resolve, reject) => {
     child.once('close', () => reject(new Error('the service did not start')));
+    // It is a pipe, so there is one.
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      const { address } = JSON.parse(line) as { readonly address?: { readonly port: number } };
+      const { address }: { readonly address?: { readonly port: number } } = JSON.parse(line);
       if (address !== undefined) resolve(address.port);
     });
   });

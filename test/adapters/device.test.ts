@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { deviceOf } from '../../src/adapters/http/request/device.ts';
 
 const deviceAt = (ip: string, userAgent = '') =>
+  // `deviceOf` reads nothing else of a context.
   deviceOf({ ip, get: (name: string) => (name === 'User-Agent' ? userAgent : ''), req: { socket: {} } } as Context);
 
 describe('the device of a request', () => {

@@ -23,6 +23,12 @@ const rejection = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
+/** The AppError with which a promise rejects. */
+const appErrorOf = async (promise: Promise<unknown>): Promise<AppError> => {
+  const error = await rejection(promise);
+  return error instanceof AppError ? error : expect.unreachable('the promise was rejected with another error');
+};
+
 /** All text that can be read from a value: enumerable or not, at any depth. */
 const everythingIn = (value: unknown, seen = new Set<unknown>()): string => {
   if (typeof value !== 'object' || value === null) return String(value);
@@ -51,6 +57,7 @@ describe('translateError', () => {
     await database.em.execute('truncate users cascade');
   });
 
+  /** Inserts values that the columns' types may not allow. */
   const insert = (row: Partial<Record<keyof NewRow<'users'>, unknown>>) =>
     database.em
       .getKysely<Tables>()
@@ -119,11 +126,10 @@ describe('translateError', () => {
     for (const fail of failures) {
       const raw = await rejection(fail());
       expect(secretsIn(raw)).not.toEqual([]);
-      const error = await rejection(translated(fail));
-      expect(error).toBeInstanceOf(AppError);
+      const error = await appErrorOf(translated(fail));
       expect(secretsIn(error)).toEqual([]);
-      expect((error as AppError).cause).toBeUndefined();
-      expect((error as AppError).reason).toMatch(/\b[0-9A-Z]{5}\b/);
+      expect(error.cause).toBeUndefined();
+      expect(error.reason).toMatch(/\b[0-9A-Z]{5}\b/);
     }
   });
 
@@ -147,9 +153,9 @@ describe('translateError', () => {
     ['TypeError', () => Reflect.get(Object(undefined), 'a').b],
     ['RangeError', () => 'a'.repeat(-1)],
   ])('returns SYS_UNEXPECTED_ERROR for a bug before the query is sent: %s', async (reason, bug) => {
-    const error = await rejection(translated(() => bug() ?? database.em.execute('select 1')));
+    const error = await appErrorOf(translated(() => bug() ?? database.em.execute('select 1')));
     expect(error).toMatchObject({ code: 'SYS_UNEXPECTED_ERROR', reason, cause: undefined });
-    expect((error as AppError).stack).toContain('translate-error.test.ts');
+    expect(error.stack).toContain('translate-error.test.ts');
   });
 
   it('returns DB_QUERY_FAILED for a bug in the driver', async () => {
@@ -158,14 +164,14 @@ describe('translateError', () => {
   });
 
   it('adds the stack frames of the driver’s error to its own, without its message', async () => {
-    const error = (await rejection(translated(() => database.em.execute('selec 1')))) as AppError;
+    const error = await appErrorOf(translated(() => database.em.execute('selec 1')));
     expect(framesOf(error)).toMatch(/translate-error\.ts[\s\S]*node_modules/);
     expect(error.stack).not.toMatch(/selec|syntax/);
   });
 
   it('has no stack frames of the driver when the client caused the error', async () => {
     await users.add(secretUser());
-    const error = (await rejection(users.add(aUser({ email: EMAIL })))) as AppError;
+    const error = await appErrorOf(users.add(aUser({ email: EMAIL })));
     expect(error.code).toBe('AUTH_USER_DUPLICATE');
     expect(error.stack).not.toContain('node_modules/@electric-sql');
   });

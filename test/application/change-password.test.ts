@@ -123,7 +123,7 @@ describe('changePassword', () => {
     await change();
     await expect(app.refresh([elsewhere.refreshToken])).rejects.toThrow();
     expect(await app.refresh([here.refreshToken])).toHaveProperty('accessToken');
-    expect(await logIn(NEXT)).toHaveProperty('accessToken');
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
   it('returns the error of the store when the old password cannot be restored either', async () => {
@@ -138,7 +138,7 @@ describe('changePassword', () => {
       sessions: { ...sessions, endByUser },
     });
     await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
-    expect(await logIn(NEXT)).toHaveProperty('accessToken');
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
   it('lets one of two concurrent changes succeed, whose session is kept', async () => {

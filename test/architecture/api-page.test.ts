@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
+import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { readText, tableBelow } from '../support/checkout/repository.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 
@@ -37,6 +37,6 @@ describe('docs/api.md', async () => {
   });
 
   it('lists only known codes for every route', () => {
-    for (const code of OF_EVERY_ROUTE) expect(Object.keys(CATALOG) as ErrorCode[]).toContain(code);
+    for (const code of OF_EVERY_ROUTE) expect(Object.keys(CATALOG)).toContain(code);
   });
 });

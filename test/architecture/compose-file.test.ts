@@ -19,7 +19,7 @@ const PASSWORD = 'p@:/%40#? "\'\\x';
 const SECRETS: Readonly<Record<string, string>> = { POSTGRES_PASSWORD: PASSWORD, REDIS_PASSWORD: PASSWORD };
 
 const text = readText('compose.yaml');
-const { services, networks } = parse(text, { merge: true }) as Compose;
+const { services, networks }: Compose = parse(text, { merge: true });
 const instances = Object.entries(services).filter(([name]) => name.startsWith('tandem'));
 
 /** Interpolates `${NAME:-default}` and `${NAME:?message}` in a value after the YAML was parsed, as Compose does. */

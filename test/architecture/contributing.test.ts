@@ -54,7 +54,7 @@ describe('the adapter in CONTRIBUTING.md', async () => {
 
 describe('CONTRIBUTING.md', () => {
   it('mentions only existing commands', () => {
-    const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: Record<string, string> };
+    const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(readText('package.json'));
     const named = [...page.matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name = '']) => name);
     const builtIn = ['ci', 'and', 'scripts'];
     for (const name of named.filter((name) => !builtIn.includes(name))) expect(Object.keys(scripts)).toContain(name);

@@ -41,7 +41,7 @@ describe('the README', () => {
   });
 
   it('mentions only existing commands', () => {
-    const { scripts } = JSON.parse(readText('package.json')) as { readonly scripts: Record<string, string> };
+    const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(readText('package.json'));
     const named = [...readme.matchAll(/npm (?:run )?([a-z:]+)/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(0);
     const others = ['ci', 'and', 'scripts'];

@@ -48,6 +48,7 @@ beforeAll(async () => {
   victim = await signUp(service);
   const { keys } = service.config;
   if (keys === null) throw new Error('the service has no keys');
+  // A server that listens on a port has no other kind of address.
   const attackerUrl = `http://127.0.0.1:${(attackerServer.address() as AddressInfo).port}`;
   const common = { attacker, attackerUrl };
   const [accessToken, refreshToken] = [victim.accessToken, tokenIn(victim.cookie)];

@@ -47,7 +47,7 @@ describe('tokenStanding', () => {
     ['an earlier token at the end of its own replay window', 't2', 1_000, kind, 'raced'],
     ['the current token within the replay window of its rotation', 't4', 4_999, kind, 'replayable'],
     ['the current token at the end of that window', 't4', 5_000, kind, 'current'],
-  ])('judges %s', (_, tokenId, age, policy, standing) => {
+  ])('returns the standing of %s', (_, tokenId, age, policy, standing) => {
     expect(tokenStanding(session, tokenId, rotation + age, policy)).toBe(standing);
   });
 
@@ -55,7 +55,7 @@ describe('tokenStanding', () => {
     ['a race while that could have been dropped within the window', 10_000, strict, 'raced'],
     ['a theft after it', 10_001, strict, 'reused'],
     ['never more than a race, with a replay window', 0, kind, 'raced'],
-  ])('takes a token that a full list does not hold for %s', (_, age, policy, standing) => {
+  ])('treats a token that a full list does not contain as %s', (_, age, policy, standing) => {
     const last = rotation - 15;
     const earlierTokens = Array.from({ length: 16 }, (_none, back) => ({
       tokenId: `e${back}`,

@@ -17,7 +17,7 @@ const FAULTS: Readonly<
 };
 
 const said = ({ stdout }: RunningService, message: string): number =>
-  stdout.filter((line) => (JSON.parse(line) as { msg: string }).msg === message).length;
+  stdout.filter((line) => JSON.parse(line).msg === message).length;
 
 const statusesOf = async (url: string, times: number): Promise<number[]> =>
   (await Promise.all(Array.from({ length: times }, () => ask(url)))).map(({ status }) => status).sort();

@@ -13,6 +13,7 @@ beforeAll(async () => {
   service = await start({ BASE_URL });
 });
 
+// `Object.keys` is typed to return any strings.
 const codes = Object.keys(CATALOG) as ErrorCode[];
 const published = codes.filter((code) => code !== 'AUTH_FAILED').sort();
 

@@ -20,6 +20,7 @@ const breakHeadersDistinct = (): void => {
     throw new TypeError('dest[field].push is not a function');
   };
   const breakIt = (message: unknown) => {
+    // Node's documentation says what this channel publishes; the type does not.
     Object.defineProperty((message as { request: object }).request, 'headersDistinct', { get: fault });
   };
   subscribe('http.server.request.start', breakIt);

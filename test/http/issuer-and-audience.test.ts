@@ -51,7 +51,7 @@ describe('issuer and audience', () => {
       ['no aud', 'iss', 'aud'],
       ['no iss', 'aud', 'iss'],
     ] as const) {
-      const service = others[name] as TestService;
+      const service = others[name] ?? expect.unreachable();
       const ada = await signUp(service);
       for (const claims of claimsOf(ada)) {
         expect(claims).toHaveProperty(present);
@@ -66,7 +66,7 @@ describe('issuer and audience', () => {
   it.each(['neither iss nor aud', 'no aud', 'no iss', 'another iss', 'another aud', 'iss and aud swapped'])(
     'must match: a token with %s is refused, and not used up',
     async (which) => {
-      const other = others[which] as TestService;
+      const other = others[which] ?? expect.unreachable();
       const ada = await signUp(other);
       expect((await me(named, ada.accessToken).expect(401)).body.code).toBe('AUTH_TOKEN_INVALID');
       expect((await refreshWith(named, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');

@@ -12,7 +12,7 @@ import { PRODUCTION } from '../support/processes/environments.ts';
 
 /** SPEC "Key configuration": the four keys come from the environment, as PEM. */
 const ENV = { ...PRODUCTION, NODE_ENV: 'test', DATABASE_URL: 'memory:', PORT: '0' };
-const { JWT_ACCESS_PUBLIC_KEY: ACCESS = '', JWT_REFRESH_PUBLIC_KEY: REFRESH = '' } = ENV as Record<string, string>;
+const { JWT_ACCESS_PUBLIC_KEY: ACCESS = '', JWT_REFRESH_PUBLIC_KEY: REFRESH = '' }: Record<string, string> = ENV;
 
 /** Verification by a third party with the public key alone: RFC 7515 §5.2, RFC 7518 §3.4. */
 const isSignedWith = (publicKey: string, token: string): boolean => {

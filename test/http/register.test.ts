@@ -80,7 +80,8 @@ describe('POST /auth/register', () => {
   it('ignores unknown members of the body', async () => {
     const person = aPerson();
     const id = '01J00000000000000000000000';
-    const { user } = await signUp(service, { ...person, id, role: 'admin', passwordHash: 'x' } as typeof person);
+    const more = { ...person, id, role: 'admin', passwordHash: 'x' };
+    const { user } = await signUp(service, more);
     expect(Object.keys(user).sort()).toEqual(['createdAt', 'email', 'id', 'updatedAt', 'username']);
     expect(user.id).not.toBe(id);
     const stored = await service.ports.users.findById(user.id);
@@ -216,8 +217,8 @@ describe('the refresh cookie', () => {
 
 describe('a second registration', () => {
   // Proves: user-8, user-9, state-2, catalog-13
-  it.each([
-    ['with the username', ({ username }: ReturnType<typeof aPerson>) => ({ username })],
+  it.each<[title: string, same: (taken: ReturnType<typeof aPerson>) => object]>([
+    ['with the username', ({ username }) => ({ username })],
     ['with the username in another letter case', ({ username }) => ({ username: username.toUpperCase() })],
     ['with the email', ({ email }) => ({ email })],
     [
@@ -225,7 +226,7 @@ describe('a second registration', () => {
       ({ email }) => ({ email: ` ${email.toUpperCase()} ` }),
     ],
     ['with both', ({ username, email }) => ({ username, email })],
-  ] as [string, (taken: ReturnType<typeof aPerson>) => object][])('%s is refused', async (_title, same) => {
+  ])('%s is refused', async (_title, same) => {
     const { person } = await signUp(service);
     const response = await register({ ...aPerson(), ...same(person) });
     expect(response.status).toBe(409);

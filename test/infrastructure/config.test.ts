@@ -438,8 +438,7 @@ describe('the keys', () => {
   ])('may be several public ones, in their order, with %s line breaks', (_how, write) => {
     const several = write(spki(access.publicKey) + spki(other.publicKey));
     const { keys } = parseConfig({ ...KEYS, JWT_ACCESS_PUBLIC_KEY: several });
-    const expected = [access.publicKey, other.publicKey];
-    expect(keys?.access.publicKeys.map((key, index) => key.equals(expected[index] as KeyObject))).toEqual([true, true]);
+    expect(keys?.access.publicKeys.map(spki)).toEqual([access.publicKey, other.publicKey].map(spki));
   });
 
   describe.each(['development', 'test', 'production'])('in %s', (environment) => {

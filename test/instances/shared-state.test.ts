@@ -62,7 +62,7 @@ describe.runIf(canShare())('two instances over one database', () => {
     const responses = await crowd((index) => refresh(index, cookie));
     expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': CROWD - 1 });
     const winner = responses.findIndex(({ status }) => status === 200);
-    const { cookie: next } = heldFrom(responses[winner] as Response);
+    const { cookie: next } = heldFrom(responses[winner] ?? expect.unreachable());
     await refresh(winner + 1, next).expect(200);
   });
 

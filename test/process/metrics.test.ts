@@ -10,6 +10,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // A server that listens on a port has no other kind of address.
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');

@@ -79,6 +79,7 @@ describe('the service refuses to start', () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     try {
+      // A server that listens on a port has no other kind of address.
       const { port } = taken.address() as AddressInfo;
       const dataDir = join(directory.path, `untouched-${name}`);
       const { code, stdout, stderr } = await refusalOf({ DATA_DIR: dataDir, [name]: String(port) });

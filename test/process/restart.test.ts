@@ -81,7 +81,7 @@ describe('the service on its embedded database', () => {
     const response = await request(service.url).get('/errors').set('svc-request-id', 'from-the-client');
     expect(response.headers['svc-request-id']).toBe('from-the-client');
     await service.stop();
-    const lines = service.stdout.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = service.stdout.map((line): Record<string, unknown> => JSON.parse(line));
     expect(lines.filter(({ requestId }) => requestId === 'from-the-client')).toMatchObject([
       { msg: 'request answered', route: 'errors', status: 200 },
     ]);

@@ -9,7 +9,7 @@ import { toRow } from './sql-rows.ts';
 const PURGE_LOCK = 7_263_501_949;
 
 /** Epoch seconds of the database clock, read when a row is checked, not when the statement starts. */
-export const clockOf = (eb: ExpressionBuilder<Tables, never>) =>
+export const clockOf = <Name extends keyof Tables>(eb: ExpressionBuilder<Tables, Name>) =>
   eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
 /**
@@ -83,7 +83,7 @@ export const rotateBefore = (
     .where('user_id', '=', userId)
     .where('current_token_id', '=', from)
     .where(liveAt(at))
-    .where((eb) => eb(clockOf(eb as never), '<', deadline / 1000));
+    .where((eb) => eb(clockOf(eb), '<', deadline / 1000));
 
 /** Same rule as in domain/session.ts, on the values before the update. */
 const earlierTokensAfter = (racesSince: number) => sql<never>`case

@@ -1,6 +1,6 @@
 import { redactError } from '../../adapters/redaction/redact-error.ts';
 
-/** Characters of a text in a line; longer texts are cut off. */
+/** Characters of a text in a line. Longer texts are truncated. */
 const MAX_TEXT = 4_000;
 /** Values that are nested deeper are left out. */
 const MAX_DEPTH = 6;
@@ -25,16 +25,16 @@ const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES.map((name) => name.toL
 
 const bounded = (text: string): string => (text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text);
 
-/** What the log says of an error that is logged without a message. */
+/** The log message of an error that is logged without one. */
 export const messageOf = (error: Error): string => {
   const { message, type } = redactError(error);
   return bounded(message ?? type);
 };
 
 const hasToJson = (value: object): value is { toJSON(): unknown } =>
-  typeof (value as { toJSON?: unknown }).toJSON === 'function';
+  'toJSON' in value && typeof value.toJSON === 'function';
 
-/** A copy for the log: errors redacted, secrets censored, texts cut off. */
+/** A copy for the log: errors redacted, secrets censored, texts truncated. */
 export const censored = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'string') return bounded(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -14,16 +14,20 @@ export type LoggerOptions = {
   readonly pretty?: boolean | undefined;
 };
 
-/** Of these levels, the log has a line for each refused request. */
+/** Levels at which the log has a line for each refused request. */
 const WITH_REQUESTS: ReadonlySet<string> = new Set(['trace', 'debug', 'info']);
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+const errOf = (value: unknown): unknown => (isObject(value) && 'err' in value ? value.err : undefined);
 
 /** pino uses an error's own message for an error that is logged without one; this hook replaces it. */
 const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   logMethod(args, method) {
-    // pino's types do not say which arguments a call has. `err` may be looked for in any value but null and undefined.
+    // pino's types describe the arguments of a single overload.
     const [first, message]: readonly unknown[] = args;
-    const error = first instanceof Error ? first : (first as { err?: unknown } | null | undefined)?.err;
-    if (message === undefined && error instanceof Error) method.call(this, first as object, messageOf(error));
+    const error = first instanceof Error ? first : errOf(first);
+    if (message === undefined && isObject(first) && error instanceof Error) method.call(this, first, messageOf(error));
     else method.apply(this, args);
   },
 };

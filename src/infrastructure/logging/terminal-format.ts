@@ -3,7 +3,7 @@ import { styleText } from 'node:util';
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
 
-/** The same in every line, or shown in another place. */
+/** Members that are the same in every line, or shown elsewhere in it. */
 const HIDDEN = new Set([
   ...['time', 'level', 'msg', 'err', 'requestId', 'address'],
   ...['pid', 'hostname', 'environment', 'version'],
@@ -12,22 +12,22 @@ const LEVEL_STYLES: Readonly<Record<string, Style>> = { warn: 'yellow', error: '
 const REQUEST = 'request answered';
 
 /**
- * Turns a JSON line of the log into text for a terminal: a line for each request, with the code and reason of its refusal. Colors
- * are left out where standard output has none.
- * @param requestsLogged whether the level of the log includes the lines of requests: the line of a refusal then adds nothing, and
- *   becomes the empty text.
+ * Formats a JSON line of the log for a terminal: a line for each request, with code and reason if it was refused. Without colors if
+ * standard output does not support them.
+ * @param requestsLogged whether the level of the log includes the lines of requests: the separate line of a refusal
+ *   is then redundant, and becomes the empty string.
  */
 export const terminalFormat =
   (requestsLogged: boolean) =>
   (json: string): string => {
     // The logger writes JSON objects only.
-    const line = JSON.parse(json) as Line;
+    const line: Line = JSON.parse(json);
     if (requestsLogged && isRefusal(line)) return '';
     const text = line.msg === REQUEST ? requestText(line) : messageText(line);
     return `${styleText('dim', timeOf(line))} ${text}\n${errorText(line.err)}`;
   };
 
-/** Whether the line is about an exception that needs no stack: the line of its request has its code and reason as well. */
+/** Whether the line is about an exception without a stack: its code and reason are also in the line of the request. */
 const isRefusal = ({ msg, requestId, code, status, err }: Line): boolean =>
   msg !== REQUEST && requestId !== undefined && code !== undefined && status !== undefined && err === undefined;
 
@@ -61,7 +61,7 @@ const messageText = (line: Line): string => {
   return [...label, printable(msg), ...members, ...id].join(' ');
 };
 
-/** An error as the log's serializer leaves it, and its causes. */
+/** A serialized error and its causes. */
 const errorText = (error: unknown): string => {
   if (typeof error !== 'object' || error === null) return '';
   // Every object has string keys with unknown values.

@@ -4,6 +4,7 @@ import { clientKey, clientNetworks } from '../../../src/adapters/http/rate-limit
 
 /** @param ip the address that Koa takes from X-Forwarded-For. @param remote the address of the connection. */
 const keyOf = (ip: string, remote: string | undefined = '203.0.113.9') =>
+  // Here and below: `clientKey` reads nothing else of a context.
   clientKey({ ip, req: { socket: { remoteAddress: remote } } } as Context);
 
 describe("a client's key", () => {

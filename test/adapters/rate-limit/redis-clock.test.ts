@@ -16,6 +16,7 @@ const TIMEOUT = 250;
 const setUp = async () => {
   const { url, empty } = await takeRedisDatabase(server ?? '');
   onTestFinished(empty);
+  // With one URL it is a Redis, not a Cluster.
   const redis = connectRedis([url], stageDeps().logger, { commandTimeout: TIMEOUT }) as Redis;
   onTestFinished(() => redis.disconnect());
   await awaitRedis(redis);

@@ -152,11 +152,12 @@ describe('openDatabase of a PostgreSQL', () => {
       socket
         .on('error', () => undefined)
         .on('data', (data) => {
-          received.push(Buffer.from(data as Buffer));
+          received.push(Buffer.from(data));
           socket.write('N');
         }),
     );
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    // A server that listens on a port has no other kind of address.
     const { port } = server.address() as { port: number };
     const url = `postgresql://user:secret@127.0.0.1:${port}/tandem?sslmode=verify-full`;
     await expect(openDatabase(onPostgresql(url), { migrate: false })).rejects.toThrow('DATABASE_URL');

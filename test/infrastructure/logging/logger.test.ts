@@ -175,7 +175,7 @@ describe('an error', () => {
         cause: { type: 'Error', code: '23505', stack: expect.stringContaining('logger.test.ts') },
       },
     });
-    expect(Object.keys(line?.err as object).sort()).toEqual(['cause', 'code', 'message', 'reason', 'stack', 'type']);
+    expect(Object.keys(Object(line?.err)).sort()).toEqual(['cause', 'code', 'message', 'reason', 'stack', 'type']);
   });
 
   it('shows three causes and no more', () => {

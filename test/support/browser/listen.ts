@@ -7,6 +7,7 @@ export const listenOnLoopback = async (server: Server): Promise<{ port: number; 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    // A server that listens on a port has no other kind of address.
     port: (server.address() as AddressInfo).port,
     close: async () => {
       server.close();

@@ -30,10 +30,12 @@ export const ask = (tab: Page, url: string, { method = 'GET', json, headers = {}
   return tab.evaluate(
     async ([address, given]) => {
       const answer = await fetch(address, given);
+      // `json` is typed as unknown; every response of the service has this form.
+      const body = (await answer.json()) as Answer['body'];
       return {
         status: answer.status,
         headers: Object.fromEntries(answer.headers),
-        body: (await answer.json()) as Answer['body'],
+        body,
       };
     },
     [url, init] as const,

@@ -87,7 +87,7 @@ const others: Forgeries = {
 export const CLAIMS: Forgeries = { ...times, ...ids, ...kinds, ...validity, ...others };
 
 const withUser = (changes: Json): Forge =>
-  withClaims(({ claims }) => ({ user: { ...(claims.user as object), ...changes } }));
+  withClaims(({ claims }) => ({ user: { ...Object(claims.user), ...changes } }));
 
 const MEMBERS = ['id', 'username', 'email', 'createdAt', 'updatedAt'];
 

@@ -8,6 +8,7 @@ type Fields = Readonly<Record<string, v.GenericSchema>>;
 
 /** The fields of a route's body, by name; none for a route without a body. */
 export const bodyFields = ({ request: { body } }: Route): Fields =>
+  // The schemas of all bodies are objects, whose fields the general type of a schema does not have.
   body !== undefined && 'entries' in body ? (body.entries as Fields) : {};
 
 /** A body that matches a route's schema, generated from the schema. */

@@ -82,6 +82,7 @@ export const startService = async (
 /** Waits until the service counts in Redis. Calls the handler directly, so that it is neither limited nor logged. */
 const foundRedis = (routes: readonly Route[]): Promise<void> =>
   vi.waitFor(async () => {
+    // The handler of this route uses neither argument.
     const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 5_000);

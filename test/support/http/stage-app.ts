@@ -73,6 +73,7 @@ type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle
 };
 
 // Object.keys() returns strings, whatever the type of the object's keys.
+// `Object.keys` is typed to return any strings.
 const EVERY_CODE = Object.keys(CATALOG) as ErrorCode[];
 
 /** A public route without input, which declares every error code; `GET /probe` by default. */

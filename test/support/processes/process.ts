@@ -29,7 +29,7 @@ export const spawnService = (env: Readonly<Record<string, string>>, wrap: readon
   const stderr: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
-  const outcome = once(child, 'close').then(([code, signal]) => ({ code, signal }) as Outcome);
+  const outcome = once(child, 'close').then(([code, signal]): Outcome => ({ code, signal }));
   return { child, stdout, stderr, outcome };
 };
 
@@ -60,7 +60,7 @@ export const runService = async (
 const portOf = ({ child }: ServiceProcess): Promise<number> =>
   new Promise((resolve) => {
     createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => {
-      const output = JSON.parse(line) as { readonly address?: { readonly port: number } };
+      const output: { readonly address?: { readonly port: number } } = JSON.parse(line);
       if (output.address !== undefined) resolve(output.address.port);
     });
   });

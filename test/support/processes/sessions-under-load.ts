@@ -11,6 +11,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export const ask = async (url: string, init: RequestInit = {}): Promise<Answer & { readonly body: unknown }> => {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  // `json` is typed as unknown; every response of the service has this form.
   const body = (await response.json()) as { readonly code?: string };
   const setCookie = refreshCookieOf({ headers: { 'set-cookie': response.headers.getSetCookie() } });
   return { status: response.status, code: body.code, cookie: setCookie && cookiePair(setCookie), body };

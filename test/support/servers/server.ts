@@ -73,6 +73,7 @@ const run = async (options: Launch): Promise<RunningServer> => {
   const { command, args, directory, env, user, input = '' } = options;
   const child = spawn(command, args, { cwd: directory, env, ...user, detached: true, stdio: 'pipe' });
   await once(child, 'spawn');
+  // A child has an id once it has been spawned.
   const pid = child.pid as number;
   const pidFile = join(directory, 'pid');
   writeFileSync(pidFile, String(pid));

@@ -6,6 +6,7 @@ const LAST_TAKEN = 'tandem:test:last-database';
 /** Takes the next database of a Redis and empties it. @returns its URL, and `empty`. */
 export const takeRedisDatabase = async (server: string): Promise<{ url: string; empty: () => Promise<void> }> => {
   const number = await asking(server, async (redis) => {
+    // ioredis types the reply as unknown: it is the name and the value.
     const [, count] = (await redis.config('GET', 'databases')) as string[];
     return 1 + ((await redis.incr(LAST_TAKEN)) % (Number(count) - 1));
   });

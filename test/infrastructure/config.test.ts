@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
+import { blamed, type Env, problemsOf } from '../support/config-problems.ts';
+import { NO_WARNINGS } from '../support/processes/environments.ts';
 import { onPostgresql } from '../support/storage/databases.ts';
-
-type Env = Record<string, string | undefined>;
 
 const pair = (namedCurve = 'P-256') => generateKeyPairSync('ec', { namedCurve });
 const pkcs8 = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -20,25 +20,7 @@ const KEYS = {
   JWT_REFRESH_PRIVATE_KEY: pkcs8(refresh.privateKey),
   JWT_REFRESH_PUBLIC_KEY: spki(refresh.publicKey),
 };
-const PRODUCTION = {
-  ...KEYS,
-  NODE_ENV: 'production',
-  BASE_URL: 'https://auth.example.com',
-  TRUST_PROXY: '1',
-  DATABASE_URL: 'postgresql://tandem@db/tandem',
-  JWT_REFRESH_COOKIE_SECURE: 'true',
-};
-
-const problemsOf = (env: Env): readonly string[] => {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-};
-const blamed = (env: Env): string[] => problemsOf(env).map((problem) => problem.slice(0, problem.indexOf(':')));
+const PRODUCTION = { ...NO_WARNINGS, ...KEYS };
 
 describe('a PostgreSQL', () => {
   const DATABASE_URL = 'postgresql://db/tandem';

@@ -1,23 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError, parseConfig } from '../../../src/infrastructure/config.ts';
-import { PRODUCTION } from '../../support/processes/environments.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { blamed, type Env } from '../../support/config-problems.ts';
+import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts';
 
-type Env = Readonly<Record<string, string>>;
-
-const DEVELOPMENT = { NODE_ENV: 'development' };
 const IN_PRODUCTION = { ...PRODUCTION, BASE_URL: 'https://auth.example.com' };
-
-/** The lines of the refusal; none when there is none. */
-const refusalOf = (env: Env): readonly string[] => {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-};
-const blamed = (env: Env): string[] => refusalOf(env).map((line) => line.slice(0, line.indexOf(':')));
 
 describe.each([
   ['development', DEVELOPMENT],

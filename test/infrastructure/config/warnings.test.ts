@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, parseConfig } from '../../../src/infrastructure/config.ts';
-import { PRODUCTION } from '../../support/processes/environments.ts';
+import { DEVELOPMENT, NO_WARNINGS } from '../../support/processes/environments.ts';
 
 type Env = Readonly<Record<string, string>>;
-
-const DEVELOPMENT = { NODE_ENV: 'development' };
-/** A production that there is nothing to say of. */
-const SOUND = {
-  ...PRODUCTION,
-  BASE_URL: 'https://auth.example.com',
-  TRUST_PROXY: '1',
-  DATABASE_URL: 'postgresql://tandem@db.example.com/tandem?sslmode=verify-full',
-  REDIS_URL: 'rediss://:p@redis.example.com',
-  ALLOWED_ORIGINS_PROD: 'https://app.example.com',
-};
 
 const warningsOf = (env: Env): readonly string[] => parseConfig(env).warnings;
 /** The first words of the warnings: the variable that each of them is about. */
@@ -21,7 +10,7 @@ const namesOf = (env: Env): string[] => warningsOf(env).map((warning) => warning
 
 describe('a configuration that is allowed', () => {
   it('is not warned of when nothing is wrong with it', () => {
-    expect(warningsOf(SOUND)).toEqual([]);
+    expect(warningsOf(NO_WARNINGS)).toEqual([]);
     expect(warningsOf(DEVELOPMENT)).toEqual([]);
   });
 
@@ -63,7 +52,7 @@ describe('a configuration that is allowed', () => {
       'JWT_REFRESH_COOKIE_MAX_AGE_MS',
     ],
   ])('is warned of in production: %s', (_what, changes: Env, name) => {
-    expect(namesOf({ ...SOUND, ...changes })).toEqual([name]);
+    expect(namesOf({ ...NO_WARNINGS, ...changes })).toEqual([name]);
   });
 
   it.each([
@@ -73,7 +62,7 @@ describe('a configuration that is allowed', () => {
     ['a Redis here', { REDIS_URL: 'redis://127.0.0.1' }],
     ['a password beside the URL', { REDIS_URL: 'rediss://redis.example.com', REDIS_PASSWORD: 'p' }],
   ])('is not warned of in production: %s', (_what, changes: Env) => {
-    expect(warningsOf({ ...SOUND, ...changes })).toEqual([]);
+    expect(warningsOf({ ...NO_WARNINGS, ...changes })).toEqual([]);
   });
 
   it.each([
@@ -87,7 +76,7 @@ describe('a configuration that is allowed', () => {
   });
 
   it('names every limit that is off', () => {
-    const [warning] = warningsOf({ ...SOUND, RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' });
+    const [warning] = warningsOf({ ...NO_WARNINGS, RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' });
     expect(warning).toMatch(/^RATE_LIMIT_STRICT, RATE_LIMIT_PUBLIC: /);
   });
 
@@ -101,7 +90,7 @@ describe('a configuration that is allowed', () => {
       JWT_SECRET: 'marker4',
       JWT_ISSUR: 'marker5',
     };
-    const warnings = warningsOf({ ...SOUND, ...secrets });
+    const warnings = warningsOf({ ...NO_WARNINGS, ...secrets });
     expect(warnings.length).toBeGreaterThanOrEqual(7);
     expect(warnings.join('\n')).not.toContain('marker');
   });
@@ -109,7 +98,7 @@ describe('a configuration that is allowed', () => {
 
 describe('the way to PostgreSQL', () => {
   const isWarnedOf = (DATABASE_URL: string, env: Env = {}) =>
-    namesOf({ ...SOUND, DATABASE_URL, ...env }).includes('DATABASE_URL');
+    namesOf({ ...NO_WARNINGS, DATABASE_URL, ...env }).includes('DATABASE_URL');
 
   // Proves: operator-2
   it.each([
@@ -211,6 +200,6 @@ describe('a name that nothing reads', () => {
     expect(warningsOf({ JWT_SECRET: '' })).toEqual([]);
     const known = CONFIG_VARIABLES.map(({ name }) => [name, ''] as const);
     expect(warningsOf(Object.fromEntries(known))).toEqual([]);
-    expect(warningsOf(SOUND)).toEqual([]);
+    expect(warningsOf(NO_WARNINGS)).toEqual([]);
   });
 });

@@ -20,4 +20,14 @@ export const PRODUCTION: Readonly<Record<string, string>> = {
   JWT_REFRESH_COOKIE_SECURE: 'true',
 };
 
+/** A production that causes no warning. */
+export const NO_WARNINGS: Readonly<Record<string, string>> = {
+  ...PRODUCTION,
+  BASE_URL: 'https://auth.example.com',
+  TRUST_PROXY: '1',
+  DATABASE_URL: 'postgresql://tandem@db.example.com/tandem?sslmode=verify-full',
+  REDIS_URL: 'rediss://:p@redis.example.com',
+  ALLOWED_ORIGINS_PROD: 'https://app.example.com',
+};
+
 export const DEVELOPMENT: Readonly<Record<string, string>> = { NODE_ENV: 'development' };

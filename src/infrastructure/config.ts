@@ -1,15 +1,12 @@
 import type { TokenKeys } from '../adapters/token-signer/jose.ts';
-import { cookiePathOf } from './config/cookie-path.ts';
-import { accessLifetimeOf, raceWindowOf } from './config/lifetimes.ts';
+import { type HttpSettings, httpSettings } from './config/http-settings.ts';
 import { refusals } from './config/refusals.ts';
 import { readTokenKeys } from './config/token-keys.ts';
+import { type TokenSettings, tokenSettings } from './config/token-settings.ts';
 import { readValues, type Values } from './config/values.ts';
 import type { Environment } from './config/variable.ts';
 import { mapVariables, shownDefault, withDefaults } from './config/variables.ts';
 import { warningsOf } from './config/warnings.ts';
-
-type OriginsVariable = 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
-type Tier = 'global' | 'strict' | 'public';
 
 /** Times in milliseconds. */
 type DatabasePool = {
@@ -24,21 +21,7 @@ export type Config = {
   readonly host: string;
   /** 0 is any free port. */
   readonly port: number;
-  /** An http(s) URL without a trailing slash. */
-  readonly baseUrl: string;
-  /** Serialized origins (RFC 6454 §6.2). */
-  readonly allowedOrigins: readonly string[];
-  /** The variable that they are from. */
-  readonly allowedOriginsSetting: OriginsVariable;
-  /** The number of proxies in front of the service. */
-  readonly trustProxy: number;
-  /** Milliseconds. */
-  readonly requestTimeout: number;
-  /** Milliseconds; `warn` is not above `error`. */
-  readonly slowRequest: { readonly warn: number; readonly error: number };
-  /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
-  readonly rateLimits: Readonly<Record<Tier, { readonly requests: number; readonly window: number } | null>>;
-  readonly database: /** `dataDir` is the database's own directory, within the service's. */
+  readonly database:
     | { readonly kind: 'embedded'; readonly dataDir: string }
     | ({ readonly kind: 'postgresql'; readonly url: string } & DatabasePool)
     | { readonly kind: 'memory' };
@@ -51,29 +34,15 @@ export type Config = {
   /** SPEC "Password handling": 10. */
   readonly bcryptCost: number;
   readonly passwordBlocklist: 'common' | 'off';
-  /** `null`, never in production: the service keeps its own in `dataDir`. */
+  /** `null`, never in production: the service generates its own in `dataDir`. */
   readonly keys: TokenKeys | null;
-  /** The `iss` and the `aud` of both tokens; `null` is none. */
-  readonly issuer: string | null;
-  readonly audience: string | null;
-  /** Milliseconds, as are the next three. */
-  readonly accessLifetime: number;
-  readonly refreshLifetime: number;
-  readonly raceWindow: number;
-  readonly replayWindow: number;
-  readonly refreshCookie: {
-    readonly path: string;
-    readonly sameSite: 'lax' | 'strict' | 'none';
-    readonly secure: boolean;
-    /** Milliseconds. */
-    readonly maxAge: number;
-  };
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** What is allowed but probably a mistake or a risk: a line of the log each. */
+  /** What is allowed but risky or probably a mistake: one line for each. */
   readonly warnings: readonly string[];
   /** The address of the metrics; `null` when they are off. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-};
+} & HttpSettings &
+  TokenSettings;
 
 /** All problems of the configuration: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
@@ -108,11 +77,6 @@ const poolOf = (values: Values): DatabasePool => {
   };
 };
 
-const originsVariable = ({ NODE_ENV }: Values): OriginsVariable =>
-  NODE_ENV === 'production' ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV';
-
-const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);
-
 /** REDIS_PASSWORD is taken literally; a password in a URL is percent-encoded. */
 const redisUrlsOf = ({ REDIS_URL: urls = [], REDIS_PASSWORD: password }: Values): readonly string[] =>
   password === undefined
@@ -132,20 +96,12 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
   // Without problems, no variable is missing.
   const values = fitting as Values;
   return {
+    ...httpSettings(values),
+    ...tokenSettings(values),
+    keys,
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
-    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
-    allowedOrigins: values[originsVariable(values)],
-    allowedOriginsSetting: originsVariable(values),
-    trustProxy: values.TRUST_PROXY,
-    requestTimeout: values.REQUEST_TIMEOUT_MS,
-    slowRequest: values.SLOW_REQUEST_THRESHOLDS,
-    rateLimits: {
-      global: limitOf(values.RATE_LIMIT_GLOBAL),
-      strict: limitOf(values.RATE_LIMIT_STRICT),
-      public: limitOf(values.RATE_LIMIT_PUBLIC),
-    },
     database: databaseOf(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
@@ -153,19 +109,6 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     sessionStore: values.SESSION_STORE,
     bcryptCost: values.BCRYPT_COST,
     passwordBlocklist: values.PASSWORD_BLOCKLIST,
-    keys,
-    issuer: values.JWT_ISSUER ?? null,
-    audience: values.JWT_AUDIENCE ?? null,
-    accessLifetime: accessLifetimeOf(values.JWT_ACCESS_EXPIRES_IN, values.JWT_REFRESH_EXPIRES_IN),
-    refreshLifetime: values.JWT_REFRESH_EXPIRES_IN,
-    raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, values.JWT_REFRESH_EXPIRES_IN),
-    replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
-    refreshCookie: {
-      path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
-      sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
-      secure: values.JWT_REFRESH_COOKIE_SECURE,
-      maxAge: values.JWT_REFRESH_COOKIE_MAX_AGE_MS,
-    },
     logLevel: values.LOG_LEVEL,
     warnings: warningsOf(values, env),
     metrics: values.METRICS === 'off' ? null : values.METRICS,

@@ -1,0 +1,41 @@
+import type { Values } from './values.ts';
+
+type OriginsVariable = 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
+type Tier = 'global' | 'strict' | 'public';
+
+/** The part of the configuration for requests and responses. */
+export type HttpSettings = {
+  /** An http(s) URL without a trailing slash. */
+  readonly baseUrl: string;
+  /** Serialized origins (RFC 6454 §6.2). */
+  readonly allowedOrigins: readonly string[];
+  /** The variable that sets them. */
+  readonly allowedOriginsSetting: OriginsVariable;
+  /** The number of proxies in front of the service. */
+  readonly trustProxy: number;
+  /** Milliseconds. */
+  readonly requestTimeout: number;
+  /** Milliseconds; `warn` is not above `error`. */
+  readonly slowRequest: { readonly warn: number; readonly error: number };
+  /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
+  readonly rateLimits: Readonly<Record<Tier, { readonly requests: number; readonly window: number } | null>>;
+};
+
+export const httpSettings = (values: Values): HttpSettings => {
+  const allowedOriginsSetting = values.NODE_ENV === 'production' ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV';
+  return {
+    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    allowedOrigins: values[allowedOriginsSetting],
+    allowedOriginsSetting,
+    trustProxy: values.TRUST_PROXY,
+    requestTimeout: values.REQUEST_TIMEOUT_MS,
+    slowRequest: values.SLOW_REQUEST_THRESHOLDS,
+    rateLimits: {
+      global: limitOf(values.RATE_LIMIT_GLOBAL),
+      strict: limitOf(values.RATE_LIMIT_STRICT),
+      public: limitOf(values.RATE_LIMIT_PUBLIC),
+    },
+  };
+};
+
+const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);

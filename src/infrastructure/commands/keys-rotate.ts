@@ -18,7 +18,7 @@ type Rotation = {
 
 /**
  * Creates successors of the key pairs in the environment, and three steps that introduce them without logging anybody out.
- * @throws ConfigError, or Error when the environment holds no keys
+ * @throws ConfigError, or Error when the environment has no keys
  */
 export const rotateKeys = async (env: Readonly<Record<string, string | undefined>>): Promise<Page[]> => {
   const config = parseConfig(env);

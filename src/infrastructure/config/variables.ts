@@ -4,7 +4,7 @@ import { PASSWORD_VARIABLES } from './password-variables.ts';
 import { SERVICE_VARIABLES } from './service-variables.ts';
 import type { Environment, Variable } from './variable.ts';
 
-/** Every variable that the service reads. Tests hold `.env.example` and the documentation to it. */
+/** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
 export const VARIABLES = { ...SERVICE_VARIABLES, ...DATABASE_VARIABLES, ...PASSWORD_VARIABLES, ...JWT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;

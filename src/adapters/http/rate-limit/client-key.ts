@@ -12,7 +12,7 @@ const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
 /**
  * The client's address. Koa reads only as many hops of X-Forwarded-For as TRUST_PROXY allows; without an address there, it is
- * that of the connection. `null` when the connection is closed, so that nobody reads the response.
+ * that of the connection. `null` when the connection is closed and no response can be sent.
  */
 export const clientAddress = (ctx: Context): string | null =>
   addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');

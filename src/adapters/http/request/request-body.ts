@@ -37,7 +37,7 @@ export const readJson = async (ctx: Context): Promise<unknown> => {
   return ctx.request.rawBody === '' ? null : ctx.request.body;
 };
 
-/** When a client hangs up, the parser goes on waiting for the rest of a compressed body. */
+/** When a client hangs up, the parser would keep waiting for the rest of a compressed body. */
 const hungUp = async ({ req }: Context, signal: AbortSignal): Promise<never> => {
   await once(req, 'aborted', { signal });
   throw createHttpError(400, { type: 'request.aborted' });

@@ -23,9 +23,9 @@ describe('a count of lines', () => {
 
   it('admits fewer lines that are alike, and no more of different ones than the limit of their kind', () => {
     const count = lineCount();
-    expect(admitted(5, () => count.admits(KIND, { alike: 'a', most: 2 }))).toBe(2);
-    expect(admitted(5, () => count.admits(KIND, { alike: 'b', most: 2 }))).toBe(2);
-    expect(admitted(1_000, (n) => count.admits(KIND, { alike: `c${n}`, most: 2 }))).toBe(LINES_PER_KIND - 4);
+    expect(admitted(5, () => count.admits(KIND, { group: 'a', maxLines: 2 }))).toBe(2);
+    expect(admitted(5, () => count.admits(KIND, { group: 'b', maxLines: 2 }))).toBe(2);
+    expect(admitted(1_000, (n) => count.admits(KIND, { group: `c${n}`, maxLines: 2 }))).toBe(LINES_PER_KIND - 4);
     expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 3 + 3 + 1_000 - (LINES_PER_KIND - 4) }]);
   });
 

@@ -5,10 +5,10 @@ const WINDOW = 60_000;
 /** Lines of one kind in a window. */
 const MAX_LINES = 100;
 
-/** What lines that are counted together have in common. Its values are names of the service, never what a client sends. */
+/** What the lines of one kind have in common. Its values are names of the service, never what a client sends. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
-  /** Their message. */
+  /** The message of the lines. */
   readonly of: string;
   readonly route?: string | undefined;
   readonly code?: string;
@@ -16,10 +16,10 @@ export type LineKind = {
 };
 
 type Sample = {
-  /** Lines of a kind with the same value are alike: their reason, for instance. May contain what a client sends. */
-  readonly alike?: string | undefined;
-  /** How many alike lines are written in a window. */
-  readonly most?: number;
+  /** Lines of a kind with the same value are counted together: their reason, for instance. May contain what a client sends. */
+  readonly group?: string | undefined;
+  /** How many lines of a group are written in a window. */
+  readonly maxLines?: number;
 };
 
 export type LogSampling = {
@@ -31,22 +31,22 @@ export type LogSampling = {
 
 /** Counts the lines of one window. Of each kind it keeps the texts that were written, at most `MAX_LINES` texts. */
 export const lineCount = () => {
-  const kinds = new Map<string, { kind: LineKind; written: number; alike: Map<string, number>; leftOut: number }>();
+  const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; leftOut: number }>();
   const countOf = (kind: LineKind) => {
     const key = `${kind.level} ${kind.route} ${kind.code} ${kind.status} ${kind.of}`;
-    const known = kinds.get(key) ?? { kind, written: 0, alike: new Map(), leftOut: 0 };
+    const known = kinds.get(key) ?? { kind, written: 0, groups: new Map(), leftOut: 0 };
     kinds.set(key, known);
     return known;
   };
   return {
-    admits(kind: LineKind, { alike = '', most = MAX_LINES }: Sample = {}): boolean {
+    admits(kind: LineKind, { group = '', maxLines = MAX_LINES }: Sample = {}): boolean {
       const count = countOf(kind);
-      const before = count.alike.get(alike) ?? 0;
-      if (before >= most || count.written >= MAX_LINES) {
+      const before = count.groups.get(group) ?? 0;
+      if (before >= maxLines || count.written >= MAX_LINES) {
         count.leftOut += 1;
         return false;
       }
-      count.alike.set(alike, before + 1);
+      count.groups.set(group, before + 1);
       count.written += 1;
       return true;
     },

@@ -26,9 +26,9 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   const { route } = ctx.state;
   ctx.state.refusal = { code, reason: reason ?? problemsOf(error) };
   const kind = { level, of: error.message, route: route?.name, code, status };
-  const most = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
+  const maxLines = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
   const isSampled = route === undefined || level !== 'info';
-  ctx.state.leftOut = isSampled && !sampling.admits(kind, { alike: reason, most });
+  ctx.state.leftOut = isSampled && !sampling.admits(kind, { group: reason, maxLines });
   if (ctx.state.leftOut) return;
   // The scope of stage 4 has ended when an exception gets here.
   const line = { requestId: ctx.request.id, route: route?.name, code };
@@ -52,7 +52,7 @@ export const logUnreadable = (
   onUnreadable?.(status);
   const isWritten = sampling.admits(
     { level: 'info', of: UNREADABLE, ...line },
-    { alike: reason, most: MAX_BEFORE_ROUTES },
+    { group: reason, maxLines: MAX_BEFORE_ROUTES },
   );
   if (isWritten) logger.info({ ...line, reason }, UNREADABLE);
 };

@@ -14,20 +14,29 @@ const EMBEDDED = [
 ];
 const HTTP = ['test/http/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
+const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: 'core', include: PURE, isolate: false } },
-      { extends: true, test: { name: 'embedded', include: [...EMBEDDED, ...HTTP], provide: { parts: 'embedded' } } },
+      {
+        extends: true,
+        test: {
+          name: 'embedded',
+          include: [...EMBEDDED, ...HTTP],
+          provide: { parts: 'embedded' },
+          globalSetup: RUN_DIRECTORY,
+        },
+      },
       {
         extends: true,
         test: {
           name: 'browser',
           include: BROWSER,
           provide: { parts: 'embedded' },
-          globalSetup: 'test/support/browser/global-setup.ts',
+          globalSetup: [RUN_DIRECTORY, 'test/support/browser/global-setup.ts'],
         },
       },
       {
@@ -37,13 +46,14 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...PURE, ...EMBEDDED, ...BROWSER],
           provide: { parts: 'real' },
-          globalSetup: 'test/support/servers/global-setup.ts',
+          globalSetup: [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'],
           runner: 'test/support/servers/runner.ts',
         },
       },
     ],
-    // Servers, databases and bcrypt share two cores with each other here; time-outs guard against hangs alone.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // Time-outs only catch hangs: they leave time for a machine that is busy with something else.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -1,34 +1,28 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUser } from '../../support/builders.ts';
 import { startHelper } from '../../support/processes/processes.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 describe('openDatabase of an embedded database', () => {
   let directory: ReturnType<typeof temporaryDirectory>;
   let options: { kind: 'embedded'; dataDir: string };
-  /** Creating a database takes seconds; copying it does not. */
-  const fresh = temporaryDirectory();
-  beforeAll(async () => {
-    const database = await openDatabase({ kind: 'embedded', dataDir: fresh.path }, { migrate: false });
-    await database.close();
-  });
-  afterAll(() => fresh.remove());
   beforeEach(() => {
     directory = temporaryDirectory();
     options = { kind: 'embedded', dataDir: join(directory.path, 'data') };
   });
   afterEach(() => directory.remove());
-  const copyFresh = () => cpSync(fresh.path, options.dataDir, { recursive: true });
+  const copyFresh = () => copyEmbedded(options.dataDir, { migrated: false });
 
   it('keeps what was stored when it is closed and opened again', async () => {
-    copyFresh();
+    await copyFresh();
     const user = aUser();
     const first = await openDatabase(options, { migrate: true });
     await mikroOrmUserRepository(first.em).add(user);
@@ -40,7 +34,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('leaves the directory to its owner alone, although it was there for all to read', async () => {
-    copyFresh();
+    await copyFresh();
     const paths = [options.dataDir, join(options.dataDir, 'database')];
     for (const path of paths) chmodSync(path, 0o755);
     const database = await openDatabase(options, { migrate: false });
@@ -49,7 +43,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('refuses a second process, says nothing on its own, and keeps what was stored when its process is killed', async () => {
-    copyFresh();
+    await copyFresh();
     const helper = await startHelper(
       new URL('../../support/processes/hold-database.ts', import.meta.url),
       options.dataDir,
@@ -70,7 +64,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('refuses a second opening in one process, and leaves the first as it was', async () => {
-    copyFresh();
+    await copyFresh();
     const database = await openDatabase(options, { migrate: true });
     await expect(openDatabase(options, { migrate: false })).rejects.toThrow('is using it');
     await database.ping();
@@ -78,7 +72,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('answers nothing more once it is closed, and opens nothing behind the back of its lock', async () => {
-    copyFresh();
+    await copyFresh();
     const database = await openDatabase(options, { migrate: true });
     await database.close();
     const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
@@ -88,7 +82,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('migrates only when it is told to, and a second time without harm', async () => {
-    copyFresh();
+    await copyFresh();
     const database = await openDatabase(options, { migrate: false });
     const users = mikroOrmUserRepository(database.em);
     await expect(users.findById(aUser().id)).rejects.toMatchObject({
@@ -103,7 +97,7 @@ describe('openDatabase of an embedded database', () => {
   });
 
   it('says which migration error keeps it closed, without its SQL', async () => {
-    copyFresh();
+    await copyFresh();
     const database = await openDatabase(options, { migrate: false });
     await database.em.execute('create table sessions (id int)');
     await database.close();

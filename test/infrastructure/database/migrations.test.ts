@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '../../../src/infrastructure/databas
 import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const FIRST = '0001-users-and-sessions';
@@ -101,6 +102,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
 
 describeUpgrade('PGlite', async () => {
   const { path, remove } = temporaryDirectory();
+  await copyEmbedded(path, { migrated: false });
   return { options: { kind: 'embedded', dataDir: path }, drop: remove };
 });
 

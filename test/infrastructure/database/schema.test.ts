@@ -2,6 +2,7 @@ import { MikroORM } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 /** No difference in either direction. */
@@ -121,6 +122,7 @@ const describeMigrations = (name: string, make: () => Promise<{ options: Databas
 
 describeMigrations('PGlite', async () => {
   const { path, remove } = temporaryDirectory();
+  await copyEmbedded(path, { migrated: false });
   return { options: { kind: 'embedded', dataDir: path }, drop: remove };
 });
 

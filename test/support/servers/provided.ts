@@ -9,6 +9,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The storage of services in the tests of a project, unless a test sets it. */
     readonly parts: 'embedded' | 'real';
+    /** A directory that all tests of a run share. The project `core` has none. */
+    readonly runDirectory: string;
     /** Absent in projects that are always embedded. */
     readonly postgresql: Provided<PostgresPrograms> | undefined;
     readonly redis: Provided<RedisProgram> | undefined;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
+import { copyEmbedded } from './embedded-template.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 /** The URL of a PostgreSQL in which tests may create databases, or `undefined` when there is none. */
@@ -19,6 +20,7 @@ export const onPostgresql = (url: string) => ({
 /** A new embedded database. */
 export const openEmbedded = async (): Promise<Database> => {
   const { path, remove } = temporaryDirectory();
+  await copyEmbedded(path, { migrated: true });
   const database = await openDatabase({ kind: 'embedded', dataDir: path }, { migrate: true });
   return { ...database, close: () => database.close().finally(remove) };
 };

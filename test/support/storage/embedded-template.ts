@@ -1,0 +1,30 @@
+import { randomUUID } from 'node:crypto';
+import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { inject } from 'vitest';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import '../servers/provided.ts';
+
+/**
+ * Fills a data directory with an embedded database. Creating one takes seconds of computing: that is done once a run, and copied.
+ * @param migrated whether it has the tables, or is as PGlite creates it.
+ */
+export const copyEmbedded = async (dataDir: string, { migrated }: { readonly migrated: boolean }): Promise<void> => {
+  const template = join(inject('runDirectory'), migrated ? 'migrated' : 'empty');
+  if (!existsSync(template)) await createTemplate(template, migrated);
+  cpSync(template, dataDir, { recursive: true });
+};
+
+/** Several workers may do this at the same time; the first one that is done wins. */
+const createTemplate = async (template: string, migrate: boolean): Promise<void> => {
+  const own = `${template}-${randomUUID()}`;
+  if (migrate) await copyEmbedded(own, { migrated: false });
+  const database = await openDatabase({ kind: 'embedded', dataDir: own }, { migrate });
+  await database.close();
+  try {
+    renameSync(own, template);
+  } catch (error) {
+    rmSync(own, { recursive: true });
+    if (!existsSync(template)) throw error;
+  }
+};

@@ -20,7 +20,7 @@ const numbered = (count: number): string[] =>
 const numbersIn = (answers: string): unknown[] => parseAnswers(answers).map(({ body }) => JSON.parse(body).data);
 const upTo = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
-/** Counts requests of each connection from the start of their handler until their answer is sent. */
+/** Counts the requests of each connection between the start of their handler and the end of their response. */
 const underWay = () => {
   const now = new Map<object, number>();
   let peak = 0;
@@ -93,14 +93,14 @@ describe('pipelined requests', () => {
     expect(numbersIn(await text)).toEqual(upTo(40));
   });
 
-  it('are no requests when their lines end without a carriage return', async () => {
+  it('are refused when their lines end without a carriage return', async () => {
     const { url } = await stageApp([probe(() => 'payload')]);
     const answer = await exchangeRaw(url, 'GET /probe HTTP/1.1\nHost: a\n\n'.repeat(10));
     expect(answer.status).toBe(400);
   });
 
   // Proves: flood-5
-  it('are not begun behind the last one of their connection, however long that takes', async () => {
+  it('are not started after the last one of their connection, however long that one takes', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     let begun = 0;
     const count = () => {
@@ -112,7 +112,7 @@ describe('pipelined requests', () => {
     const text = readToEnd(socket);
     socket.write(`${head('GET /probe')}${head('GET /probe', { Host: 'a b' })}${head('GET /probe').repeat(1_000)}`);
     await expect.poll(() => begun).toBeGreaterThan(1);
-    // What one connection has sent is parsed before a later one is accepted and refused.
+    // The bytes of one connection are parsed before a later connection is accepted and refused.
     expect((await exchangeRaw(url, 'nonsense\r\n\r\n')).status).toBe(400);
     release();
     expect(parseAnswers(await text).map(({ status }) => status)).toEqual([200, 400]);
@@ -121,7 +121,7 @@ describe('pipelined requests', () => {
   });
 
   // Proves: flood-5
-  it('whose answers nobody takes end their connection in time', async () => {
+  it('lose their connection when the client does not read the responses', async () => {
     const CONNECTIONS = 5;
     const REQUESTS = 200;
     const requests = underWay();
@@ -136,13 +136,13 @@ describe('pipelined requests', () => {
     });
     const { url } = await stageApp([route], {}, 1_000);
     for (let each = 0; each < CONNECTIONS; each += 1) openSocket(url).write(head('GET /probe').repeat(REQUESTS));
-    await expect.poll(() => closed.size, { timeout: 20_000 }).toBe(CONNECTIONS);
+    await expect.poll(() => closed.size).toBe(CONNECTIONS);
     expect(begun).toBeLessThan(CONNECTIONS * REQUESTS);
     expect(requests.peak()).toBe(MAX_UNANSWERED);
   });
 });
 
-describe('twenty connections that ask for much and read nothing', () => {
+describe('twenty connections that send many requests and read no response', () => {
   const directory = temporaryDirectory();
   let service: RunningService;
   let metrics: string;
@@ -171,7 +171,7 @@ describe('twenty connections that ask for much and read nothing', () => {
     socket.write(request.repeat(130_000 / request.length));
     return socket;
   };
-  /** Only who writes learns that a connection is no more. */
+  /** A client that does not read only notices that a connection is closed when it writes. */
   const cutOff = async (socket: Socket): Promise<void> => {
     const timer = setInterval(() => socket.write('G'), 100);
     await new Promise((resolve) => socket.once('close', resolve));
@@ -182,11 +182,12 @@ describe('twenty connections that ask for much and read nothing', () => {
   it.each([
     ['the service', '/errors'],
     ['the metrics', '/metrics'],
-  ])('are cut off, and others are served from a small heap: by %s', { timeout: 120_000 }, async (what, path) => {
+  ])('are cut off, and others are served from a small heap: by %s', async (what, path) => {
     const url = what === 'the service' ? service.url : metrics;
     const attackers = Array.from({ length: 20 }, () => attack(url, path));
     await Promise.all(attackers.map(cutOff));
-    expect((await fetch(`${url}${path}`)).status).toBe(200);
+    // A response within the 2 s of this service, however busy the machine is with the end of the attack.
+    await expect.poll(async () => (await fetch(`${url}${path}`)).status).toBe(200);
     expect({ ended: service.child.exitCode, stderr: service.stderr }).toEqual({ ended: null, stderr: [] });
   });
 });

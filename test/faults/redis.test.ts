@@ -7,7 +7,10 @@ import type { TestServer } from '../support/servers/server.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const LIMIT = 5;
-const SECONDS = { timeout: 15_000, interval: 100 };
+const AWAY = 'Redis is unavailable: each instance counts rate limits for itself';
+const BACK = 'Redis is available again: rate limits are counted for all instances';
+/** Milliseconds; the time-out only catches hangs. */
+const RECOVERY = { timeout: 60_000, interval: 100 };
 
 const FAULTS: Readonly<
   Record<string, { strike: (redis: TestServer) => Promise<void>; mend: (redis: TestServer) => Promise<void> }>
@@ -16,7 +19,7 @@ const FAULTS: Readonly<
   frozen: { strike: async (redis) => redis.freeze(), mend: async (redis) => redis.thaw() },
 };
 
-const said = ({ stdout }: RunningService, message: string): number =>
+const timesLogged = ({ stdout }: RunningService, message: string): number =>
   stdout.filter((line) => JSON.parse(line).msg === message).length;
 
 const statusesOf = async (url: string, times: number): Promise<number[]> =>
@@ -30,7 +33,8 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     DATABASE_URL: 'memory:',
     DATA_DIR: directory.path,
     REDIS_URL: redis.url,
-    RATE_LIMIT_GLOBAL: `${LIMIT}/60`,
+    // A window that does not end during the test.
+    RATE_LIMIT_GLOBAL: `${LIMIT}/3600`,
     RATE_LIMIT_STRICT: 'off',
     BCRYPT_COST: '4',
   });
@@ -45,51 +49,52 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
   });
 
   // Proves: flood-10
-  it('no request hangs or fails for it, limits are counted in the process, and it is logged once', async () => {
+  it('no request hangs or fails because of it, limits are counted in the process, and it is logged once', async () => {
     await vi.waitFor(
       async () =>
         expect(await ask(`${service.url}/health/ready`)).toMatchObject({
           status: 200,
           body: { data: { status: 'ready' } },
         }),
-      SECONDS,
+      RECOVERY,
     );
     await strike(redis);
     const statuses = await statusesOf(`${service.url}/users/me`, 4 * LIMIT);
     expect(statuses).toEqual([...Array(LIMIT).fill(401), ...Array(3 * LIMIT).fill(429)]);
-    expect(said(service, 'Redis is unavailable: each instance counts rate limits for itself')).toBe(1);
+    // Before that, a Redis that got no processor time may have been away for a moment.
+    expect(timesLogged(service, AWAY)).toBe(timesLogged(service, BACK) + 1);
   });
 
   // Proves: asvs-16.5.2
-  it('no log-in fails for it, and failed ones are counted in the process', async () => {
+  it('no log-in fails because of it, and failed ones are counted in the process', async () => {
     const guess = () => postJson(`${service.url}/auth/login`, { account: 'nobody', password: 'a guess' });
     const statuses = (await Promise.all(Array.from({ length: 150 }, guess))).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
     expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(50);
-    expect(said(service, 'Redis is unavailable: each instance counts failed log-ins for itself')).toBe(1);
+    expect(timesLogged(service, 'Redis is unavailable: each instance counts failed log-ins for itself')).toBe(1);
   });
 
-  it('the service is ready, and says that it is degraded', async () => {
+  it('the service is ready, and reports that it is degraded', async () => {
     expect(await ask(`${service.url}/health/ready`)).toMatchObject({
       status: 200,
       body: { data: { status: 'degraded', checks: { redis: 'down' } } },
     });
   });
 
-  it('and when it is back, all instances share their count again', async () => {
+  it('all instances share their counts again when it is back', async () => {
     await mend(redis);
-    const recovered = 'Redis is available again: rate limits are counted for all instances';
+    const before = timesLogged(service, BACK);
     await vi.waitFor(async () => {
       await ask(`${service.url}/users/me`);
-      expect(said(service, recovered)).toBe(1);
-    }, SECONDS);
+      expect(timesLogged(service, BACK)).toBeGreaterThan(before);
+    }, RECOVERY);
     expect(await ask(`${service.url}/health/ready`)).toMatchObject({ body: { data: { status: 'ready' } } });
     expect(await statusesOf(`${service.url}/auth/session`, LIMIT)).toEqual(Array(LIMIT).fill(200));
     const other = await runService(env());
     try {
       await vi.waitFor(
         async () => expect((await ask(`${other.url}/health/ready`)).body).toMatchObject({ data: { status: 'ready' } }),
-        SECONDS,
+        RECOVERY,
       );
       expect(await statusesOf(`${other.url}/auth/session`, LIMIT)).toEqual(Array(LIMIT).fill(429));
     } finally {
@@ -119,7 +124,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))(
       directory.remove();
     });
 
-    it('cannot be refreshed, which is said soon; and no token is used up', async () => {
+    it('cannot be refreshed, which fails soon and uses no token up', async () => {
       const holders = await Promise.all(Array.from({ length: 5 }, () => signUpAt(service.url)));
       for (const { refresh } of holders) expect((await refresh(service.url)).status).toBe(200);
       await strike(redis);
@@ -129,9 +134,9 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))(
       expect((await ask(`${service.url}/health/ready`)).status).toBe(503);
       await mend(redis);
       for (const { refresh } of holders) {
-        await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), SECONDS);
+        await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), RECOVERY);
       }
-      // What failed while Redis came back was the database's fault each time, and never the token's.
+      // Refreshes that failed while Redis came back did so because of the store, never because of the token.
       for (const { failures } of holders) {
         expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['DB_QUERY_FAILED']));
       }
@@ -151,7 +156,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))(
       expect(await register(grace)).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
       expect(await changePassword()).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
       await mend(redis);
-      await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SECONDS);
+      await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), RECOVERY);
       expect((await register(grace)).status).toBe(201);
       expect((await changePassword()).status).toBe(200);
     });

@@ -12,7 +12,7 @@ const PLAIN = head('GET /health/live');
 type Reset = { readonly what: string; readonly bytes: string; readonly onAnswer?: boolean };
 
 const RESETS_OF: readonly Reset[] = [
-  { what: 'nothing was said', bytes: '' },
+  { what: 'nothing was sent', bytes: '' },
   { what: 'half a head', bytes: 'GET /health/live HTTP/1.1\r\nHo' },
   { what: 'half a body', bytes: `${head('POST /auth/login', { 'Content-Length': '10' })}{"a` },
   { what: 'half a chunk', bytes: `${head('POST /auth/login', { 'Transfer-Encoding': 'chunked' })}a\r\nabc` },
@@ -30,16 +30,16 @@ const RESETS_OF: readonly Reset[] = [
     onAnswer: true,
   },
   {
-    what: 'an expectation that nobody knows',
+    what: 'an unknown expectation',
     bytes: head('POST /auth/login', { Expect: 'a miracle', 'Content-Length': '10' }),
   },
   { what: 'no HTTP', bytes: 'GARBAGE\r\n\r\n' },
   { what: 'a whole request', bytes: PLAIN },
-  { what: 'its answer', bytes: PLAIN, onAnswer: true },
-  { what: 'the first of many answers', bytes: PLAIN.repeat(20), onAnswer: true },
+  { what: 'its response', bytes: PLAIN, onAnswer: true },
+  { what: 'the first of many responses', bytes: PLAIN.repeat(20), onAnswer: true },
 ];
 
-/** Says that, and resets the connection (RST): as soon as the bytes are sent, or as soon as something comes back. */
+/** Sends the bytes and resets the connection (RST): once they are sent, or once a response begins. */
 const resetAfter = async (port: number, { bytes, onAnswer = false }: Reset): Promise<void> => {
   const socket: Socket = connect(port, '127.0.0.1');
   socket.on('error', () => undefined);
@@ -88,7 +88,7 @@ describe('connections that are reset', () => {
         while (left-- > 0) await resetAfter(ports[port], reset);
       };
       await Promise.all(Array.from({ length: AT_ONCE }, resetOn));
-      // The last resets may be on their way while the places for connections are taken.
+      // Connections count against the maximum until the service has noticed their reset.
       for (const url of [`${service.url}/health/live`, `http://127.0.0.1:${ports.metrics}/metrics`]) {
         await expect.poll(() => statusOf(url)).toBe(200);
       }

@@ -9,6 +9,7 @@ import { jwks } from '../../src/adapters/token-signer/jwks.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
+import { COMPILE_CACHE } from '../support/processes/compile-cache.ts';
 import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -17,7 +18,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** `npm run keys -- …` without npm, in the given environment. */
 const keys = (args: readonly string[], env: Env = {}, cwd = import.meta.dirname) => {
   const command = [`${ROOT}src/infrastructure/main.ts`, 'keys', ...args];
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8' });
+  const options = { cwd, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
   return { status, stdout, stderr };
 };
 

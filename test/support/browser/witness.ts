@@ -54,7 +54,7 @@ export const witness = async (service: string): Promise<Witness> => {
     watch: () => {
       const start = all.length;
       const seen = () => all.slice(start);
-      return { seen, sees: (path) => vi.waitFor(() => firstTo(path, seen()), { timeout: 5_000, interval: 10 }) };
+      return { seen, sees: (path) => vi.waitFor(() => firstTo(path, seen()), { timeout: 60_000, interval: 10 }) };
     },
     gather: (count) => {
       let missing = count;

@@ -85,7 +85,7 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
     // The handler of this route uses neither argument.
     const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
-  }, 5_000);
+  }, 60_000);
 
 /** The routes that the service declares, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {

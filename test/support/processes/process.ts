@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../servers/keeper.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.ts', import.meta.url));
 
@@ -21,7 +22,7 @@ export const spawnService = (env: Readonly<Record<string, string>>, wrap: readon
   const [command = '', ...args] = [...wrap, process.execPath, MAIN];
   const child = spawn(command, args, {
     cwd: import.meta.dirname,
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...env },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', ...COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   endWithUs(child);

@@ -1,20 +1,28 @@
 import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
 
-/** The parts of a response that tests check; a request without one in time fails the test. */
+/** The parts of a response that tests of faults look at. */
 export type Answer = {
   readonly status: number;
   readonly code: string | undefined;
   readonly cookie: string | undefined;
+  readonly retryAfter: string | null;
 };
 
-const REQUEST_TIMEOUT_MS = 10_000;
+/** Milliseconds after which a request counts as hanging and fails its test. More than the service's own time limits. */
+const HANGING = 60_000;
 
 export const ask = async (url: string, init: RequestInit = {}): Promise<Answer & { readonly body: unknown }> => {
-  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
+  const response = await fetch(url, { ...init, signal: AbortSignal.timeout(HANGING) });
   // `json` is typed as unknown; every response of the service has this form.
   const body = (await response.json()) as { readonly code?: string };
   const setCookie = refreshCookieOf({ headers: { 'set-cookie': response.headers.getSetCookie() } });
-  return { status: response.status, code: body.code, cookie: setCookie && cookiePair(setCookie), body };
+  return {
+    status: response.status,
+    code: body.code,
+    cookie: setCookie && cookiePair(setCookie),
+    retryAfter: response.headers.get('Retry-After'),
+    body,
+  };
 };
 
 export const postJson = (url: string, body: object) =>
@@ -23,11 +31,11 @@ export const postJson = (url: string, body: object) =>
 const refreshAt = (url: string, cookie: string): Promise<Answer> =>
   ask(`${url}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
 
-/** A client with a session that refreshes on demand and keeps its last refresh token. */
+/** A browser with a session, which keeps the latest refresh cookie. */
 export type Holder = {
   /** Refreshes once. */
   readonly refresh: (url: string) => Promise<Answer>;
-  /** Responses other than 200, in order. */
+  /** The responses other than 200, in order. */
   readonly failures: readonly Answer[];
 };
 
@@ -47,7 +55,7 @@ export const signUpAt = async (url: string): Promise<Holder> => {
   };
 };
 
-/** Makes every holder refresh repeatedly, one request at a time. @returns stops them and waits for the last responses. */
+/** Refreshes every session again and again, one request at a time each. @returns stops, and waits for the last responses. */
 export const refreshAllAt = (url: string, holders: readonly Holder[]): (() => Promise<void>) => {
   let going = true;
   const loops = holders.map(async ({ refresh }) => {

@@ -53,6 +53,6 @@ const childrenOf = (pid: number): number[] => {
 };
 
 const until = async (condition: () => boolean): Promise<void> => {
-  const deadline = performance.now() + 5_000;
+  const deadline = performance.now() + 30_000;
   while (!condition() && performance.now() < deadline) await pause(2);
 };

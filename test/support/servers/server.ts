@@ -38,7 +38,8 @@ export type Owner = { readonly uid?: number; readonly gid?: number };
 
 /** The log line of both PostgreSQL and Redis when they are ready. */
 const READY = /ready to accept connections/i;
-const START_TIMEOUT_MS = 30_000;
+/** Milliseconds after which a start counts as hanging. */
+const START_TIMEOUT = 90_000;
 
 /**
  * Runs a server in a directory, which is removed when the server is stopped or this process ends in any way.
@@ -112,7 +113,7 @@ const readiness = async (child: ChildProcess, gone: Promise<unknown>): Promise<v
     child.stdout?.on('data', listen);
     child.stderr?.on('data', listen);
   });
-  const late = pause(START_TIMEOUT_MS, true, { ref: false });
+  const late = pause(START_TIMEOUT, true, { ref: false });
   const failed = await Promise.race([ready, gone.then(() => true), late]);
   if (failed) throw new Error(`${child.spawnfile} did not come up: ${output.trim()}`);
 };

@@ -16,11 +16,11 @@ describe.runIf(canShare())('two instances over one database', () => {
   const me = (instance: number, accessToken: string) =>
     at(instance).http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
 
-  /** Sends all at once, to the one and the other in turn. */
+  /** Sends all at the same time, to each instance in turn. */
   const crowd = (send: (index: number) => PromiseLike<Response>): Promise<Response[]> =>
     Promise.all(Array.from({ length: CROWD }, (_none, index) => send(index)));
 
-  it('both come up, though they found it empty at the same time', async () => {
+  it('both start, although they find it empty at the same time', async () => {
     for (const instance of [0, 1]) {
       const { body } = await at(instance).http.get('/health/ready').expect(200);
       expect(body.data).toEqual({ status: 'ready', checks: { database: 'up', redis: 'up' } });
@@ -28,7 +28,7 @@ describe.runIf(canShare())('two instances over one database', () => {
     expect(at(0).child.pid).not.toBe(at(1).child.pid);
   });
 
-  it('know each other’s users', async () => {
+  it('share users', async () => {
     const person = aPerson();
     const { body } = await register(0, person).expect(201);
     const login = { account: person.email, password: person.password };
@@ -36,7 +36,7 @@ describe.runIf(canShare())('two instances over one database', () => {
     expect(loggedIn.body.data.user).toEqual(body.data.user);
   });
 
-  it('honour each other’s access tokens', async () => {
+  it('accept each other’s access tokens', async () => {
     const registered = await register(0, aPerson()).expect(201);
     const { body } = await me(1, heldFrom(registered).accessToken).expect(200);
     expect(body.data).toEqual(registered.body.data.user);
@@ -57,7 +57,7 @@ describe.runIf(canShare())('two instances over one database', () => {
     await refresh(0, cookie).expect(401);
   });
 
-  it(`have one winner of ${CROWD} refreshes with one token, and its session lives`, async () => {
+  it(`let one of ${CROWD} refreshes with one token succeed, and its session continues`, async () => {
     const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
     const responses = await crowd((index) => refresh(index, cookie));
     expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': CROWD - 1 });
@@ -66,7 +66,7 @@ describe.runIf(canShare())('two instances over one database', () => {
     await refresh(winner + 1, next).expect(200);
   });
 
-  it(`have one winner of ${CROWD} registrations of one username`, async () => {
+  it(`let one of ${CROWD} registrations of one username succeed`, async () => {
     const { username } = aPerson();
     const responses = await crowd((index) => register(index, { ...aPerson(), username }));
     expect(tally(responses)).toEqual({ '201': 1, '409 AUTH_USER_DUPLICATE': CROWD - 1 });

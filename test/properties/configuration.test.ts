@@ -7,11 +7,11 @@ import { anyText } from '../support/properties/arbitraries.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*
- * Environments that are valid, nearly so, or not at all. Each run prints the seeds of its properties;
+ * Valid, nearly valid and invalid environments. Each run prints the seeds of its properties;
  * `FC_SEED=<seed> vitest run test/properties/configuration.test.ts` repeats it.
  */
 
-/** Part of every text that is no value of any variable: a message that tells of it tells too much. */
+/** Part of every invalid value: no message may contain it. */
 const MARKER = `m4rk${randomBytes(4).toString('hex')}`;
 
 const DURATIONS = ['0', '1s', '999s', '10s', '15m', '12h', '7d', '3650d'];
@@ -21,7 +21,7 @@ const LIMITS = ['off', '1/1', '100/60', '999999999/86400'];
 const ORIGINS = ['https://app.example.com', ' http://localhost:5173 , https://a.b ', ',', 'https://[::1]:1'];
 const FLAGS = ['true', 'false'];
 
-/** Of each variable: texts that fit it, at least next to the right others. */
+/** Values that are valid for each variable, at least in combination with certain others. */
 const FITTING: Readonly<Record<string, readonly string[]>> = {
   NODE_ENV: ['development', 'production', 'test'],
   HOST: ['127.0.0.1', '::', '0.0.0.0', 'localhost'],
@@ -76,11 +76,11 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
 };
 
 const NAMES: string[] = CONFIG_VARIABLES.map(({ name }) => name);
-/** A variable that has no texts of its own here is held against these. */
+/** The values for a variable that has none above. */
 const ANYTHING = ['true', '1', '1/60', '10s', 'text', 'https://auth.example.com'];
 const fittingOf = (name: string): readonly string[] => FITTING[name] ?? ANYTHING;
 
-/** The same text with a piece of it taken out, doubled, or replaced by another that holds the marker. */
+/** The same text with a part removed, doubled, or replaced by a text with the marker. */
 const mutated = (texts: readonly string[], piece: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc.tuple(fc.constantFrom(...texts), fc.nat(), fc.nat({ max: 8 }), piece).map(([text, at, length, other]) => {
     const start = at % (text.length + 1);
@@ -122,7 +122,7 @@ const textOf = (name: string): fc.Arbitrary<string | undefined> =>
     { arbitrary: fc.constantFrom(undefined, ''), weight: 4 },
   );
 
-/** Few variables are given, so that an environment is often valid. */
+/** Few variables are set, so that an environment is often valid. */
 const environment = fc
   .tuple(
     fc
@@ -141,7 +141,7 @@ const environment = fc
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The configuration, or the error: any other one fails the property. */
+/** The configuration, or its error; any other error fails the property. */
 const parsed = (env: Env): Config | ConfigError => {
   try {
     return parseConfig(env);
@@ -166,7 +166,7 @@ const isDecodable = (url: string): boolean => {
 };
 const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-/** What `Config` promises beyond its types: a word for each promise that is broken. */
+/** The promises of `Config` beyond its types. @returns the names of those that are broken. */
 const brokenPromises = (config: Config): string[] => {
   const { database, keys, rateLimits, refreshCookie: cookie, slowRequest, requestTimeout } = config;
   const timeouts =
@@ -209,7 +209,7 @@ const brokenPromises = (config: Config): string[] => {
   return Object.keys(promises).filter((name) => !promises[name]);
 };
 
-/** Problems that begin with no variable of the service's, or hold the marker or part of a key. */
+/** The problems that do not begin with a variable of the service, or contain the marker or part of a key. */
 const tellingTooMuch = (problems: readonly string[], env: Env): string[] => {
   const secrets = [
     MARKER,
@@ -241,7 +241,7 @@ describe('any environment', () => {
     expect(outcomes.size).toBe(2);
   });
 
-  it('gives the same twice', async () => {
+  it('gives the same result twice', async () => {
     const plain = (outcome: Config | ConfigError) =>
       outcome instanceof ConfigError ? outcome.problems : JSON.stringify(outcome);
     await holds(
@@ -252,8 +252,8 @@ describe('any environment', () => {
     );
   });
 
-  // What takes more than linear time in 100,000 characters does not come to an end before the test's time is up.
-  it('is read in little time, however long its texts are', async () => {
+  // Quadratic or worse time for 100,000 characters would exceed the time-out of the test.
+  it('is read in linear time, however long its values are', async () => {
     const partOf = (name: string) =>
       fc
         .tuple(fc.constantFrom(...fittingOf(name)), fc.nat(), fc.integer({ min: 1, max: 8 }))

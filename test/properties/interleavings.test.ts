@@ -6,7 +6,7 @@ import { ADA, application, MINUTE } from '../support/application.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*
- * Requests that reach the session store, and hear from it, in whatever order. Each run prints the seeds of its properties;
+ * Requests whose calls to the session store, and their results, arrive in any order. Each run prints the seeds of its properties;
  * `FC_SEED=<seed> vitest run test/properties/interleavings.test.ts` repeats it.
  */
 
@@ -17,7 +17,7 @@ type Request = {
   readonly device: number;
   /** 0 is the token that is current before the first request. */
   readonly age: number;
-  /** Whether its client is told that it took too long while it is under way. */
+  /** Whether it times out before it ends. */
   readonly givenUp: boolean;
 };
 
@@ -28,7 +28,7 @@ const request: fc.Arbitrary<Request> = fc.record({
   givenUp: fc.constantFrom(false, false, true),
 });
 
-/** The store, to which and from which every word takes as long as the scheduler likes. */
+/** The store; the scheduler decides when each call and each result arrives. */
 const behind = (store: SessionRepository, scheduler: fc.Scheduler): SessionRepository => {
   const slow =
     <Given extends unknown[], Answer>(name: string, call: (...given: Given) => Promise<Answer>) =>
@@ -47,7 +47,7 @@ const behind = (store: SessionRepository, scheduler: fc.Scheduler): SessionRepos
   };
 };
 
-/** Two devices, each of which holds the last three tokens of its session, the current one first. */
+/** Two devices, each with the last three tokens of its session, the current one first. */
 const setUp = async () => {
   const store = memorySessionRepository();
   const app = application({ sessions: store });
@@ -58,14 +58,14 @@ const setUp = async () => {
     for (let age = 0; age < 2; age += 1) tokens.unshift((await app.refresh([tokens[0] ?? ''])).refreshToken);
     devices.push(tokens);
   }
-  // No token is forgiven its rotation any more but those that are rotated from now on.
+  // The race window of the rotations so far is over.
   app.clock.advance(MINUTE);
   return { app, store, devices };
 };
 
 type World = Awaited<ReturnType<typeof setUp>>;
 
-/** What came of each request, in their order: the token that a refresh yielded, else `null`. */
+/** @returns the token that each request returned, or `null`, in their order. */
 const send = async ({ app, store, devices }: World, requests: readonly Request[], scheduler: fc.Scheduler) => {
   const { clock, refresh, logout } = application({ ...app, sessions: behind(store, scheduler) });
   clock.set(app.clock.now());
@@ -73,7 +73,7 @@ const send = async ({ app, store, devices }: World, requests: readonly Request[]
     const presented = [devices[device]?.[age] ?? ''];
     if (type === 'log out') return logout(presented).then(() => null);
     const cancellation = new AbortController();
-    if (givenUp) void scheduler.schedule(Promise.resolve(), 'the client is told').then(() => cancellation.abort());
+    if (givenUp) void scheduler.schedule(Promise.resolve(), 'the request times out').then(() => cancellation.abort());
     return refresh(presented, cancellation.signal).then(
       ({ refreshToken }) => refreshToken,
       () => null,
@@ -118,7 +118,7 @@ describe('requests that overlap', () => {
   });
 });
 
-/** Which of the tokens of one session a refresh would take now; each is tried on the sessions as they are. */
+/** The tokens of one session with which a refresh would succeed now; each is tried on a copy of the session. */
 const tokensThatWork = async ({ app, store }: World, tokens: readonly string[]): Promise<string[]> => {
   const working: string[] = [];
   for (const token of tokens) {

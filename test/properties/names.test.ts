@@ -15,7 +15,7 @@ import { holds } from '../support/properties/properties.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
 
 /*
- * Names that are alike in one way or another. Each run prints the seeds of its properties;
+ * Pairs of similar names. Each run prints the seeds of its properties;
  * `FC_SEED=<seed> vitest run test/properties/names.test.ts` repeats it.
  */
 
@@ -28,7 +28,7 @@ const NAMES = {
 const find = (users: UserRepository, kind: Kind, name: string) =>
   kind === 'email' ? users.findByEmail(name) : users.findByUsername(name);
 
-/** Whether both can be stored, and whether the second name finds the first user: as one word. */
+/** Whether the second name finds the first user, and whether both can be stored, as text. */
 const collision = async (users: UserRepository, kind: Kind, first: string, second: string): Promise<string> => {
   const user = aUser({ [kind]: first });
   await users.add(user);
@@ -40,11 +40,11 @@ const collision = async (users: UserRepository, kind: Kind, first: string, secon
   return `${found ? 'found' : 'not found'}, ${refused ? 'refused' : 'stored'}`;
 };
 
-describe.each(['username', 'email'] as const)('of two %ss', (kind) => {
+describe.each(['username', 'email'] as const)('%ss', (kind) => {
   const { canonical, arbitrary, schema } = NAMES[kind];
   const pair = arbitrary.chain((name) => fc.tuple(fc.constant(name), fc.oneof(lookingLike(name), arbitrary)));
 
-  it('the canonical form of the canonical form is the same', async () => {
+  it('have a canonical form that is its own canonical form', async () => {
     const anyName = fc.oneof(anyText, arbitrary.chain(lookingLike));
     await holds(
       fc.property(anyName, (name) => {
@@ -54,7 +54,7 @@ describe.each(['username', 'email'] as const)('of two %ss', (kind) => {
     );
   });
 
-  it('those that may be registered and differ in letter case alone are one, and no other two', async () => {
+  it('are equal if they are valid and differ only in letter case, and otherwise not', async () => {
     const bare = (name: string) => name.trim().replace(/[A-Z]/g, (letter) => letter.toLowerCase());
     await holds(
       fc.property(pair, (names) => {
@@ -69,7 +69,7 @@ describe.each(['username', 'email'] as const)('of two %ss', (kind) => {
     );
   });
 
-  it('a registered one is found by a log-in with it in any letter case', async () => {
+  it('are found by a log-in in any letter case', async () => {
     const written = arbitrary
       .filter((name) => v.is(schema, name))
       .chain((name) => fc.tuple(fc.constant(name), inAnyCase(name)));
@@ -91,7 +91,7 @@ describe.each(['username', 'email'] as const)('of two %ss', (kind) => {
       });
       afterAll(() => database?.close());
 
-      it('the domain, the memory and the unique constraints find the same two alike', async () => {
+      it('are equal alike for the domain, the adapter in memory and the unique constraints', async () => {
         await holds(
           fc.asyncProperty(pair, async ([first, second]) => {
             const same = canonical(first) === canonical(second);

@@ -13,7 +13,7 @@ import { brief, holds } from '../support/properties/properties.ts';
 import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
 /*
- * Requests made from the declarations of the routes, and bytes that are none. Each run prints the seeds of its properties;
+ * Requests generated from the declarations of the routes, and bytes that are not HTTP. Each run prints the seeds of its properties;
  * `FC_SEED=<seed> vitest run test/properties/requests.test.ts` repeats it.
  */
 
@@ -21,15 +21,15 @@ const BATCHES = 200;
 const BATCH = 50;
 const CONNECTIONS = 16;
 const CLIENTS = 40;
-/** What such requests come to, each of them many times. */
+/** The statuses that such requests get, each many times. */
 const STATUSES = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415];
 
-/** What a random seed has found: a refusal of HEAD with a body, which the client takes for the next answer. */
+/** Found by a random seed: a refusal of HEAD had a body, which the client took for the next response. */
 const HEAD_REFUSED: GeneratedRequest = { method: 'HEAD', path: '/\x89', headers: {}, body: new Uint8Array() };
 
 const routes = await declaredRoutes();
 
-describe('whatever is asked', () => {
+describe('any request', () => {
   let storage: TestStorage;
   let service: TestService;
   const clients: Credentials[] = [];
@@ -55,7 +55,7 @@ describe('whatever is asked', () => {
   });
 
   // Proves: network-6
-  it('the answer is a proper one', async () => {
+  it('gets a well-formed response', async () => {
     const { send, close } = keepAliveClient(service.url, CONNECTIONS);
     const clientOf = (number: number) => clients[number % clients.length] ?? expect.unreachable();
     const statuses = new Map<number, number>();
@@ -79,11 +79,11 @@ describe('whatever is asked', () => {
     expect(service.logs.filter(({ level }) => level === 'fatal')).toEqual([]);
   }, 600_000);
 
-  it('the answer is a proper one, if bytes that are no request get any', async () => {
+  it('gets a well-formed response or none, if its bytes are not HTTP', async () => {
     await holds(
       fc.asyncProperty(malformedRequest, async ({ bytes, method }) => {
         const text = await exchangeText(service.url, bytes, { endAfter: true });
-        // There is none where a connection is closed that had nothing to answer, and several where a request came before.
+        // No response if the connection was closed without a request; several if valid requests came first.
         const [first, ...others] = parseAnswers(text, method);
         if (first !== undefined) expect(brokenRules(first, method, routes), brief(first)).toEqual([]);
         for (const other of others) {

@@ -15,16 +15,16 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/st
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 /*
- * Programs of log-ins, refreshes, replays, races, log-outs, faults and waits, made at random. Each run prints the seeds of its
+ * Random programs of log-ins, refreshes, replays, races, log-outs, faults and waits. Each run prints the seeds of its
  * properties; `FC_SEED=<seed> vitest run test/properties/rotation.test.ts` repeats it.
  */
 
 const RUNS_IN_MEMORY = 1_000;
 const RUNS_ON_STORES = 60;
-/** Milliseconds, of which the monotonic clock here has more than the one of the stores. */
+/** Milliseconds: more than any program skips on the monotonic clock here, which the stores do not share. */
 const BUDGET = 3_600_000;
 
-/** What a refresh can come to. */
+/** The possible results of a refresh. */
 const OUTCOMES = [
   'token N',
   'token N again',
@@ -55,7 +55,7 @@ describe('the rotation of refresh tokens', () => {
   });
   afterAll(() => vi.restoreAllMocks());
 
-  it('answers every program as the model does, in memory', async () => {
+  it('gives the results of the model for every program, in memory', async () => {
     const seen = new Set<string>();
     const property = fc.asyncProperty(programs({ maxLength: 30 }), async (program) => {
       for (const line of await play(inMemory(), program, letPass)) {
@@ -67,7 +67,7 @@ describe('the rotation of refresh tokens', () => {
   });
 
   const onStore = (name: string, open: () => Promise<{ store: Store; close: () => Promise<unknown> }>) =>
-    it(`is on ${name} step by step what it is in memory`, async () => {
+    it(`gives the same results on ${name} as in memory, step by step`, async () => {
       const { store, close } = await open();
       const property = fc.asyncProperty(programs({ maxLength: 20 }), async (program) => {
         expect(await play(store, program, letPass)).toEqual(await play(inMemory(), program, letPass));

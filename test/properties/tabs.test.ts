@@ -5,7 +5,7 @@ import { ADA, application, MINUTE, SECOND } from '../support/application.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*
- * Tabs of one browser that renew their tokens at about the same time, in any order and with any delay. Each run prints the
+ * Tabs of one browser that refresh at about the same time, in any order and with any delay. Each run prints the
  * seeds of its properties; `FC_SEED=<seed> vitest run test/properties/tabs.test.ts` repeats it.
  */
 
@@ -13,15 +13,15 @@ const WINDOW = 10 * SECOND;
 const TABS = 6;
 const ATTEMPTS = 4;
 
-/** How many milliseconds each request takes to arrive; all of them together are within the window. */
+/** Milliseconds that each request takes to arrive; their sum is within the window. */
 const delays = fc.array(fc.nat({ max: Math.floor(WINDOW / (TABS * ATTEMPTS)) }), {
   minLength: TABS * ATTEMPTS,
   maxLength: TABS * ATTEMPTS,
 });
 
 /**
- * Has every tab refresh with whatever cookie the browser has at the time, and try again a few times when it is refused, as
- * docs/browser.md advises.
+ * Refreshes from every tab with the browser's current cookie, and retries a few times after a refusal, as docs/browser.md
+ * advises.
  */
 const renewAtOnce = async (replayPolicy: ReplayPolicy, tabs: number, scheduler: fc.Scheduler, steps: number[]) => {
   const outcomes: string[] = [];
@@ -47,7 +47,7 @@ const renewAtOnce = async (replayPolicy: ReplayPolicy, tabs: number, scheduler: 
   return { app, browser, outcomes };
 };
 
-describe('tabs that renew their tokens at once', () => {
+describe('tabs that refresh at the same time', () => {
   const tabs = fc.integer({ min: 2, max: TABS });
 
   it('never end their session, and leave the browser a cookie that works', async () => {
@@ -61,7 +61,7 @@ describe('tabs that renew their tokens at once', () => {
     await holds(property, { numRuns: 1_000 });
   });
 
-  it('are all served with a replay window, and cost one rotation', async () => {
+  it('all succeed with a replay window, by one rotation', async () => {
     const kind = { raceWindow: WINDOW, replayWindow: WINDOW + 1 };
     const property = fc.asyncProperty(tabs, fc.scheduler(), delays, async (count, scheduler, steps) => {
       const { app, browser, outcomes } = await renewAtOnce(kind, count, scheduler, [...steps]);

@@ -33,7 +33,7 @@ describe('openDatabase of an embedded database', () => {
     await second.close();
   });
 
-  it('leaves the directory to its owner alone, although it was there for all to read', async () => {
+  it('makes the directory private, even if everybody could read it before', async () => {
     await copyFresh();
     const paths = [options.dataDir, join(options.dataDir, 'database')];
     for (const path of paths) chmodSync(path, 0o755);
@@ -42,7 +42,7 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
   });
 
-  it('refuses a second process, says nothing on its own, and keeps what was stored when its process is killed', async () => {
+  it('refuses a second process, prints nothing, and keeps what was stored when its process is killed', async () => {
     await copyFresh();
     const helper = await startHelper(
       new URL('../../support/processes/hold-database.ts', import.meta.url),
@@ -71,7 +71,7 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
   });
 
-  it('answers nothing more once it is closed, and opens nothing behind the back of its lock', async () => {
+  it('rejects every query after it is closed, and does not open the directory again without its lock', async () => {
     await copyFresh();
     const database = await openDatabase(options, { migrate: true });
     await database.close();
@@ -81,7 +81,7 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
   });
 
-  it('migrates only when it is told to, and a second time without harm', async () => {
+  it('migrates only on request, and a second time without an effect', async () => {
     await copyFresh();
     const database = await openDatabase(options, { migrate: false });
     const users = mikroOrmUserRepository(database.em);
@@ -96,7 +96,7 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
   });
 
-  it('says which migration error keeps it closed, without its SQL', async () => {
+  it('names the error of a migration that failed, without its SQL', async () => {
     await copyFresh();
     const database = await openDatabase(options, { migrate: false });
     await database.em.execute('create table sessions (id int)');
@@ -107,14 +107,14 @@ describe('openDatabase of an embedded database', () => {
     expect(existsSync(join(options.dataDir, 'tandem.pid'))).toBe(false);
   });
 
-  it('says that DATA_DIR is a file', async () => {
+  it('reports that DATA_DIR is a file', async () => {
     writeFileSync(options.dataDir, '');
     await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
       `DATA_DIR (${options.dataDir}) cannot be used: EEXIST: file already exists`,
     );
   });
 
-  it('says why the database in DATA_DIR cannot be opened, and gives the directory back', async () => {
+  it('reports why the database in DATA_DIR cannot be opened, and unlocks the directory', async () => {
     mkdirSync(options.dataDir);
     writeFileSync(join(options.dataDir, 'database'), '');
     await expect(openDatabase(options, { migrate: true })).rejects.toThrow(
@@ -125,14 +125,14 @@ describe('openDatabase of an embedded database', () => {
 });
 
 describe('openDatabase of a PostgreSQL', () => {
-  it('says that nobody answers, and nothing of the URL', async () => {
+  it('reports that nothing listens, without the URL', async () => {
     const url = 'postgresql://user:secret@127.0.0.1:1/tandem';
     await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
       /^The database of DATABASE_URL cannot be opened: DriverException ECONNREFUSED$/,
     );
   });
 
-  it('says that a URL names no database', async () => {
+  it('reports that a URL names no database', async () => {
     for (const url of ['postgresql://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/?a=/b', 'db']) {
       await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
         /^DATABASE_URL names no database$/,
@@ -140,7 +140,7 @@ describe('openDatabase of a PostgreSQL', () => {
     }
   });
 
-  it('asks for TLS when the URL does, and sends nothing in the clear where there is none', async () => {
+  it('requests TLS if the URL does, and sends nothing unencrypted to a server without it', async () => {
     const received: Buffer[] = [];
     const server = createServer((socket) =>
       socket
@@ -167,7 +167,7 @@ const answers = (ping: () => Promise<void>): Promise<boolean> =>
     () => false,
   );
 
-describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL that answers', () => {
+describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running PostgreSQL', () => {
   const create = () => createDatabase(TEST_DATABASE_URL ?? '');
 
   it('migrates once when many instances start at the same time', async () => {
@@ -182,7 +182,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
     await Promise.all(instances.map(({ close }) => close()));
   });
 
-  it('takes the password from PGPASSWORD, whatever its letters, when the URL holds none', async () => {
+  it('reads the password from PGPASSWORD, with any characters, when the URL has none', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
     const password = 'p@:/%40#? é&\'"\\$';
@@ -204,7 +204,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
     }
   });
 
-  it('bounds every statement, and says who is asking', async () => {
+  it('sets a time limit for statements, and the name of the application', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
     const { em, close } = await openDatabase(onPostgresql(url), { migrate: true });
@@ -213,7 +213,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a PostgreSQL th
     await close();
   });
 
-  it('outlives the loss of its connections', async () => {
+  it('works again after its connections were closed', async () => {
     const { url, drop } = await create();
     onTestFinished(drop);
     const { em, ping, close } = await openDatabase(onPostgresql(url), { migrate: true });

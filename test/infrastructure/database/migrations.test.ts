@@ -61,8 +61,8 @@ const filesOf = async ({ em }: Database): Promise<unknown> =>
   em.execute("select pg_relation_filenode('users') as users, pg_relation_filenode('sessions') as sessions");
 
 const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOptions; drop: () => unknown }>) =>
-  describe(`a ${name} of the first version that holds rows`, () => {
-    it('is upgraded without being written anew, and has what it had', async () => {
+  describe(`a ${name} of the first version with rows`, () => {
+    it('is upgraded without rewriting its tables, and keeps its rows', async () => {
       const { options, drop } = await make();
       onTestFinished(async () => void (await drop()));
       await fillFirst(options);

@@ -36,7 +36,7 @@ type Context = { readonly repository: SessionRepository; readonly session: Sessi
 const WORK: Readonly<Record<string, [index: string, work: (context: Context) => Promise<unknown>]>> = {
   'finding a session': ['sessions_pkey', ({ repository, session }) => repository.find(session)],
   'rotating a session': ['sessions_pkey', ({ repository, session }) => repository.rotate(aRotation(session))],
-  'taking back a rotation': ['sessions_pkey', ({ repository, session }) => repository.revert(aRotation(session))],
+  'reverting a rotation': ['sessions_pkey', ({ repository, session }) => repository.revert(aRotation(session))],
   'listing the sessions of a user': [
     'sessions_user_id_index',
     ({ repository, session }) => repository.listByUser(session.userId, NOW),
@@ -50,11 +50,11 @@ const WORK: Readonly<Record<string, [index: string, work: (context: Context) => 
     ({ repository, session }) => repository.endByUser(session.userId, session.id),
   ],
   'ending a session': ['sessions_pkey', ({ repository, session }) => repository.end(session)],
-  'purging the sessions that are over': ['sessions_expires_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
+  'purging expired sessions': ['sessions_expires_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
 };
 
 const describePlans = (name: string, open: () => Promise<Database>, count: number) =>
-  describe(`on ${name}, among ${count} sessions that are over`, () => {
+  describe(`on ${name}, among ${count} expired sessions`, () => {
     let database: Database;
     let session: Session;
     beforeAll(async () => {
@@ -67,14 +67,14 @@ const describePlans = (name: string, open: () => Promise<Database>, count: numbe
     });
     afterAll(() => database?.close());
 
-    it.each(Object.entries(WORK))('%s goes by an index and reads no table through', async (_what, [index, work]) => {
+    it.each(Object.entries(WORK))('%s uses an index and scans no table', async (_what, [index, work]) => {
       const plans = await plansOf(database.em, (em) => work({ repository: mikroOrmSessionRepository(em), session }));
       const scans = plans.flatMap((plan) => plan.scans);
       expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
       expect(scans).toContainEqual(expect.stringMatching(`^(Index|Bitmap Index|Index Only) Scan ${index}$`));
     });
 
-    it('is shown by plans that would show a table that is read through', async () => {
+    it('is checked by plans that show the scan of a table', async () => {
       const plans = await plansOf(database.em, (em) =>
         em
           .getKysely<{ sessions: { current_token_id: string } }>()

@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 /** No difference in either direction. */
 const SAME = { up: '', down: '' };
 
-/** Changes that make the schema differ from the entities, each with the statement that takes it back. */
+/** Changes that make the schema differ from the entities, each with the statement that reverts it. */
 const DIFFERENCES = [
   ['a table too many', 'create table planted (id int)', 'drop table planted'],
   ['a column too many', 'alter table users add planted text', 'alter table users drop planted'],
@@ -23,13 +23,9 @@ const DIFFERENCES = [
     'alter table sessions alter current_token_id type char(27)',
     'alter table sessions alter current_token_id type char(26)',
   ],
+  ['a nullable column', 'alter table users alter email drop not null', 'alter table users alter email set not null'],
   [
-    'a column that may be empty',
-    'alter table users alter email drop not null',
-    'alter table users alter email set not null',
-  ],
-  [
-    'a column that must not be empty',
+    'a column that is not nullable',
     'alter table sessions alter user_agent set not null',
     'alter table sessions alter user_agent drop not null',
   ],
@@ -95,15 +91,15 @@ const describeMigrations = (name: string, make: () => Promise<{ options: Databas
       return rows.map(({ name: table }) => table);
     };
 
-    /** The statements that would turn the schema into that of the entities, and back. */
+    /** The statements that turn the schema into that of the entities, and back. */
     const differences = () => orm.schema.getUpdateSchemaMigrationSQL();
 
-    it('make the very schema that the entities describe', async () => {
+    it('create the schema that the entities describe', async () => {
       expect(await tables()).toEqual(['mikro_orm_migrations', 'sessions', 'users']);
       expect(await differences()).toEqual(SAME);
     });
 
-    it.each(DIFFERENCES)('would be caught leaving %s', async (_what, change, undo) => {
+    it.each(DIFFERENCES)('would fail the comparison with %s', async (_what, change, undo) => {
       await orm.em.execute(change);
       const found = await differences();
       await orm.em.execute(undo);
@@ -112,7 +108,7 @@ const describeMigrations = (name: string, make: () => Promise<{ options: Databas
       expect(await differences()).toEqual(SAME);
     });
 
-    it('go down to nothing, and up again', async () => {
+    it('can be reverted completely, and applied again', async () => {
       await orm.migrator.down({ to: 0 });
       expect(await tables()).toEqual(['mikro_orm_migrations']);
       await orm.migrator.up();

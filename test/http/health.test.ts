@@ -14,6 +14,7 @@ import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
@@ -76,6 +77,7 @@ describe('the service over a database', () => {
   let server: Awaited<ReturnType<typeof serve>>;
   let http: typeof server.http;
   beforeAll(async () => {
+    await copyEmbedded(path, { migrated: true });
     service = await compose(configOf({ DATA_DIR: path }), logger);
     server = await serve(service.http);
     http = server.http;

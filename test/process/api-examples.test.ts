@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The fenced blocks of docs/api.md from its examples on: commands and their responses. */
@@ -26,6 +27,7 @@ describe('the examples of docs/api.md', () => {
   const directory = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
+    await copyEmbedded(directory.path, { migrated: true });
     service = await runService({ DATA_DIR: directory.path });
   });
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { memoryUserRepository } from '../../src/adapters/user-repository/memory.
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { holds } from '../support/properties/properties.ts';
+import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, type Store } from '../support/rotation/play.ts';
 import { programs } from '../support/rotation/program.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
@@ -21,8 +22,6 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const RUNS_IN_MEMORY = 1_000;
 const RUNS_ON_STORES = 60;
-/** Milliseconds: more than any program skips on the monotonic clock here, which the stores do not share. */
-const BUDGET = 3_600_000;
 
 /** The possible results of a refresh. */
 const OUTCOMES = [
@@ -41,7 +40,7 @@ const OUTCOMES = [
 const inMemory = (): Store => ({ users: memoryUserRepository(), sessions: memorySessionRepository() });
 const onDatabase = ({ em }: Database): Store => ({
   users: mikroOrmUserRepository(em),
-  sessions: mikroOrmSessionRepository(em, { budget: BUDGET }),
+  sessions: mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }),
 });
 
 describe('the rotation of refresh tokens', () => {
@@ -84,7 +83,10 @@ describe('the rotation of refresh tokens', () => {
     onStore('Redis', async () => {
       const { url, empty } = await takeRedisDatabase(redisServer);
       const redis = new Redis(url);
-      const store = { users: memoryUserRepository(), sessions: redisSessionRepository(redis, { budget: BUDGET }) };
+      const store = {
+        users: memoryUserRepository(),
+        sessions: redisSessionRepository(redis, { budget: AMPLE_BUDGET }),
+      };
       return { store, close: () => empty().finally(() => redis.disconnect()) };
     });
   }

@@ -8,6 +8,7 @@ import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mi
 import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
+import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
@@ -36,7 +37,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       const users = [aUser(), aUser()] as const;
       for (const user of users) await mikroOrmUserRepository(database.em).add(user);
       const owners = [users[0].id, users[1].id] as const;
-      return { repository: mikroOrmSessionRepository(database.em), owners, owner: owners[0] };
+      return { repository: mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET }), owners, owner: owners[0] };
     };
 
     describeSessionRepository('mikroOrmSessionRepository', empty);
@@ -91,7 +92,7 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       const rotation = aRotation(session);
       const [rotated, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const transaction = database.em.fork().transactional(async (em) => {
-        await mikroOrmSessionRepository(em).rotate(rotation);
+        await mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }).rotate(rotation);
         rotated.resolve();
         await committing.promise;
       });
@@ -127,7 +128,7 @@ if (redisServer !== undefined) {
 
     describeSessionRepository('redisSessionRepository', async () => {
       const { redis, close } = await open();
-      return { repository: redisSessionRepository(redis), expires: true, close };
+      return { repository: redisSessionRepository(redis, { budget: AMPLE_BUDGET }), expires: true, close };
     });
 
     const withRedis = async (test: (redis: Redis) => Promise<void>) => {

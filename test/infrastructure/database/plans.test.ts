@@ -9,8 +9,8 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support
 import { plansOf } from '../../support/storage/plans.ts';
 
 const USERS = 1_000;
-/** Rows per insert: few, since statements have a time limit. */
-const BATCH = 10_000;
+/** Rows per insert. */
+const BATCH = 50_000;
 
 /** Inserts users and distributes expired sessions among them, as after a long time without a purge. */
 const fill = async ({ em }: Database, count: number): Promise<void> => {

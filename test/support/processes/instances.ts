@@ -14,7 +14,7 @@ export type Instance = RunningService & { readonly http: ReturnType<typeof reque
 
 /**
  * Two processes of the service in production, started at the same time with one empty database and one empty Redis, for a
- * whole `describe` or test file. Limits are off unless `env` sets them.
+ * whole `describe` or test file. Limits are off and time limits long unless `env` sets them.
  * @param clocks milliseconds by which the clock of each process is ahead.
  * @returns `at`: the process for a number: one for even numbers, the other for odd ones.
  */
@@ -87,6 +87,10 @@ const UNLIMITED = {
   RATE_LIMIT_STRICT: 'off',
   RATE_LIMIT_GLOBAL: 'off',
   RATE_LIMIT_PUBLIC: 'off',
+  // However slow the machine is, nothing is too late; only a hang is.
+  REQUEST_TIMEOUT_MS: '600000',
+  DATABASE_CONNECTION_TIMEOUT: '60s',
+  DATABASE_STATEMENT_TIMEOUT: '60s',
 };
 
 /** A process listens before it is connected to Redis, and counts for itself until then. */

@@ -7,13 +7,13 @@ import { temporaryDirectory } from './temporary-directory.ts';
 /** The URL of a PostgreSQL in which tests may create databases, or `undefined` when there is none. */
 export const TEST_DATABASE_URL: string | undefined = postgresOfTheTests();
 
-/** The default configuration for a PostgreSQL URL. */
+/** A PostgreSQL by its URL. The time limits only catch hangs. Milliseconds. */
 export const onPostgresql = (url: string) => ({
   kind: 'postgresql' as const,
   url,
   poolSize: 10,
-  connectionTimeout: 3_000,
-  statementTimeout: 5_000,
+  connectionTimeout: 60_000,
+  statementTimeout: 60_000,
   idleTimeout: 10_000,
 });
 

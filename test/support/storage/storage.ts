@@ -3,6 +3,7 @@ import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mi
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { realPostgres } from '../parts.ts';
+import { AMPLE_BUDGET } from '../rotation/ample-budget.ts';
 import { openEmbedded, openOnPostgresql } from './databases.ts';
 
 export type TestStorage = {
@@ -15,5 +16,9 @@ export type TestStorage = {
 export const openTestStorage = async (): Promise<TestStorage> => {
   const server = realPostgres();
   const { em, close } = await (server === null ? openEmbedded() : openOnPostgresql(server));
-  return { users: mikroOrmUserRepository(em), sessions: mikroOrmSessionRepository(em), close };
+  return {
+    users: mikroOrmUserRepository(em),
+    sessions: mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }),
+    close,
+  };
 };

@@ -112,7 +112,7 @@ describe('an unreadable request', () => {
     expect(parseAnswer(await text).status).toBe(400);
     expect(socket.writable).toBe(true);
     const cutOff = () => (socket.writable && socket.write('more')) || socket.destroyed;
-    await expect.poll(() => cutOff() && socket.destroyed, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => cutOff() && socket.destroyed).toBe(true);
   });
 });
 

@@ -215,7 +215,7 @@ describe('a client that hangs up', () => {
     await new Promise((resolve) => socket.once('data', resolve));
     socket.write(part, () => socket.destroy());
 
-    await expect.poll(() => answered(app), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => answered(app)).toHaveLength(1);
     expect(answered(app)[0]).toMatchObject({ status: 400, route: 'upload' });
     expect(app.logs.filter(({ level }) => ALARMING_LEVELS.includes(level))).toEqual([]);
   });
@@ -234,7 +234,7 @@ describe('a client that hangs up', () => {
     socket.write(head('GET /probe'));
     await entered.promise;
     socket.destroy();
-    await expect.poll(() => answered(app), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => answered(app)).toHaveLength(1);
     await app.http.get('/nowhere').expect(404);
     expect(app.logs.filter(({ level, status }) => ALARMING_LEVELS.includes(level) && status !== 404)).toEqual([
       expect.objectContaining({ code: 'SYS_HTTP_UNEXPECTED_ERROR', route: 'fallback' }),

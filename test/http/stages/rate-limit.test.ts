@@ -86,8 +86,10 @@ describe('a refused request', () => {
   it('does not lengthen the wait: the client is admitted again after the window', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     const status = async () => (await http.get('/global')).status;
-    expect([await status(), await status()]).toEqual([200, 429]);
-    await expect.poll(status, { interval: 100, timeout: 10_000 }).toBe(200);
+    expect(await status()).toBe(200);
+    // On a busy machine the window may have passed between two requests.
+    await expect.poll(status, { interval: 1 }).toBe(429);
+    await expect.poll(status, { interval: 100 }).toBe(200);
   });
 
   it.each([200, 429])('gets no unspecified rate-limit header, and neither does an admitted one: %i', async (status) => {

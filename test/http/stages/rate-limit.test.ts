@@ -63,10 +63,11 @@ describe('a refused request', () => {
   it('gets Retry-After in whole seconds, at least 1, and the error envelope', async () => {
     const { http } = await stageApp(routes, { rateLimits: { ...ONE_EACH, global: { requests: 1, window: 1_000 } } });
     await http.get('/global').expect(200);
-    const refused = await http
-      .get('/global')
-      .expect(429)
-      .expect('Content-Type', /^application\/json/);
+    let refused = await http.get('/global');
+    // On a busy machine the window may have passed between two requests.
+    while (refused.status === 200) refused = await http.get('/global');
+    expect(refused.status).toBe(429);
+    expect(refused.headers['content-type']).toMatch(/^application\/json/);
     expect(refused.headers['retry-after']).toBe('1');
     expect(refused.body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
   });

@@ -13,6 +13,8 @@ const EMBEDDED = [
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];
+/** What reads or writes users and sessions; it runs behind a pooler too. */
+const STORING = ['test/http/**/*.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
 
@@ -37,6 +39,16 @@ export default defineConfig({
           include: BROWSER,
           provide: { parts: 'embedded' },
           globalSetup: [RUN_DIRECTORY, 'test/support/browser/global-setup.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'pooled',
+          include: STORING,
+          provide: { parts: 'pooled' },
+          globalSetup: 'test/support/servers/global-setup.ts',
+          runner: 'test/support/servers/runner.ts',
         },
       },
       {

@@ -77,7 +77,7 @@ export type RotationOutcome =
   | 'rotated'
   /** Nothing was changed: another token is current, or the session is not live. */
   | 'stale'
-  /** Nothing was changed: the store handled the rotation after its deadline (ADR 0022). */
+  /** Nothing was changed: the store handled the rotation after its deadline, or rolled it back (ADR 0022). */
   | 'too-late';
 
 /** The order of a user's sessions: the most recently used first. */

@@ -3,12 +3,9 @@ import type { ErrorCode } from '../../domain/errors/catalog.ts';
 import { reasonOf } from '../redaction/redact-error.ts';
 import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
+import { field, isConflict, isRolledBack } from './sql-state.ts';
 
 const UNIQUE_VIOLATION = '23505';
-
-/** A field of any thrown value. */
-const field = (error: unknown, name: string): unknown =>
-  typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
 
 const codeFor = (error: unknown): ErrorCode => {
   if (field(error, 'code') !== UNIQUE_VIOLATION) return 'DB_QUERY_FAILED';
@@ -36,15 +33,40 @@ const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
   }
 };
 
+/** Sends a query again, once, if PostgreSQL rolled it back because of a concurrent one. */
+const sendTwice = async <Result>(query: () => Promise<Result>): Promise<Result> => {
+  try {
+    return await send(query);
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return send(query);
+  }
+};
+
 /**
- * Runs a query and translates its errors.
- * @param query builds and sends the query only: process the result outside, so that a bug there is not reported as a database error.
+ * Runs a query, a second time after a deadlock or a serialization failure, and translates its errors.
+ * @param query builds and sends one statement or one transaction, and nothing else: process the result outside, so that a bug there
+ *   is not reported as a database error.
  * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
  */
 export const translated = async <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
-    return await send(query);
+    return await sendTwice(query);
   } catch (error) {
+    throw translateError(error);
+  }
+};
+
+/**
+ * Like `translated`, for a caller to which it matters that nothing happened.
+ * @returns `null` if the server certainly rolled the query back: it was cancelled, or it conflicted twice.
+ * @throws AppError as `translated`; the query may have been executed.
+ */
+export const unlessRolledBack = async <Result>(query: () => Promise<Result>): Promise<Result | null> => {
+  try {
+    return await sendTwice(query);
+  } catch (error) {
+    if (isRolledBack(error)) return null;
     throw translateError(error);
   }
 };

@@ -3,7 +3,7 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import { isId } from '../../domain/id.ts';
 import type { Rotation, RotationOutcome } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
-import { translated } from '../mikro-orm/translate-error.ts';
+import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
 import { toSession } from './sql-rows.ts';
@@ -39,8 +39,9 @@ export const mikroOrmSessionRepository = (
 
   const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = await clock.deadlineIn(budget);
-    const { numUpdatedRows } = await translated(() => rotateBefore(tables(), deadline, rotation).executeTakeFirst());
-    if (numUpdatedRows === 1n) return 'rotated';
+    const update = await unlessRolledBack(() => rotateBefore(tables(), deadline, rotation).executeTakeFirst());
+    if (update === null) return 'too-late';
+    if (update.numUpdatedRows === 1n) return 'rotated';
     if ((await readTime()) < deadline) return 'stale';
     clock.forget();
     return 'too-late';

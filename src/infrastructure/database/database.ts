@@ -91,7 +91,16 @@ const poolGauge = async (orm: MikroORM, { kind }: DatabaseOptions): Promise<Data
 const openFailure = (options: DatabaseOptions, error: unknown): string =>
   options.kind === 'embedded'
     ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isPostgresqlError(error) ? reasonOf(error) : systemReason(error)}`
-    : `The database of DATABASE_URL cannot be opened: ${reasonOf(error)}`;
+    : `The database of DATABASE_URL cannot be opened: ${refusedParameter(error) ?? reasonOf(error)}`;
+
+/** PgBouncer closes a connection that has a startup parameter which it does not know. Its message holds the name alone. */
+const refusedParameter = (error: unknown): string | undefined => {
+  const [, name] =
+    /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(error instanceof Error ? error.message : '') ?? [];
+  return (
+    name && `the pooler refuses the startup parameter ${name}; remove it from DATABASE_URL or from the PG* variables`
+  );
+};
 
 /** Whether the error is one of PostgreSQL's own, whose message may quote stored values. */
 const isPostgresqlError = (error: unknown): boolean => error instanceof Error && 'severity' in error;

@@ -1,4 +1,4 @@
-import { MikroORM } from '@mikro-orm/sql';
+import { IsolationLevel, MikroORM } from '@mikro-orm/sql';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
 /** The key of a PostgreSQL advisory lock: any number that no other program uses. */
@@ -6,7 +6,7 @@ const LOCK_KEY = 7_263_501_948;
 const WAIT_FOR_OTHERS = '2min';
 /** Short: queries that arrive after the migration would wait behind it. */
 const WAIT_FOR_A_TABLE = '3s';
-/** Milliseconds. Requests have much less. */
+/** Milliseconds that one statement may take. Those of requests have much less. */
 const STATEMENT_TIMEOUT = 600_000;
 
 /** Applies all pending migrations, or none. Instances that start at the same time on one PostgreSQL take turns. */
@@ -20,12 +20,22 @@ export const applyMigrations = async (orm: MikroORM, options: DatabaseOptions): 
   await upAlone(migrating).finally(() => migrating.close());
 };
 
-/** The advisory lock is released with the transaction of the migration. */
+/** Limits of the database or the role, which may be made for requests. PostgreSQL 17 added the last one. */
+const LIMITS = ['statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
+
+/**
+ * All settings and the advisory lock end with the transaction, as a pooler in transaction mode requires. In another isolation level
+ * than READ COMMITTED, a process that waited for the lock would not see what the one before it did.
+ */
 const upAlone = (orm: MikroORM): Promise<void> =>
-  orm.em.fork().transactional(async (em) => {
-    await em.execute(`set local lock_timeout = '${WAIT_FOR_OTHERS}'`);
-    await em.execute(`select pg_advisory_xact_lock(${LOCK_KEY})`);
-    await em.execute(`set local lock_timeout = '${WAIT_FOR_A_TABLE}'`);
-    const transaction = em.getTransactionContext();
-    await orm.migrator.up({ transaction });
-  });
+  orm.em.fork().transactional(
+    async (em) => {
+      await em.execute('select set_config(name, ?, true) from pg_settings where name in (?)', ['0', LIMITS]);
+      await em.execute(`set local lock_timeout = '${WAIT_FOR_OTHERS}'`);
+      await em.execute(`select pg_advisory_xact_lock(${LOCK_KEY})`);
+      await em.execute(`set local lock_timeout = '${WAIT_FOR_A_TABLE}'`);
+      const transaction = em.getTransactionContext();
+      await orm.migrator.up({ transaction });
+    },
+    { isolationLevel: IsolationLevel.READ_COMMITTED },
+  );

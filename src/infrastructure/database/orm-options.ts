@@ -4,14 +4,11 @@ import type { Options } from '@mikro-orm/sql';
 import { SessionEntity, UserEntity } from '../../adapters/mikro-orm/entities.ts';
 import { MIGRATIONS } from '../../adapters/mikro-orm/migrations/migrations-list.ts';
 import type { Config } from '../config.ts';
-import { dropSilentConnections } from './drop-silent-connections.ts';
+import { limitQueries } from './limit-queries.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
 export type DatabaseOptions = Exclude<Config['database'], { kind: 'memory' }>;
 type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
-
-/** Milliseconds that PostgreSQL has to report that a statement timed out, before the client gives up. */
-const REPORT_TIME = 500;
 
 const SHARED: Partial<Options> = {
   entities: [UserEntity, SessionEntity],
@@ -30,7 +27,10 @@ const embedded = async (dataDir: string): Promise<Partial<Options>> => {
   return { ...SHARED, driver: PgliteDriver, dbName: join(dataDir, 'database') };
 };
 
-/** The driver parses the URL itself: MikroORM would drop its parameters, such as `sslmode`. */
+/**
+ * The driver parses the URL itself: MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter
+ * that poolers refuse, and no statement may be a prepared one with a name (ADR 0031).
+ */
 const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
   return {
@@ -38,14 +38,11 @@ const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<
     driver: PostgreSqlDriver,
     dbName: databaseName(url),
     driverOptions: {
-      onPoolCreated: dropSilentConnections,
+      onPoolCreated: limitQueries(pool.statementTimeout),
       application_name: 'tandem',
       max: pool.poolSize,
       connectionTimeoutMillis: pool.connectionTimeout,
       idleTimeoutMillis: pool.idleTimeout,
-      statement_timeout: pool.statementTimeout,
-      idle_in_transaction_session_timeout: pool.statementTimeout,
-      query_timeout: pool.statementTimeout + REPORT_TIME,
       keepAlive: true,
       connectionString: url,
     },

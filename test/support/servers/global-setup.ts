@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { missingParts } from './missing-parts.ts';
+import { launchPgbouncer, type PgbouncerProgram, providePgbouncer } from './pgbouncer.ts';
 import { launchPostgres, providePostgres } from './postgres.ts';
 import './provided.ts';
 import { launchRedis, provideRedis } from './redis.ts';
@@ -7,8 +8,9 @@ import { launchRedis, provideRedis } from './redis.ts';
 const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
 
 /**
- * Starts one PostgreSQL and one Redis for all tests of a run, unless the environment names others, and removes them after
- * it. When a server is not available, the run fails in CI; elsewhere its tests are skipped and the last line says so.
+ * Starts one PostgreSQL and one Redis for all tests of a project, unless the environment names others, and removes them after
+ * it. In the project `pooled`, tests reach that PostgreSQL through a PgBouncer only. When a server is not available, the run fails
+ * in CI; elsewhere its tests are skipped and the last line says so.
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const cleanups: (() => Promise<void>)[] = [];
@@ -25,6 +27,12 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     cleanups.push(stop);
     return { programs, url };
   });
+  const pooled = async (url: string | null, program: PgbouncerProgram | null): Promise<string | null> => {
+    if (url === null || program === null) return null;
+    const pooler = await launchPgbouncer(program, url);
+    cleanups.push(pooler.stop);
+    return pooler.url;
+  };
   const redis = unlessMissing('Redis', async () => {
     const programs = await provideRedis();
     if (TEST_REDIS_URL !== undefined) return { programs, url: TEST_REDIS_URL };
@@ -32,7 +40,11 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
     cleanups.push(stop);
     return { programs, url };
   });
-  project.provide('postgresql', (await postgresql) ?? { programs: null, url: TEST_DATABASE_URL ?? null });
+  const pgbouncer = unlessMissing('PgBouncer', providePgbouncer);
+  const direct = (await postgresql) ?? { programs: null, url: TEST_DATABASE_URL ?? null };
+  const isPooled = project.getProvidedContext().parts === 'pooled';
+  project.provide('postgresql', isPooled ? { ...direct, url: await pooled(direct.url, await pgbouncer) } : direct);
+  project.provide('pgbouncer', await pgbouncer);
   project.provide('redis', (await redis) ?? { programs: null, url: TEST_REDIS_URL ?? null });
 
   try {

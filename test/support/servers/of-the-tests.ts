@@ -1,4 +1,5 @@
 import { inject } from 'vitest';
+import { launchPgbouncer } from './pgbouncer.ts';
 import { launchPostgres } from './postgres.ts';
 import './provided.ts';
 import { launchRedis } from './redis.ts';
@@ -19,6 +20,17 @@ export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(in
 
 /** Starts a Redis for one test, which may kill or freeze it and has to stop it. */
 export const startRedis = (): Promise<TestServer> => launchRedis(needed(inject('redis')?.programs));
+
+/** Whether a PgBouncer can be started in front of the tests' PostgreSQL; it always can in CI. */
+export const canStartPgbouncer = (): boolean =>
+  postgresOfTheTests() !== undefined && (inject('pgbouncer') ?? null) !== null;
+
+/** A PgBouncer of the test's own in front of a PostgreSQL, which it stops when it is done. @param settings of pgbouncer.ini. */
+export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
+  launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings);
+
+/** The version of PgBouncer that tests start. */
+export const pgbouncerVersion = (): string => needed(inject('pgbouncer')).version;
 
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {
   if (programs === null || programs === undefined)

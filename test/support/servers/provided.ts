@@ -1,4 +1,5 @@
 import type { ChromiumProgram } from '../browser/program.ts';
+import type { PgbouncerProgram } from './pgbouncer.ts';
 import type { PostgresPrograms } from './postgres.ts';
 import type { RedisProgram } from './redis.ts';
 
@@ -8,12 +9,14 @@ type Provided<Programs> = { readonly url: string | null; readonly programs: Prog
 declare module 'vitest' {
   interface ProvidedContext {
     /** The storage of services in the tests of a project, unless a test sets it. */
-    readonly parts: 'embedded' | 'real';
+    readonly parts: 'embedded' | 'real' | 'pooled';
     /** A directory that all tests of a run share. The project `core` has none. */
     readonly runDirectory: string;
     /** Absent in projects that are always embedded. */
     readonly postgresql: Provided<PostgresPrograms> | undefined;
     readonly redis: Provided<RedisProgram> | undefined;
+    /** In the project `pooled`, it is in front of all databases; tests of a pooler start their own. */
+    readonly pgbouncer: PgbouncerProgram | null | undefined;
     /** Present in the browser project, if available. */
     readonly chromium: ChromiumProgram | null | undefined;
   }

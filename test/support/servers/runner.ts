@@ -5,7 +5,7 @@ import { postgresOfTheTests, redisOfTheTests } from './of-the-tests.ts';
 export default class extends TestRunner {
   override importFile(path: string, source: 'collect' | 'setup'): unknown {
     const missing = postgresOfTheTests() === undefined || redisOfTheTests() === undefined;
-    if (missing && inject('parts') === 'real' && source === 'collect' && path.includes('/test/http/')) {
+    if (missing && inject('parts') !== 'embedded' && source === 'collect' && path.includes('/test/http/')) {
       return it.skip('needs a PostgreSQL and a Redis');
     }
     return super.importFile(path, source);

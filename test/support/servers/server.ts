@@ -36,8 +36,8 @@ export type Launch = {
 
 export type Owner = { readonly uid?: number; readonly gid?: number };
 
-/** The log line of both PostgreSQL and Redis when they are ready. */
-const READY = /ready to accept connections/i;
+/** The log line of PostgreSQL, Redis and PgBouncer when they are ready. */
+const READY = /ready to accept connections|process up: PgBouncer/i;
 /** Milliseconds after which a start counts as hanging. */
 const START_TIMEOUT = 90_000;
 

@@ -1,0 +1,81 @@
+/** The parts of the driver's pool and clients that are used here. */
+type Pool = {
+  readonly options: object;
+  readonly Client: new (options: object) => Client;
+  on(event: 'connect', listener: (client: Client) => void): unknown;
+};
+type Client = {
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number | null;
+  readonly secretKey: number | null;
+  readonly ssl: unknown;
+  readonly connection: Connection;
+  query: (...given: readonly unknown[]) => unknown;
+  /** Returns the client to the pool, which closes it if there is an error. */
+  release: (error?: Error) => void;
+};
+type Connection = {
+  readonly sslNegotiation: string;
+  readonly stream: { destroy(): void };
+  on(event: 'connect' | 'sslconnect' | 'error' | 'end', listener: () => void): unknown;
+  connect(port: number, host: string): void;
+  connect(path: string): void;
+  requestSsl(): void;
+  cancel(processId: number, secretKey: number): void;
+};
+
+/** Milliseconds that the server has to report a cancelled query, before its connection is destroyed. */
+const REPORT_TIME = 500;
+
+/**
+ * Cancels every query that takes longer than `limit` milliseconds, and then closes its connection: a late cancellation could hit
+ * the next query, and a server that does not respond would not respond to that one either.
+ *
+ * This works with any pooler: CancelRequest belongs to the protocol. A startup parameter may be refused, and a `set` would stay in
+ * a session that a pooler in transaction mode gives to somebody else.
+ */
+export const limitQueries =
+  (limit: number) =>
+  (pool: Pool): void => {
+    pool.on('connect', (client) => {
+      const query = client.query.bind(client);
+      client.query = (...given) => {
+        const answer = query(...given);
+        if (answer instanceof Promise) limitQuery(answer, { pool, client, limit });
+        return answer;
+      };
+    });
+  };
+
+type Sent = { readonly pool: Pool; readonly client: Client; readonly limit: number };
+
+const limitQuery = (answer: Promise<unknown>, { pool, client, limit }: Sent): void => {
+  const cancel = () => {
+    const { release } = client;
+    client.release = () => release(new Error('a query timed out'));
+    requestCancellation(pool, client);
+    timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME);
+  };
+  let timer = setTimeout(cancel, limit);
+  const settled = () => clearTimeout(timer);
+  answer.then(settled, settled);
+};
+
+/** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
+const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void => {
+  if (processID === null || secretKey === null) return;
+  const { connection, ssl, host, port } = new pool.Client(pool.options);
+  const end = () => connection.stream.destroy();
+  const send = () => connection.cancel(processID, secretKey);
+  const deadline = setTimeout(end, REPORT_TIME);
+  connection.on('end', () => clearTimeout(deadline));
+  connection.on('error', end);
+  connection.on('sslconnect', send);
+  connection.on('connect', () => {
+    if (!ssl) send();
+    else if (connection.sslNegotiation !== 'direct') connection.requestSsl();
+  });
+  if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
+  else connection.connect(port, host);
+};

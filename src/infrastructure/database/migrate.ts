@@ -1,4 +1,5 @@
 import { IsolationLevel, MikroORM } from '@mikro-orm/sql';
+import { OneConnectionMigrator } from './one-connection-migrator.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
 /** The key of a PostgreSQL advisory lock: any number that no other program uses. */
@@ -12,10 +13,10 @@ const STATEMENT_TIMEOUT = 600_000;
 /** Applies all pending migrations, or none. Instances that start at the same time on one PostgreSQL take turns. */
 export const applyMigrations = async (orm: MikroORM, options: DatabaseOptions): Promise<void> => {
   if (options.kind === 'embedded') {
-    await orm.migrator.up();
+    await new OneConnectionMigrator(orm.em).up();
     return;
   }
-  const patient = { ...options, poolSize: 2, statementTimeout: STATEMENT_TIMEOUT };
+  const patient = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
   const migrating = await MikroORM.init({ ...(await ormOptions(patient)), logger: () => undefined });
   await upAlone(migrating).finally(() => migrating.close());
 };
@@ -35,7 +36,7 @@ const upAlone = (orm: MikroORM): Promise<void> =>
       await em.execute(`select pg_advisory_xact_lock(${LOCK_KEY})`);
       await em.execute(`set local lock_timeout = '${WAIT_FOR_A_TABLE}'`);
       const transaction = em.getTransactionContext();
-      await orm.migrator.up({ transaction });
+      await new OneConnectionMigrator(orm.em).up({ transaction });
     },
     { isolationLevel: IsolationLevel.READ_COMMITTED },
   );

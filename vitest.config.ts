@@ -13,8 +13,11 @@ const EMBEDDED = [
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];
-/** What reads or writes users and sessions; it runs behind a pooler too. */
-const STORING = ['test/http/**/*.test.ts'];
+/** What reads and writes users and sessions; it runs behind a pooler too. */
+const STORING = [
+  'test/http/{register,login,refresh,clear-cookie,current-user,session,sessions,change-password}.test.ts',
+  'test/http/{races,stored-hash,token-lifecycle}.test.ts',
+];
 const BROWSER = ['test/browser/**/*.test.ts'];
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
 

@@ -29,9 +29,6 @@ export const canStartPgbouncer = (): boolean =>
 export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
   launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings);
 
-/** The version of PgBouncer that tests start. */
-export const pgbouncerVersion = (): string => needed(inject('pgbouncer')).version;
-
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {
   if (programs === null || programs === undefined)
     throw new Error('servers cannot be started here: see canStartServers');

@@ -9,12 +9,8 @@ import { serverDirectory, unprivileged } from './unprivileged.ts';
 
 const run = promisify(execFile);
 
-/** The program of PgBouncer, the directories of its libraries that the system lacks, and its version. */
-export type PgbouncerProgram = {
-  readonly command: string;
-  readonly libraries: readonly string[];
-  readonly version: string;
-};
+/** The program of PgBouncer, and the directories of its libraries that the system lacks. */
+export type PgbouncerProgram = { readonly command: string; readonly libraries: readonly string[] };
 
 /**
  * Debian's PgBouncer, unpacked below node_modules.
@@ -23,14 +19,17 @@ export type PgbouncerProgram = {
 export const providePgbouncer = async (): Promise<PgbouncerProgram> => {
   const { root, libraries } = await unpackDebianPackage('pgbouncer');
   const command = join(root, 'usr/sbin/pgbouncer');
-  const { stdout } = await run(command, ['--version'], { env: environment(libraries) });
-  return { command, libraries, version: /^PgBouncer (\S+)/.exec(stdout)?.[1] ?? '' };
+  await run(command, ['--version'], { env: environment(libraries) });
+  return { command, libraries };
 };
 
 const environment = (libraries: readonly string[]): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
 });
+
+/** A name that PgBouncer has, and PostgreSQL has not, for the database of the URL. */
+export const ALIAS = 'alias';
 
 /**
  * Runs a PgBouncer in transaction mode in front of every database of a PostgreSQL.
@@ -77,9 +76,10 @@ const SETTINGS = {
   log_disconnections: '0',
 };
 
-const configured = ({ hostname, port }: URL, settings: Readonly<Record<string, string>>): string =>
+const configured = ({ hostname, port, pathname }: URL, settings: Readonly<Record<string, string>>): string =>
   [
     '[databases]',
+    `${ALIAS} = host=${hostname} port=${port} dbname=${pathname.slice(1)}`,
     `* = host=${hostname} port=${port}`,
     '[pgbouncer]',
     ...Object.entries(settings).map(([name, value]) => `${name} = ${value}`),

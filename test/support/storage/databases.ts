@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { CompiledQuery } from 'kysely';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { copyEmbedded } from './embedded-template.ts';
@@ -44,3 +45,21 @@ export const openOnPostgresql = async (server: string): Promise<Database> => {
   const database = await openDatabase(onPostgresql(url), { migrate: true });
   return { ...database, close: () => database.close().finally(drop) };
 };
+
+/** Sends statements of one transaction. Everything else that a test sends meanwhile uses other connections. */
+export type InTransaction = (statement: string, parameters?: readonly unknown[]) => Promise<unknown>;
+
+/**
+ * Runs `work` while a transaction is open, and then commits it. Unlike MikroORM's own transactions, it does not take in the
+ * statements that `work` sends through the database.
+ */
+export const inTransaction = <Result>(
+  { em }: Database,
+  work: (send: InTransaction) => Promise<Result>,
+): Promise<Result> =>
+  em
+    .getKysely()
+    .transaction()
+    .execute((transaction) =>
+      work((statement, parameters = []) => transaction.executeQuery(CompiledQuery.raw(statement, [...parameters]))),
+    );

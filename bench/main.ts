@@ -1,30 +1,84 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { benchFlood } from './flood.ts';
-import { client, succeeded } from './http.ts';
-import { benchLogIns } from './log-ins.ts';
-import { startService } from './service.ts';
+import { CAN_PIN } from './machine/cores.ts';
+import { describeMachine, packageVersions } from './machine/description.ts';
+import { type Options, parseOptions, USAGE } from './options.ts';
+import { type Parts, startParts } from './parts/parts.ts';
+import { comparison } from './report/comparison.ts';
+import { progress } from './report/progress.ts';
+import { newSamples } from './report/samples.ts';
+import { markdown, type Section, table } from './report/table.ts';
+import { SYSTEMS } from './systems/systems.ts';
+import { measureGrowth } from './tandem/growth.ts';
+import { measureTandemAlone, TANDEM_ALONE } from './tandem/tandem-alone.ts';
+import { BCRYPT } from './workloads/bare-bcrypt.ts';
+import { measureInTurn } from './workloads/in-turn.ts';
+import { FULL, QUICK } from './workloads/spans.ts';
 
-const ACCOUNT = 'bench';
-const PASSWORD = 'correct horse battery';
+const known = () => {
+  const all = new Map<string, readonly string[]>([...SYSTEMS, BCRYPT].map(({ name, workloads }) => [name, workloads]));
+  return all.set('tandem', [...(all.get('tandem') ?? []), ...TANDEM_ALONE]);
+};
 
-const dataDir = mkdtempSync(join(tmpdir(), 'tandem-bench-'));
-try {
-  const first = await startService(dataDir);
-  console.log(`first start, empty DATA_DIR: ${(first.startUp / 1000).toFixed(2)} s`);
-  await first.stop();
-  const service = await startService(dataDir);
-  console.log(`later start:                 ${(service.startUp / 1000).toFixed(2)} s`);
-  const http = client(service.url);
+const options = (): Options => {
   try {
-    succeeded(await http.post('/auth/register', { username: ACCOUNT, email: 'bench@example.org', password: PASSWORD }));
-    await benchLogIns(http, PASSWORD);
-    await benchFlood(http, ACCOUNT, PASSWORD);
-  } finally {
-    http.close();
-    await service.stop();
+    return parseOptions(process.argv.slice(2), known());
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+};
+
+const failures: string[] = [];
+/** Goes on with the rest when something of a system does not work: the run fails at its end. */
+const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    const failure = `${what}: ${(error as Error).message}`;
+    failures.push(failure);
+    progress(`FAILED ${failure}`);
+  }
+};
+
+const measure = async (parts: Parts, chosen: Options): Promise<Section[]> => {
+  const spans = chosen.quick ? QUICK : FULL;
+  if (chosen.growth) return measureGrowth(parts, chosen);
+  const samples = newSamples();
+  await measureInTurn(parts, chosen, spans, samples, attempt);
+  const alone = await measureTandemAlone(parts, chosen, spans, attempt);
+  return [...comparison(samples), ...alone];
+};
+
+const heading = (parts: Parts, { quick, rounds, growth }: Options): string => {
+  const facts = {
+    ...describeMachine(parts.versions),
+    Date: new Date().toISOString().slice(0, 16).replace('T', ' '),
+    Rounds: String(rounds),
+    Cores: CAN_PIN ? 'where one core is named, the server has it alone' : 'processes could not be kept to a core',
+  };
+  return [
+    growth ? '# Results: growth' : '# Results',
+    quick
+      ? '**A quick run: its figures say nothing.**'
+      : 'What `npm run bench` wrote. Ratios within one run count, not figures.',
+    table(['', ''], Object.entries(facts)),
+    growth ? '' : table(['package', 'version'], Object.entries(packageVersions())),
+    ...failures.map((failure) => `**Failed:** ${failure}`),
+  ].join('\n\n');
+};
+
+const chosen = options();
+const parts = await startParts({ counting: chosen.growth });
+try {
+  const sections = await measure(parts, chosen);
+  const report = [heading(parts, chosen), ...sections.map(markdown)].join('\n\n');
+  console.log(`\n${report}`);
+  // A part of a run, or a quick one, must not replace the figures of a whole one.
+  if (chosen.everything && !chosen.quick) {
+    writeFileSync(join(import.meta.dirname, chosen.growth ? 'GROWTH.md' : 'RESULTS.md'), report);
   }
 } finally {
-  rmSync(dataDir, { recursive: true, force: true });
+  await parts.stop();
 }
+if (failures.length > 0) process.exitCode = 1;

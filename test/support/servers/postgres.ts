@@ -54,8 +54,14 @@ const nativeDirectory = (): string => {
   return join(dirname(entry), '..', 'native');
 };
 
-/** Initializes and starts a PostgreSQL with one empty database, `postgres`, owned by the user in the URL. */
-export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<TestServer> => {
+/**
+ * Initializes and starts a PostgreSQL with one empty database, `postgres`, owned by the user in the URL.
+ * @param settings that differ from those of the tests.
+ */
+export const launchPostgres = async (
+  { bin, owner }: PostgresPrograms,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestServer> => {
   const directory = serverDirectory('postgresql', owner);
   const data = join(directory, 'data');
   const password = randomUUID();
@@ -69,7 +75,7 @@ export const launchPostgres = async ({ bin, owner }: PostgresPrograms): Promise<
       data,
       '-p',
       String(port),
-      ...Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ...Object.entries({ ...SETTINGS, ...settings }).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     env: ENVIRONMENT,
     user: owner,

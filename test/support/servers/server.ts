@@ -9,6 +9,8 @@ import { allGone, signalAll, stopTree } from './process-tree.ts';
 /** A server process for tests, on a loopback port and with a data directory that it keeps until `stop`. */
 export type TestServer = {
   readonly url: string;
+  /** The id of its process, which is another one after a restart. */
+  readonly pid: () => number;
   /** Simulates a crash: connections break, data are kept. */
   readonly kill: () => Promise<void>;
   /** Stops its processes: the port accepts and connections stay open, without responses. */
@@ -57,6 +59,7 @@ export const launch = async (options: Launch): Promise<TestServer> => {
   }
   return {
     url: options.url,
+    pid: () => server.pid,
     kill: () => server.kill(),
     freeze: () => server.freeze(),
     thaw: () => server.thaw(),
@@ -68,7 +71,7 @@ export const launch = async (options: Launch): Promise<TestServer> => {
   };
 };
 
-type RunningServer = Pick<TestServer, 'kill' | 'freeze' | 'thaw'>;
+type RunningServer = Pick<TestServer, 'kill' | 'freeze' | 'thaw'> & { readonly pid: number };
 
 const run = async (options: Launch): Promise<RunningServer> => {
   const { command, args, directory, env, user, input = '' } = options;
@@ -85,6 +88,7 @@ const run = async (options: Launch): Promise<RunningServer> => {
   let frozen: readonly number[] = [];
   const isUp = () => child.exitCode === null && child.signalCode === null;
   return {
+    pid,
     freeze: async () => {
       if (isUp()) frozen = await stopTree(pid);
     },

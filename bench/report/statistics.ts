@@ -4,7 +4,13 @@ const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) 
 export const percentile = (values: readonly number[], percent: number): number =>
   sorted(values)[Math.min(values.length - 1, Math.floor((values.length * percent) / 100))] ?? Number.NaN;
 
-export const median = (values: readonly number[]): number => percentile(values, 50);
+/** The middle one, or the mean of the two in the middle. */
+export const median = (values: readonly number[]): number => {
+  const ascending = sorted(values);
+  const upper = ascending[ascending.length >> 1] ?? Number.NaN;
+  const lower = ascending[(ascending.length - 1) >> 1] ?? Number.NaN;
+  return (lower + upper) / 2;
+};
 
 /**
  * How far two samples are from coming out of one distribution, by the Mann–Whitney U test in standard deviations: positive when

@@ -1,0 +1,31 @@
+/** What is measured of every system, in the order of the report's columns. */
+export const METRICS = {
+  register: { title: 'register/s', digits: 1 },
+  logIn16: { title: 'log-in/s @16', digits: 1 },
+  logIn64: { title: 'log-in/s @64', digits: 1 },
+  refresh: { title: 'refresh/s @64, one core', digits: 0 },
+  session: { title: 'session/s @64, one core', digits: 0 },
+  me: { title: 'me/s @64, one core', digits: 0 },
+  floodRefresh: { title: 'flood: refresh p99, ms', digits: 1 },
+  floodGuarded: { title: 'flood: guarded p99, ms', digits: 1 },
+  floodLogIn: { title: 'flood: log-in/s', digits: 1 },
+  firstAnswer: { title: 'first answer, s', digits: 2 },
+  memoryIdle: { title: 'MiB idle', digits: 0 },
+  memoryAfter: { title: 'MiB after', digits: 0 },
+} as const;
+
+export type Metric = keyof typeof METRICS;
+
+/** The samples of a run, one a round, by system and metric. */
+export const newSamples = () => {
+  const samples = new Map<string, number[]>();
+  const of = (system: string, metric: Metric): readonly number[] => samples.get(`${system} ${metric}`) ?? [];
+  return {
+    add: (system: string, metric: Metric, value: number): void => {
+      samples.set(`${system} ${metric}`, [...of(system, metric), value]);
+    },
+    of,
+  };
+};
+
+export type Samples = ReturnType<typeof newSamples>;

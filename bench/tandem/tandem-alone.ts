@@ -1,0 +1,34 @@
+import type { Options } from '../options.ts';
+import type { Parts } from '../parts/parts.ts';
+import { progress } from '../report/progress.ts';
+import type { Section } from '../report/table.ts';
+import type { Spans } from '../workloads/spans.ts';
+import { measureEmbeddedStart } from './embedded-start.ts';
+import { measureInstances } from './instances.ts';
+import { measureLogInTiming } from './log-in-timing.ts';
+import { measureMemory } from './memory.ts';
+
+/** What has no counterpart in the peers, by its name in `--only`. */
+export const TANDEM_ALONE = ['embedded-start', 'timing', 'instances', 'memory'] as const;
+
+export const measureTandemAlone = async (
+  parts: Parts,
+  options: Options,
+  spans: Spans,
+  attempt: (what: string, work: () => Promise<void>) => Promise<void>,
+): Promise<Section[]> => {
+  const measurements: Record<(typeof TANDEM_ALONE)[number], () => Promise<Section>> = {
+    'embedded-start': () => measureEmbeddedStart(options.rounds),
+    timing: () => measureLogInTiming(parts, options),
+    instances: () => measureInstances(parts, Math.min(options.rounds, 2), spans),
+    memory: () => measureMemory(parts, options),
+  };
+  const sections: Section[] = [];
+  for (const name of TANDEM_ALONE.filter((each) => options.wants('tandem', each))) {
+    progress(`tandem ${name}`);
+    await attempt(`tandem ${name}`, async () => {
+      sections.push(await measurements[name]());
+    });
+  }
+  return sections;
+};

@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { load } from '../load/load.ts';
+import { ALL } from '../machine/cores.ts';
+import { residentMemory } from '../machine/processes.ts';
+import type { Options } from '../options.ts';
+import type { Parts } from '../parts/parts.ts';
+import type { Server } from '../parts/server.ts';
+import type { Metric } from '../report/samples.ts';
+import { percentile } from '../report/statistics.ts';
+import type { Workload } from '../systems/system.ts';
+import { asking, CLIENTS, loggingIn, logInAll, refreshing, registering } from './clients.ts';
+import { type PreparedSystem, whileRunning } from './prepared-system.ts';
+import type { Spans } from './spans.ts';
+
+/** What runs on all cores: the start, and whatever hashes passwords. */
+const WORKLOADS: readonly Workload[] = ['start', 'register', 'log-in', 'flood'];
+
+/** Milliseconds until a server that was started has nothing left to do. */
+const SETTLING = 1_000;
+/** Of each kind, and milliseconds between the requests of one. */
+const BYSTANDERS = 8;
+const EVERY = 20;
+
+type Record = (metric: Metric, value: number) => void;
+
+export const measureOnAllCores = async (
+  prepared: PreparedSystem,
+  parts: Parts,
+  { wants }: Options,
+  spans: Spans,
+  record: Record,
+): Promise<void> => {
+  const { name, calls, workloads } = prepared.system;
+  const wanted = WORKLOADS.filter((workload) => workloads.includes(workload) && wants(name, workload));
+  if (wanted.length === 0) return;
+  await whileRunning(prepared, parts, ALL, async (server) => {
+    await pause(SETTLING);
+    record('firstAnswer', server.firstAnswer / 1_000);
+    record('memoryIdle', residentMemory(server.pid));
+    const { origin } = server;
+    if (wanted.includes('register')) {
+      const [registered] = await load([{ origin, actors: registering(calls, 16) }], spans.register);
+      record('register', registered?.perSecond ?? Number.NaN);
+    }
+    if (wanted.includes('log-in')) {
+      for (const [metric, clients] of [
+        ['logIn16', 16],
+        ['logIn64', CLIENTS],
+      ] as const) {
+        const [loggedIn] = await load([{ origin, actors: loggingIn(calls, prepared.people, clients) }], spans.logIn);
+        record(metric, loggedIn?.perSecond ?? Number.NaN);
+      }
+    }
+    if (wanted.includes('flood')) await measureFlood(prepared, server, spans, record);
+    if (wanted.some((workload) => workload !== 'start')) record('memoryAfter', residentMemory(server.pid));
+  });
+};
+
+/** How long a refresh and a guarded route take while more log in than the machine can hash for. */
+const measureFlood = async (
+  { system: { calls }, people }: PreparedSystem,
+  { origin }: Server,
+  spans: Spans,
+  record: Record,
+): Promise<void> => {
+  const { session } = calls;
+  if (session === undefined) throw new Error('there is no guarded route');
+  const signedIn = await logInAll(origin, calls, people.slice(0, 2 * BYSTANDERS));
+  const [logIns, refreshes, guarded] = await load(
+    [
+      { origin, actors: loggingIn(calls, people, CLIENTS) },
+      { origin, every: EVERY, actors: signedIn.slice(0, BYSTANDERS).map(refreshing(calls)) },
+      { origin, every: EVERY, actors: signedIn.slice(BYSTANDERS).map(asking(session)) },
+    ],
+    spans.flood,
+  );
+  record('floodRefresh', percentile(refreshes?.latencies ?? [], 99));
+  record('floodGuarded', percentile(guarded?.latencies ?? [], 99));
+  record('floodLogIn', logIns?.perSecond ?? Number.NaN);
+};

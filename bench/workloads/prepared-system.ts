@@ -1,0 +1,35 @@
+import { ALL, type Cores, move, OTHERS } from '../machine/cores.ts';
+import type { Parts, Storage } from '../parts/parts.ts';
+import { type Server, startServer } from '../parts/server.ts';
+import type { Person, System } from '../systems/system.ts';
+import { CLIENTS, newPeople, registerAll } from './clients.ts';
+
+/** A system with databases of its own, which it has migrated, and people whom it knows. */
+export type PreparedSystem = { readonly system: System; readonly storage: Storage; readonly people: readonly Person[] };
+
+export const prepare = async (system: System, parts: Parts): Promise<PreparedSystem> => {
+  const storage = await parts.fresh();
+  const people = newPeople(CLIENTS);
+  const server = await startServer(system.program, { ...system.env, ...storage }, ALL);
+  if (system.workloads.includes('register')) await registerAll(server.origin, system.calls, people);
+  await server.stop();
+  return { system, storage, people };
+};
+
+/** Runs the system on these cores for as long as `use` takes; the load client and the databases are elsewhere if they can. */
+export const whileRunning = async (
+  { system, storage }: PreparedSystem,
+  parts: Parts,
+  cores: Cores,
+  use: (server: Server) => Promise<void>,
+): Promise<void> => {
+  const elsewhere = cores === ALL ? ALL : OTHERS;
+  move([process.pid], elsewhere);
+  parts.move(elsewhere);
+  const server = await startServer(system.program, { ...system.env, ...storage }, cores);
+  try {
+    await use(server);
+  } finally {
+    await server.stop();
+  }
+};

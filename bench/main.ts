@@ -57,13 +57,14 @@ const heading = (parts: Parts, { quick, rounds, growth }: Options): string => {
     Rounds: String(rounds),
     Cores: CAN_PIN ? 'where one core is named, the server has it alone' : 'processes could not be kept to a core',
   };
+  const packages = table(['package', 'version'], Object.entries(packageVersions()));
   return [
     growth ? '# Results: growth' : '# Results',
     quick
       ? '**A quick run: its figures say nothing.**'
       : 'What `npm run bench` wrote. Ratios within one run count, not figures.',
     table(['', ''], Object.entries(facts)),
-    growth ? '' : table(['package', 'version'], Object.entries(packageVersions())),
+    ...(growth ? [] : [packages]),
     ...failures.map((failure) => `**Failed:** ${failure}`),
   ].join('\n\n');
 };
@@ -76,7 +77,7 @@ try {
   console.log(`\n${report}`);
   // A part of a run, or a quick one, must not replace the figures of a whole one.
   if (chosen.everything && !chosen.quick) {
-    writeFileSync(join(import.meta.dirname, chosen.growth ? 'GROWTH.md' : 'RESULTS.md'), report);
+    writeFileSync(join(import.meta.dirname, chosen.growth ? 'GROWTH.md' : 'RESULTS.md'), `${report}\n`);
   }
 } finally {
   await parts.stop();

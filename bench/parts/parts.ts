@@ -1,3 +1,4 @@
+import { Redis } from 'ioredis';
 import { Client } from 'pg';
 import { launchPostgres, providePostgres } from '../../test/support/servers/postgres.ts';
 import { launchRedis, provideRedis } from '../../test/support/servers/redis.ts';
@@ -19,7 +20,8 @@ export const startParts = async ({ counting }: { readonly counting: boolean }) =
   const postgres = await launchPostgres(programs, { ...DURABLE, ...(counting && COUNTING) });
   const redis = await launchRedis(await provideRedis());
   let databases = 0;
-  const version = await query(postgres.url, 'show server_version');
+  const [postgresVersion] = await query(postgres.url, 'show server_version');
+  const redisVersion = await versionOfRedis(redis.url);
 
   return {
     /** An empty database of PostgreSQL and one of Redis. */
@@ -32,12 +34,21 @@ export const startParts = async ({ counting }: { readonly counting: boolean }) =
     databaseProcesses: () => withChildren(postgres.pid()),
     /** Where the databases run. */
     move: (cores: Cores) => move([...withChildren(postgres.pid()), redis.pid()], cores),
-    versions: { PostgreSQL: `${version[0]?.server_version}, fsync on`, Redis: 'appendonly, appendfsync no' },
+    versions: { PostgreSQL: `${postgresVersion?.server_version}, fsync on`, Redis: redisVersion },
     stop: async () => {
       await Promise.all([postgres.stop(), redis.stop()]);
       await remove();
     },
   };
+};
+
+const versionOfRedis = async (url: string): Promise<string> => {
+  const redis = new Redis(url);
+  try {
+    return /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1] ?? 'unknown';
+  } finally {
+    redis.disconnect();
+  }
 };
 
 export type Storage = { readonly DATABASE_URL: string; readonly REDIS_URL: string };

@@ -47,23 +47,22 @@ export const startServer = async (
   const closed = once(child, 'close');
   const origin = `http://127.0.0.1:${port}`;
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const stop = async () => {
+    child.kill();
+    await Promise.race([closed, pause(GRACE, undefined, { ref: false })]);
+    child.kill('SIGKILL');
+    await closed;
+  };
   while (!(await answers(origin))) {
     if (hasEnded()) throw new Error(`${program} ended: ${said}`);
-    if (performance.now() - startedAt > PATIENCE) throw new Error(`${program} does not answer: ${said}`);
+    if (performance.now() - startedAt > PATIENCE) {
+      await stop();
+      throw new Error(`${program} does not answer: ${said}`);
+    }
     await pause(BETWEEN_TRIES);
   }
-  return {
-    origin,
-    // taskset becomes what it starts.
-    pid: child.pid as number,
-    firstAnswer: performance.now() - startedAt,
-    stop: async () => {
-      child.kill();
-      await Promise.race([closed, pause(GRACE, undefined, { ref: false })]);
-      child.kill('SIGKILL');
-      await closed;
-    },
-  };
+  // taskset becomes what it starts.
+  return { origin, pid: child.pid as number, firstAnswer: performance.now() - startedAt, stop };
 };
 
 /** Whether anything is answered at all: a path that is unknown goes through everything that a system puts in front. */

@@ -63,19 +63,16 @@ const ofBcrypt = (samples: Samples): Section => {
 
 /** Whether the load client was the limit: how far the fastest system stays below a server that does nothing. */
 const headroom = (samples: Samples): Section => {
+  const speeds = (metric: Metric) =>
+    SYSTEMS.filter((system) => system !== LIMIT)
+      .map(({ name }) => median(samples.of(name, metric)))
+      .filter((speed) => !Number.isNaN(speed));
   const rows = (['refresh', 'session'] as const).map((metric) => {
     const limit = median(samples.of(LIMIT.name, metric));
-    const fastest = Math.max(
-      ...SYSTEMS.filter((system) => system !== LIMIT)
-        .map(({ name }) => median(samples.of(name, metric)))
-        .filter((value) => !Number.isNaN(value)),
-    );
+    const fastest = speeds(metric).reduce((most, speed) => Math.max(most, speed), 0);
     return [METRICS[metric].title, figure(limit, 0), figure(fastest, 0), figure(limit / fastest, 1)];
   });
-  return {
-    title: 'The load client',
-    text: table(['', `${LIMIT.title}`, 'the fastest system', 'times'], rows),
-  };
+  return { title: 'The load client', text: table(['', LIMIT.title, 'the fastest system', 'times'], rows) };
 };
 
 const switchedOn: Section = {
@@ -86,10 +83,6 @@ const switchedOn: Section = {
   ),
 };
 
-export const comparison = (samples: Samples): Section[] => [
-  ratios(samples),
-  medians(samples),
-  ofBcrypt(samples),
-  headroom(samples),
-  switchedOn,
-];
+/** Nothing when nothing was measured. */
+export const comparison = (samples: Samples): Section[] =>
+  samples.areThere() ? [ratios, medians, ofBcrypt, headroom].map((part) => part(samples)).concat(switchedOn) : [];

@@ -25,6 +25,7 @@ export const newSamples = () => {
       samples.set(`${system} ${metric}`, [...of(system, metric), value]);
     },
     of,
+    areThere: (): boolean => samples.size > 0,
   };
 };
 

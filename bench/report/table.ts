@@ -8,4 +8,4 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 /** A part of the report. */
 export type Section = { readonly title: string; readonly text: string };
 
-export const markdown = ({ title, text }: Section): string => `## ${title}\n\n${text}\n`;
+export const markdown = ({ title, text }: Section): string => `## ${title}\n\n${text}`;

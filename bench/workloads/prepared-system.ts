@@ -11,8 +11,11 @@ export const prepare = async (system: System, parts: Parts): Promise<PreparedSys
   const storage = await parts.fresh();
   const people = newPeople(CLIENTS);
   const server = await startServer(system.program, { ...system.env, ...storage }, ALL);
-  if (system.workloads.includes('register')) await registerAll(server.origin, system.calls, people);
-  await server.stop();
+  try {
+    if (system.workloads.includes('register')) await registerAll(server.origin, system.calls, people);
+  } finally {
+    await server.stop();
+  }
   return { system, storage, people };
 };
 

@@ -1,6 +1,6 @@
-import { type Group, load } from '../load/load.ts';
+import { loadWithCost } from '../load/cost.ts';
+import type { Group } from '../load/load.ts';
 import { BESIDE_TWO, FIRST, move, SECOND } from '../machine/cores.ts';
-import { cpuTime } from '../machine/processes.ts';
 import type { Parts } from '../parts/parts.ts';
 import { startServer } from '../parts/server.ts';
 import { median } from '../report/statistics.ts';
@@ -40,12 +40,9 @@ const measure = async (
     };
     for (const workload of WORKLOADS) {
       const pids = servers.map(({ pid }) => pid);
-      const { warmUp, duration } = workload === 'refresh' ? spans.fast : spans.logIn;
-      await load(groups[workload], { warmUp: 0, duration: warmUp });
-      const before = cpuTime(pids);
-      const measured = await load(groups[workload], { warmUp: 0, duration });
-      const total = (of: 'perSecond' | 'count') => measured.reduce((sum, each) => sum + each[of], 0);
-      record(workload, total('perSecond'), (cpuTime(pids) - before) / total('count'));
+      const span = workload === 'refresh' ? spans.fast : spans.logIn;
+      const { perSecond, cpu } = await loadWithCost(groups[workload], pids, span);
+      record(workload, perSecond, cpu);
     }
   } finally {
     await Promise.all(servers.map(({ stop }) => stop()));

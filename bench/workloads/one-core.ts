@@ -1,4 +1,5 @@
-import { type Actor, load } from '../load/load.ts';
+import { loadWithCost } from '../load/cost.ts';
+import type { Actor } from '../load/load.ts';
 import { FIRST } from '../machine/cores.ts';
 import { residentMemory } from '../machine/processes.ts';
 import type { Options } from '../options.ts';
@@ -32,8 +33,10 @@ export const measureOnOneCore = async (
   await whileRunning(prepared, parts, FIRST, async ({ origin, pid }) => {
     const signedIn = await logInAll(origin, calls, prepared.people);
     for (const workload of wanted) {
-      const [measured] = await load([{ origin, actors: signedIn.map(actorOf(workload, calls)) }], spans.fast);
-      record(workload, measured?.perSecond ?? Number.NaN);
+      const actors = signedIn.map(actorOf(workload, calls));
+      const { perSecond, cpu } = await loadWithCost([{ origin, actors }], [pid], spans.fast);
+      record(workload, perSecond);
+      record(`${workload}Cpu`, cpu);
     }
     // The others have done more by then, on all cores.
     if (!workloads.includes('flood') && workloads.includes('start')) record('memoryAfter', residentMemory(pid));

@@ -18,7 +18,7 @@ export type Measured = {
   readonly perSecond: number;
   /** All answers since the warm-up, with those to requests that were under way at the end. */
   readonly count: number;
-  /** Milliseconds from a request to its answer. */
+  /** Milliseconds from a request to its answer, of all requests that began after the warm-up, however late they were answered. */
   readonly latencies: readonly number[];
 };
 
@@ -35,6 +35,7 @@ export const load = async (groups: readonly Group[], { warmUp, duration }: Span)
   const work = async ({ origin, actors, every = 0 }: Group): Promise<Measured> => {
     const latencies: number[] = [];
     let count = 0;
+    let inTime = 0;
     const act = async ({ next, heard }: Actor) => {
       const { send, close } = connect(origin);
       for (let startedAt = performance.now(); startedAt < until; startedAt = performance.now()) {
@@ -44,14 +45,15 @@ export const load = async (groups: readonly Group[], { warmUp, duration }: Span)
         if (isExpected(call, answer)) heard?.(answer);
         else note(problems, call, answer);
         if (now >= from) count += 1;
-        if (now >= from && now < until) latencies.push(now - startedAt);
+        if (now >= from && now < until) inTime += 1;
+        if (startedAt >= from) latencies.push(now - startedAt);
         const rest = startedAt + every - performance.now();
         if (rest > 0) await pause(rest);
       }
       await close();
     };
     await Promise.all(actors.map(act));
-    return { latencies, count, perSecond: (latencies.length * 1_000) / duration };
+    return { latencies, count, perSecond: (inTime * 1_000) / duration };
   };
 
   const measured = await Promise.all(groups.map(work));

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { loadWithCost } from '../load/cost.ts';
 import { load } from '../load/load.ts';
 import { ALL } from '../machine/cores.ts';
 import { residentMemory } from '../machine/processes.ts';
@@ -39,16 +40,16 @@ export const measureOnAllCores = async (
     record('memoryIdle', residentMemory(server.pid));
     const { origin } = server;
     if (wanted.includes('register')) {
-      const [registered] = await load([{ origin, actors: registering(calls, 16) }], spans.register);
-      record('register', registered?.perSecond ?? Number.NaN);
+      const actors = registering(calls, 16);
+      record('register', (await loadWithCost([{ origin, actors }], [server.pid], spans.register)).perSecond);
     }
     if (wanted.includes('log-in')) {
       for (const [metric, clients] of [
         ['logIn16', 16],
         ['logIn64', CLIENTS],
       ] as const) {
-        const [loggedIn] = await load([{ origin, actors: loggingIn(calls, prepared.people, clients) }], spans.logIn);
-        record(metric, loggedIn?.perSecond ?? Number.NaN);
+        const actors = loggingIn(calls, prepared.people, clients);
+        record(metric, (await loadWithCost([{ origin, actors }], [server.pid], spans.logIn)).perSecond);
       }
     }
     if (wanted.includes('flood')) await measureFlood(prepared, server, spans, record);

@@ -7,6 +7,7 @@ import { redisLoginAttempts } from '../../src/adapters/login-attempts/redis.ts';
 import { sharedLoginAttempts } from '../../src/adapters/login-attempts/shared.ts';
 import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
 import { deviceParty, type Party, textOf } from '../../src/domain/login-throttle.ts';
+import { absent } from '../contracts/hooks.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
 import { stageDeps } from '../support/http/stage-app.ts';
 import { holds } from '../support/properties/properties.ts';
@@ -24,7 +25,11 @@ const inMemory = (capacity = 1_000) => {
   return { attempts, clock, pass: async (milliseconds: number) => clock.advance(milliseconds) };
 };
 
-describeLoginAttempts('memoryLoginAttempts', async () => inMemory());
+describeLoginAttempts('memoryLoginAttempts', async () => ({
+  ...inMemory(),
+  another: absent('one process has its counts to itself'),
+  failing: absent('memory does not fail'),
+}));
 
 describe('memoryLoginAttempts', () => {
   it('never exceeds its capacity, and drops the accounts with the oldest last attempt', async () => {
@@ -72,19 +77,49 @@ describe.runIf(server !== undefined)('on Redis', () => {
   };
 
   const inRedis = async () => {
-    const { redis, close } = await open();
+    const { redis, url, close } = await open();
+    const others: Redis[] = [];
+    const connect = (): Redis => {
+      const other = new Redis(url);
+      others.push(other);
+      return other;
+    };
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const pass = async (milliseconds: number) => {
       clock.advance(milliseconds);
       await age(redis, milliseconds);
     };
-    return { redis, attempts: redisLoginAttempts(redis, clock.now), pass, close };
+    return {
+      redis,
+      attempts: redisLoginAttempts(redis, clock.now),
+      pass,
+      another: async () => redisLoginAttempts(connect(), clock.now),
+      failing: async () => {
+        const other = connect();
+        other.disconnect();
+        return redisLoginAttempts(other, clock.now);
+      },
+      close: async () => {
+        for (const other of others) other.disconnect();
+        await close();
+      },
+    };
   };
 
-  describeLoginAttempts('redisLoginAttempts', inRedis);
+  describeLoginAttempts('redisLoginAttempts', async () => ({
+    ...(await inRedis()),
+    failing: absent('rejects with the errors of ioredis, which sharedLoginAttempts catches'),
+  }));
   describeLoginAttempts('sharedLoginAttempts', async () => {
-    const { attempts: shared, ...rest } = await inRedis();
-    return { ...rest, attempts: sharedLoginAttempts({ shared, own: memoryLoginAttempts() }, stageDeps().logger) };
+    const { attempts, another, failing, ...rest } = await inRedis();
+    const over = (shared: LoginAttempts) =>
+      sharedLoginAttempts({ shared, own: memoryLoginAttempts() }, stageDeps().logger);
+    return {
+      ...rest,
+      attempts: over(attempts),
+      another: async () => over(await another()),
+      failing: async () => over(await failing()),
+    };
   });
 
   it('the counts equal those in the process, for random attempts', async () => {

@@ -2,14 +2,25 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
+import { absent } from '../contracts/hooks.ts';
 import { describeUserRepository } from '../contracts/user-repository.contract.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import {
+  failingEm,
+  openEmbedded,
+  openOnPostgresql,
+  type SharedDatabase,
+  TEST_DATABASE_URL,
+} from '../support/storage/databases.ts';
 
-describeUserRepository('memoryUserRepository', async () => ({ repository: memoryUserRepository() }));
+describeUserRepository('memoryUserRepository', async () => ({
+  repository: memoryUserRepository(),
+  another: absent('one process has its users to itself'),
+  failing: absent('memory does not fail'),
+}));
 
-const onDatabase = (name: string, open: () => Promise<Database>) =>
+const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedDatabase>>) =>
   describe(name, () => {
-    let database: Database;
+    let database: Awaited<ReturnType<typeof open>>;
     beforeAll(async () => {
       database = await open();
     });
@@ -17,7 +28,18 @@ const onDatabase = (name: string, open: () => Promise<Database>) =>
 
     describeUserRepository('mikroOrmUserRepository', async () => {
       await database.em.execute('truncate users cascade');
-      return { repository: mikroOrmUserRepository(database.em) };
+      const { em, openAnother } = database;
+      let other: Database | undefined;
+      const another = async () => {
+        other = await openAnother?.();
+        return mikroOrmUserRepository(other?.em ?? em);
+      };
+      return {
+        repository: mikroOrmUserRepository(em),
+        another: openAnother === undefined ? absent('an embedded database serves one process') : another,
+        failing: async () => mikroOrmUserRepository(failingEm(em)),
+        close: async () => other?.close(),
+      };
     });
   });
 

@@ -12,6 +12,13 @@ const promisesOf = (port: string): string[] =>
 const filesBelow = (directory: string): string[] =>
   readdirSync(`${ROOT}${directory}`, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 
+/** The text of a contract: its file, and the parts in the folder of the same name. */
+const contractOf = (port: string): string => {
+  const folder = `test/contracts/${port}`;
+  const parts = existsSync(`${ROOT}${folder}`) ? filesBelow(folder).map((file) => `${folder}/${file}`) : [];
+  return [`test/contracts/${port}.contract.ts`, ...parts].map(readText).join('\n');
+};
+
 /** The titles of a file's tests. */
 const titlesOf = (text: string): string[] =>
   [...text.matchAll(/\bit\((['"])(.+)\1,/g)].map(([, , title = '']) => title);
@@ -24,8 +31,9 @@ describe.each(ports)('the port %s', (port) => {
   it('has a contract with a test for each of its promises, titled by the promise', () => {
     const promises = promisesOf(port);
     expect(promises.length).toBeGreaterThan(0);
-    const titles = titlesOf(readText(`test/contracts/${port}.contract.ts`));
+    const titles = titlesOf(contractOf(port));
     for (const promise of promises) expect(titles).toContain(promise);
+    expect(titles).toHaveLength(new Set(titles).size);
   });
 
   it('has its contract run for every adapter', () => {

@@ -1,15 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
+import { vitestSuite } from './suite.ts';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const START = Date.UTC(2026, 0, 1);
 
 const take = (ids: IdGenerator, count: number) => Array.from({ length: count }, () => ids.next());
 
-export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGenerator) => {
-  describe(`${name} as an IdGenerator`, () => {
+export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGenerator, suite = vitestSuite) => {
+  const { it } = suite;
+  suite.describe(`${name} as an IdGenerator`, () => {
     it("makes ULIDs: 26 characters of Crockford's base 32", () => {
       for (const id of take(make(fixedClock(START)), 1_000)) expect(id).toMatch(ULID);
     });

@@ -1,13 +1,16 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { PasswordBlocklist } from '../../src/application/ports/password-blocklist.ts';
+import { vitestSuite } from './suite.ts';
 
 /** @param listed passwords in lower case that the list must contain. */
 export const describePasswordBlocklist = (
   name: string,
   make: () => Promise<PasswordBlocklist>,
   listed: readonly [string, ...string[]],
+  suite = vitestSuite,
 ) => {
-  describe(`${name} as a PasswordBlocklist`, () => {
+  const { it } = suite;
+  suite.describe(`${name} as a PasswordBlocklist`, () => {
     it('recognizes each of them, in any letter case', async () => {
       const blocklist = await make();
       for (const password of listed) {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
+import { vitestSuite } from './suite.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const LONGEST = 'é'.repeat(36);
@@ -10,8 +11,10 @@ const UNHASHABLE = [`${LONGEST}x`, `${PASSWORD}\0x`, `${PASSWORD}\ud800`];
 export const describePasswordHasher = (
   name: string,
   make: (steps?: number) => { hasher: PasswordHasher; comparisons: () => number },
+  suite = vitestSuite,
 ) => {
-  describe(`${name} as a PasswordHasher`, () => {
+  const { it } = suite;
+  suite.describe(`${name} as a PasswordHasher`, () => {
     it('verifies a password against its own hash', async () => {
       const { hasher } = make();
       for (const password of [PASSWORD, LONGEST, 'x', '密码 🔑 пароль', 'כלב שמח מאוד', '👩🏽‍🚀🏳️‍🌈']) {

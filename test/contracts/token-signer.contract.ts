@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { AccessToken, RefreshToken, TokenSigner } from '../../src/application/ports/token-signer.ts';
+import { vitestSuite } from './suite.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const IAT = NOW / 1000;
@@ -47,8 +48,13 @@ const alterations = (text: string) => [
 ];
 
 /** @param make makes a signer; each value of `key` stands for other keys. */
-export const describeTokenSigner = (name: string, make: (key: 'ours' | 'theirs') => Promise<TokenSigner>) => {
-  describe(`${name} as a TokenSigner`, () => {
+export const describeTokenSigner = (
+  name: string,
+  make: (key: 'ours' | 'theirs') => Promise<TokenSigner>,
+  suite = vitestSuite,
+) => {
+  const { it } = suite;
+  suite.describe(`${name} as a TokenSigner`, () => {
     it('returns the claims and the session that it signed', async () => {
       const signer = await make('ours');
       expect(await signer.verifyAccess(await signer.signAccess(ACCESS), NOW)).toEqual({ ok: true, token: ACCESS });

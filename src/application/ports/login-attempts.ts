@@ -31,6 +31,8 @@ export type Attempt = {
  * - limits the failures of any number of devices together
  * - forgets the failures of a party an hour after its last attempt
  * - does not count an attempt that is withdrawn
+ * - admits exactly 50 of many concurrent attempts at two instances
+ * - does not reject when its store fails, or with DB_QUERY_FAILED alone
  */
 export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */

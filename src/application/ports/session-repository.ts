@@ -1,43 +1,63 @@
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 
 /**
- * Stores sessions.
+ * Stores sessions. What holds for concurrent calls also holds for calls of several instances over one store.
  * - finds a session by its id and its user
  * - does not find an unknown session, or one of another user
  * - distinguishes an id from the same id with trailing spaces
  * - rejects a second session with the same id and user, and keeps the first
  * - is not affected by changes to a session that it was given or has returned
+ * - returns what another instance over the same store has written
  * - rotates a session by its current token
  * - remembers the tokens that were rotated before the previous one, 16 at most
  * - forgets those tokens when the last rotation can no longer be part of a race
  * - changes nothing when another token is current
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
+ * - accepts exactly one of two rotations of the same token by two instances
+ * - never performs a rotation after its budget
  * - reverts a rotation, so that the rotated token is current again
- * - keeps the remembered tokens when a rotation is reverted
+ * - keeps the times and the remembered tokens when a rotation is reverted
  * - does not revert a rotation that was followed by another
  * - reverts nothing in a session that was ended or never rotated
  * - ends a session, and returns false when there is none
  * - does not end a session of another user
  * - ends all sessions of one user
  * - ends all sessions of one user except one
+ * - loses the sessions of a user who is deleted
  * - lists the live sessions of one user, the most recently used first
+ * - treats a session as expired at its expiry, and as live a millisecond before
  * - keeps the 50 most recently used live sessions of a user
  * - keeps exactly these 50 after many concurrent adds
+ * - keeps exactly these 50 after many adds by two instances
  * - does not count expired sessions towards the 50
+ * - ends the whole surplus with the next add, however it arose
  * - purges expired sessions, and only those
+ * - purges those first that expired first
+ * - purges each session once when two instances purge
  * - does not find a session that expired long ago and was purged
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. A store that knows no users keeps the sessions of
+ * a deleted user until they expire, and one that expires sessions by itself has nothing to purge.
  */
 export interface SessionRepository {
-  /** @throws AppError DB_UNIQUE_VIOLATION when the id is taken. */
+  /**
+   * Also ends the surplus. A process that is killed meanwhile may leave some of it until the next add.
+   * @throws AppError DB_UNIQUE_VIOLATION when the id is taken.
+   */
   add(session: Session): Promise<void>;
   find(key: SessionKey): Promise<Session | null>;
   /**
-   * Compares and swaps the current token in one atomic step.
+   * Compares and swaps the current token in one atomic step, within the budget of the repository: a time after the call, at most
+   * five seconds. A rotation that has not happened by then never happens: the store itself refuses it, and the outcome is `too-late`.
    * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
-  /** Undoes a rotation whose new token was not given to anybody. Idempotent. ADR 0022. */
+  /**
+   * Undoes a rotation whose new token was not given to anybody, so that `from` is current again and nothing else changes. Called
+   * after the budget of the rotation; final, because the rotation can no longer happen. Idempotent. ADR 0022.
+   */
   revert(rotation: Rotation): Promise<void>;
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;

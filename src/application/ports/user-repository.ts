@@ -11,11 +11,11 @@ type NewPasswordHash = {
 };
 
 /**
- * Stores users.
+ * Stores users. What holds for concurrent calls also holds for calls of several instances over one store.
  * - finds a user by id, by username and by email
  * - returns null for an unknown user
  * - finds a username in any letter case, and returns it as it was registered
- * - finds an email in any letter case
+ * - finds an email in any letter case, and returns it in canonical form
  * - returns null for a name that cannot be stored
  * - distinguishes an id from the same id with spaces around it
  * - rejects a second user with the same username, in any letter case
@@ -23,14 +23,20 @@ type NewPasswordHash = {
  * - rejects a second user with the same id
  * - stores nothing of a rejected user
  * - accepts exactly one of many concurrent adds with the same username
+ * - accepts exactly one of two adds with the same username or email by two instances
  * - changes the password hash of a user, and the time of the update
  * - records when the password was last changed, but not for a new hash of the same password
  * - changes the hash only if the one to be replaced is still stored
  * - returns false for an unknown user
  * - accepts exactly one of many concurrent replacements of the same hash
+ * - accepts exactly one of two replacements of the same hash by two instances
  * - removes a user, so that the username and the email are free again
  * - removes nothing when the user is unknown
  * - is not affected by changes to a user that it was given or has returned
+ * - returns what another instance over the same store has written
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.
  */
 export interface UserRepository {
   /** @throws AppError AUTH_USER_DUPLICATE when the username or email is taken, DB_UNIQUE_VIOLATION when the id is. */

@@ -1,3 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
+import type { SqlEntityManager } from '@mikro-orm/sql';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
@@ -6,27 +8,74 @@ import { redisSessionRepository } from '../../../src/adapters/session-repository
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
+import { absent } from '../../contracts/hooks.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
+import { openHeldLine } from '../../support/servers/held-line.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
-import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import {
+  failingEm,
+  openEmbedded,
+  openOnPostgresql,
+  type SharedDatabase,
+  TEST_DATABASE_URL,
+} from '../../support/storage/databases.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 /** Connections that wait for a lock. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-describeSessionRepository('memorySessionRepository', async () => ({ repository: memorySessionRepository() }));
+/** Sessions in memory have none of the hooks. */
+const NO_HOOKS = {
+  another: absent('one process has its sessions to itself'),
+  failing: absent('memory does not fail'),
+  delayed: absent('memory is never delayed'),
+  deleteUser: absent('the store knows no users'),
+};
+
+describeSessionRepository('memorySessionRepository', async () => ({
+  ...NO_HOOKS,
+  repository: memorySessionRepository(),
+}));
 
 describeSessionRepository('recoveringSessionRepository', async () => {
   const repository = recoveringSessionRepository(memorySessionRepository(), { answerBudget: 5_000 });
-  return { repository, close: async () => repository.close() };
+  return { ...NO_HOOKS, repository, close: async () => repository.close() };
 });
 
+/** Milliseconds: the budget of a rotation that is delayed. */
+const SHORT_BUDGET = 200;
+/** Waits until a budget of that length is over by the clock of a server, too. */
+const untilOver = (): Promise<void> => setTimeout(2 * SHORT_BUDGET);
+
+/** Sessions whose rows somebody else has locked: in an embedded database, that holds up every statement. */
+const delayedByLock = (em: SqlEntityManager) => {
+  const released = Promise.withResolvers<void>();
+  let locking: Promise<void> = Promise.resolve();
+  return {
+    repository: mikroOrmSessionRepository(em, { budget: SHORT_BUDGET }),
+    hold: async () => {
+      const locked = Promise.withResolvers<void>();
+      locking = em.fork().transactional(async (transaction) => {
+        await transaction.execute('select id from sessions for update');
+        locked.resolve();
+        await released.promise;
+      });
+      await locked.promise;
+    },
+    release: async () => {
+      await untilOver();
+      released.resolve();
+      await locking;
+    },
+  };
+};
+
 /** @param concurrent whether the database serves several connections at once. */
-const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boolean) =>
+const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedDatabase>>, concurrent: boolean) =>
   describe(name, () => {
-    let database: Database;
+    let database: Awaited<ReturnType<typeof open>>;
     beforeAll(async () => {
       database = await open();
     });
@@ -40,7 +89,22 @@ const onDatabase = (name: string, open: () => Promise<Database>, concurrent: boo
       return { repository: mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET }), owners, owner: owners[0] };
     };
 
-    describeSessionRepository('mikroOrmSessionRepository', empty);
+    describeSessionRepository('mikroOrmSessionRepository', async () => {
+      const { em, openAnother } = database;
+      let other: Database | undefined;
+      const another = async () => {
+        other = await openAnother?.();
+        return mikroOrmSessionRepository(other?.em ?? em);
+      };
+      return {
+        ...(await empty()),
+        another: openAnother === undefined ? absent('an embedded database serves one process') : another,
+        failing: async () => mikroOrmSessionRepository(failingEm(em)),
+        delayed: async () => delayedByLock(em),
+        deleteUser: async (id) => void (await em.execute('delete from users where id = ?', [id])),
+        close: async () => other?.close(),
+      };
+    });
 
     // Proves: asvs-7.4.2
     it('loses the sessions of a user who is deleted', async () => {
@@ -123,12 +187,44 @@ if (redisServer !== undefined) {
         redis.disconnect();
         await empty();
       };
-      return { redis, close };
+      return { redis, url, close };
     };
 
     describeSessionRepository('redisSessionRepository', async () => {
-      const { redis, close } = await open();
-      return { repository: redisSessionRepository(redis, { budget: AMPLE_BUDGET }), expires: true, close };
+      const { redis, url, close } = await open();
+      const closing: (() => void)[] = [];
+      const connect = (to: string): Redis => {
+        const other = new Redis(to);
+        closing.push(() => other.disconnect());
+        return other;
+      };
+      return {
+        repository: redisSessionRepository(redis, { budget: AMPLE_BUDGET }),
+        another: async () => redisSessionRepository(connect(url)),
+        failing: async () => {
+          const other = connect(url);
+          other.disconnect();
+          return redisSessionRepository(other);
+        },
+        delayed: async () => {
+          const line = await openHeldLine(url);
+          closing.push(line.close);
+          return {
+            repository: redisSessionRepository(connect(line.url), { budget: SHORT_BUDGET }),
+            hold: async () => line.hold(),
+            release: async () => {
+              await untilOver();
+              line.release();
+            },
+          };
+        },
+        deleteUser: absent('the store knows no users'),
+        expires: true,
+        close: async () => {
+          for (const each of closing) each();
+          await close();
+        },
+      };
     });
 
     const withRedis = async (test: (redis: Redis) => Promise<void>) => {

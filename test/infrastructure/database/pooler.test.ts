@@ -3,13 +3,21 @@ import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migration
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { absent } from '../../contracts/hooks.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { describeUserRepository } from '../../contracts/user-repository.contract.ts';
 import { aUser } from '../../support/builders.ts';
+import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
 import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
 import type { TestServer } from '../../support/servers/server.ts';
-import { onPostgresql, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import {
+  failingEm,
+  onPostgresql,
+  openOnPostgresql,
+  type SharedDatabase,
+  TEST_DATABASE_URL,
+} from '../../support/storage/databases.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
 /** PgBouncer gives each client its own values of these. */
@@ -64,7 +72,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
 
   describe('the repositories', () => {
     let pooler: TestServer;
-    let database: Database;
+    let database: SharedDatabase;
     beforeAll(async () => {
       pooler = await startPgbouncer(TEST_DATABASE_URL ?? '');
       database = await openOnPostgresql(pooler.url);
@@ -75,11 +83,34 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     });
     beforeEach(async () => void (await database.em.execute('truncate users cascade')));
 
-    describeUserRepository('mikroOrmUserRepository', async () => ({ repository: mikroOrmUserRepository(database.em) }));
+    const others: Database[] = [];
+    const openAnother = async () => {
+      const another = await database.openAnother();
+      others.push(another);
+      return another.em;
+    };
+    const close = async () => {
+      await Promise.all(others.splice(0).map((other) => other.close()));
+    };
+
+    describeUserRepository('mikroOrmUserRepository', async () => ({
+      repository: mikroOrmUserRepository(database.em),
+      another: async () => mikroOrmUserRepository(await openAnother()),
+      failing: async () => mikroOrmUserRepository(failingEm(database.em)),
+      close,
+    }));
     describeSessionRepository('mikroOrmSessionRepository', async () => {
       const users = [aUser(), aUser()] as const;
       for (const user of users) await mikroOrmUserRepository(database.em).add(user);
-      return { repository: mikroOrmSessionRepository(database.em), owners: [users[0].id, users[1].id] };
+      return {
+        repository: mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET }),
+        owners: [users[0].id, users[1].id],
+        another: async () => mikroOrmSessionRepository(await openAnother(), { budget: AMPLE_BUDGET }),
+        failing: async () => mikroOrmSessionRepository(failingEm(database.em)),
+        delayed: absent('a locked row behind a pooler: test/faults/locked-row.test.ts'),
+        deleteUser: async (id) => void (await database.em.execute('delete from users where id = ?', [id])),
+        close,
+      };
     });
   });
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery } from 'kysely';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
@@ -39,11 +40,18 @@ export const createDatabase = async (server: string): Promise<{ url: string; dro
   return { url: url.href, drop: () => admin(`drop database ${name} with (force)`) };
 };
 
-/** A new, migrated database on a PostgreSQL. */
-export const openOnPostgresql = async (server: string): Promise<Database> => {
+/** A database for a test, and another instance over it, as another process has it. */
+export type SharedDatabase = Database & { readonly openAnother: () => Promise<Database> };
+
+/** A migrated database of the test's own on a PostgreSQL. */
+export const openOnPostgresql = async (server: string): Promise<SharedDatabase> => {
   const { url, drop } = await createDatabase(server);
   const database = await openDatabase(onPostgresql(url), { migrate: true });
-  return { ...database, close: () => database.close().finally(drop) };
+  return {
+    ...database,
+    openAnother: () => openDatabase(onPostgresql(url), { migrate: false }),
+    close: () => database.close().finally(drop),
+  };
 };
 
 /** Sends statements of one transaction. Everything else that a test sends meanwhile uses other connections. */
@@ -63,3 +71,7 @@ export const inTransaction = <Result>(
     .execute((transaction) =>
       work((statement, parameters = []) => transaction.executeQuery(CompiledQuery.raw(statement, [...parameters]))),
     );
+
+/** An entity manager whose statements fail, because their tables do not exist. */
+export const failingEm = (em: SqlEntityManager): SqlEntityManager =>
+  Object.create(em, { getKysely: { value: () => em.getKysely().withSchema('nowhere') } });

@@ -1,0 +1,56 @@
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../src/domain/errors/app-error.ts';
+import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
+
+/** What the thread is started with: a module that exports `open`, and what `open` is given to return the adapter. */
+export type ThreadData = { readonly module: string; readonly data: unknown };
+export type Call = { readonly id: number; readonly method: string; readonly given: readonly unknown[] };
+export type Failure = { readonly code: ErrorCode | null; readonly reason: string };
+export type Reply = { readonly id: number; readonly result?: unknown; readonly failure?: Failure };
+
+const toError = ({ code, reason }: Failure): Error =>
+  code === null ? new Error(reason) : new AppError(code, { reason });
+
+/**
+ * Runs an adapter in a thread of its own, as another process would. Its methods are the port's; calls are carried out in their
+ * order. An error that is no AppError arrives as an Error.
+ * @param module exports `open`, which is called with `data` (a structured clone) and returns the adapter.
+ */
+export const inThread = async <Port extends object>(
+  module: URL,
+  data: unknown,
+): Promise<{ readonly port: Port; readonly close: () => Promise<void> }> => {
+  const workerData: ThreadData = { module: module.href, data };
+  const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let calls = 0;
+  const send = (method: string, given: readonly unknown[]): Promise<unknown> => {
+    calls += 1;
+    const reply = Promise.withResolvers<unknown>();
+    waiting.set(calls, reply);
+    worker.postMessage({ id: calls, method, given } satisfies Call);
+    return reply.promise;
+  };
+  const opened = Promise.withResolvers<unknown>();
+  waiting.set(0, opened);
+  worker.on('message', ({ id, result, failure }: Reply) => {
+    const reply = waiting.get(id);
+    waiting.delete(id);
+    if (failure === undefined) reply?.resolve(result);
+    else reply?.reject(toError(failure));
+  });
+  worker.on('error', (error) => {
+    for (const reply of waiting.values()) reply.reject(error);
+  });
+  await opened.promise;
+  const port = new Proxy(
+    {},
+    {
+      get:
+        (_none, method: string) =>
+        (...given: unknown[]) =>
+          send(method, given),
+    },
+  ) as Port;
+  return { port, close: async () => void (await worker.terminate()) };
+};

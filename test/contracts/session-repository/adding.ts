@@ -1,0 +1,79 @@
+import { expect } from 'vitest';
+import type { Session } from '../../../src/domain/session.ts';
+import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
+import type { Tests } from '../suite.ts';
+import { DEVICE, EARLIER, type GivenSessions, idsOf } from './store.ts';
+
+export const adding = ({ it }: Tests<GivenSessions>): void => {
+  it('finds a session by its id and its user', async ({ sessions, otherUser, stored }) => {
+    const fresh = await stored();
+    const old = await stored({ previousTokenId: anId(), rotatedAt: NOW + 1, earlierTokens: EARLIER, ...DEVICE });
+    const ofOther = await stored({ userId: otherUser });
+    for (const session of [fresh, old, ofOther]) expect(await sessions.find(session)).toStrictEqual(session);
+  });
+
+  it('does not find an unknown session, or one of another user', async ({ sessions, owner, otherUser, stored }) => {
+    const session = await stored();
+    for (const id of [anId(), session.userId, session.currentTokenId]) {
+      expect(await sessions.find({ id, userId: owner })).toBeNull();
+    }
+    expect(await sessions.find({ id: session.id, userId: otherUser })).toBeNull();
+    expect(await sessions.find({ id: session.id, userId: anId() })).toBeNull();
+  });
+
+  it('distinguishes an id from the same id with trailing spaces', async ({ sessions, stored }) => {
+    const session = await stored();
+    const { id, userId } = session;
+    for (const key of [
+      { id: `${id} `, userId },
+      { id: `${id}   `, userId },
+      { id, userId: `${userId} ` },
+    ]) {
+      expect(await sessions.find(key)).toBeNull();
+      expect(await sessions.end(key)).toBe(false);
+    }
+    expect(await sessions.find(session)).toStrictEqual(session);
+  });
+
+  it('rejects a second session with the same id and user, and keeps the first', async ({ sessions, stored }) => {
+    const session = await stored();
+    await expect(stored({ id: session.id })).rejects.toMatchObject({ name: 'AppError', code: 'DB_UNIQUE_VIOLATION' });
+    expect(await sessions.find(session)).toStrictEqual(session);
+  });
+
+  it('is not affected by changes to a session that it was given or has returned', async ({ sessions, owner }) => {
+    const session = aSession({ userId: owner, previousTokenId: anId(), earlierTokens: EARLIER });
+    const change = (copy: Session | null | undefined): void => {
+      for (const token of copy?.earlierTokens ?? []) Object.assign(token, { rotatedAt: 0 });
+      Object.assign(copy ?? {}, { currentTokenId: anId(), previousTokenId: anId(), expiresAt: NOW });
+    };
+    const given = structuredClone(session);
+    await sessions.add(given);
+    change(given);
+    const found = await sessions.find(session);
+    expect(found).toStrictEqual(session);
+    change(found);
+    const [listed] = await sessions.listByUser(owner, NOW);
+    expect(listed).toStrictEqual(session);
+    change(listed);
+    expect(await sessions.find(session)).toStrictEqual(session);
+
+    const rotation = aRotation(session);
+    expect(await sessions.rotate(rotation)).toBe('rotated');
+    change(await sessions.find(session));
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });
+  });
+
+  it('returns what another instance over the same store has written', async ({ sessions, owner, stored, hook }) => {
+    const another = await hook('another')();
+    const session = await stored();
+    expect(await another.find(session)).toStrictEqual(session);
+    const rotation = aRotation(session);
+    expect(await another.rotate(rotation)).toBe('rotated');
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });
+    expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toBe('rotated');
+    expect(idsOf(await another.listByUser(owner, NOW))).toEqual([session.id]);
+    expect(await another.end(session)).toBe(true);
+    expect(await sessions.find(session)).toBeNull();
+  });
+};

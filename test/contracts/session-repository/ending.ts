@@ -1,0 +1,61 @@
+import { expect } from 'vitest';
+import { anId, aRotation, NOW } from '../../support/builders.ts';
+import type { Tests } from '../suite.ts';
+import { DEVICE, type GivenSessions } from './store.ts';
+
+export const ending = ({ it }: Tests<GivenSessions>): void => {
+  it('ends a session, and returns false when there is none', async ({ sessions, owner, stored }) => {
+    const [session, other] = [await stored(), await stored()];
+    expect(await sessions.end(session)).toBe(true);
+    expect(await sessions.end(session)).toBe(false);
+    for (const id of [anId(), '', 'no id', '\0', '\ud800']) {
+      expect(await sessions.end({ id, userId: owner })).toBe(false);
+    }
+    expect(await sessions.find(session)).toBeNull();
+    expect(await sessions.find(other)).toStrictEqual(other);
+  });
+
+  it('does not end a session of another user', async ({ sessions, otherUser, stored }) => {
+    const session = await stored();
+    expect(await sessions.end({ id: session.id, userId: otherUser })).toBe(false);
+    expect(await sessions.find(session)).toStrictEqual(session);
+  });
+
+  it('ends all sessions of one user', async ({ sessions, owner, otherUser, stored, storedSeries, listed }) => {
+    const [ended, ofOther] = [await storedSeries(3), await stored({ userId: otherUser })];
+    await sessions.endByUser(owner, null);
+    await sessions.endByUser(anId(), null);
+    expect(await listed()).toEqual([]);
+    for (const session of ended) expect(await sessions.rotate(aRotation(session))).toBe('stale');
+    expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
+  });
+
+  it('ends all sessions of one user except one', async ({
+    sessions,
+    owner,
+    otherUser,
+    stored,
+    storedSeries,
+    listed,
+  }) => {
+    const [series, ofOther] = [await storedSeries(3, DEVICE), await stored({ userId: otherUser })];
+    const [, kept = expect.unreachable()] = series;
+    await sessions.endByUser(owner, kept.id);
+    expect(await sessions.listByUser(owner, NOW)).toStrictEqual([kept]);
+    expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
+
+    await sessions.endByUser(owner, ofOther.id);
+    expect(await listed()).toEqual([]);
+    expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
+  });
+
+  it('loses the sessions of a user who is deleted', async ({ sessions, owner, otherUser, stored, hook }) => {
+    const deleteUser = hook('deleteUser');
+    const [session, ofOther] = [await stored(), await stored({ userId: otherUser })];
+    await deleteUser(owner);
+    expect(await sessions.find(session)).toBeNull();
+    expect(await sessions.rotate(aRotation(session))).toBe('stale');
+    expect(await sessions.listByUser(owner, NOW)).toEqual([]);
+    expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
+  });
+};

@@ -1,0 +1,58 @@
+import { expect } from 'vitest';
+import type { Session } from '../../../src/domain/session.ts';
+import { aRotation, NOW } from '../../support/builders.ts';
+import type { Tests } from '../suite.ts';
+import { atBoth } from '../two-instances.ts';
+import { aSeries, type GivenSessions } from './store.ts';
+
+/** In the past, whatever the clock of the store. */
+const LONG_AGO = Date.UTC(2020, 0, 1);
+
+export const purging = ({ it }: Tests<GivenSessions>): void => {
+  it('purges expired sessions, and only those', async ({ store, sessions, stored }) => {
+    const expired: Session[] = [];
+    for (const age of [0, 1, 2]) expired.push(await stored({ expiresAt: NOW + 1_000 - age }));
+    const live = await stored({ expiresAt: NOW + 1_001 });
+
+    const purged = [];
+    for (let round = 0; round < 3; round += 1) purged.push(await sessions.purge(NOW + 1_000, 2));
+    expect(purged).toEqual(store.expires ? [0, 0, 0] : [2, 1, 0]);
+    const left = await Promise.all(expired.map((session) => sessions.find(session)));
+    expect(left.filter((session) => session !== null)).toHaveLength(store.expires ? 3 : 0);
+    expect(await sessions.find(live)).toStrictEqual(live);
+  });
+
+  it('does not find a session that expired long ago and was purged', async ({ sessions, stored }) => {
+    const session = await stored({ expiresAt: LONG_AGO });
+    await sessions.purge(LONG_AGO, 10);
+    expect(await sessions.find(session)).toBeNull();
+    expect(await sessions.rotate(aRotation(session))).toBe('stale');
+  });
+
+  it('purges those first that expired first', async ({ store, sessions, stored }) => {
+    const expired = new Map<number, Session>();
+    for (const age of [2, 5, 1, 4, 3]) expired.set(age, await stored({ expiresAt: NOW - age }));
+    const left = async () => {
+      const found = await Promise.all(
+        [...expired].map(async ([age, key]) => ((await sessions.find(key)) ? [age] : [])),
+      );
+      return found.flat().sort();
+    };
+    expect(await sessions.purge(NOW, 2)).toBe(store.expires ? 0 : 2);
+    expect(await left()).toEqual(store.expires ? [1, 2, 3, 4, 5] : [1, 2, 3]);
+    expect(await sessions.purge(NOW, 1)).toBe(store.expires ? 0 : 1);
+    expect(await left()).toEqual(store.expires ? [1, 2, 3, 4, 5] : [1, 2]);
+  });
+
+  it('purges each session once when two instances purge', async ({ store, sessions, owner, listed, hook }) => {
+    const another = await hook('another')();
+    for (const session of aSeries(40, { userId: owner, expiresAt: NOW })) await sessions.add(session);
+    const purges = await atBoth(another, sessions, (instance) =>
+      Promise.all(Array.from({ length: 5 }, () => instance.purge(NOW, 5))),
+    );
+    const counts = [...purges.flat(), await sessions.purge(NOW, 100)];
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(store.expires ? 0 : 40);
+    expect(Math.max(...counts.slice(0, -1))).toBeLessThanOrEqual(5);
+    expect(await listed()).toEqual([]);
+  });
+};

@@ -1,0 +1,128 @@
+import { expect } from 'vitest';
+import { EARLIER_TOKENS_KEPT, type RotationOutcome } from '../../../src/domain/session.ts';
+import { anId, aRotation, NOW } from '../../support/builders.ts';
+import { expectTranslated } from '../hooks.ts';
+import type { Tests } from '../suite.ts';
+import { atBoth, untilBothHaveWon } from '../two-instances.ts';
+import type { GivenSessions } from './store.ts';
+
+const RACERS = 50;
+
+const winsIn = (outcomes: readonly RotationOutcome[]): number =>
+  outcomes.filter((outcome) => outcome === 'rotated').length;
+
+export const rotating = ({ it }: Tests<GivenSessions>): void => {
+  it('rotates a session by its current token', async ({ sessions, stored }) => {
+    const [session, other] = [await stored(), await stored()];
+    const first = aRotation(session);
+    expect(await sessions.rotate(first)).toBe('rotated');
+    const once = {
+      ...session,
+      currentTokenId: first.to,
+      previousTokenId: first.from,
+      rotatedAt: first.at,
+      expiresAt: first.expiresAt,
+    };
+    expect(await sessions.find(session)).toStrictEqual(once);
+
+    const second = aRotation(once);
+    expect(await sessions.rotate(second)).toBe('rotated');
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: second.to, previousTokenId: first.to });
+    expect(await sessions.find(other)).toStrictEqual(other);
+  });
+
+  it('remembers the tokens that were rotated before the previous one, 16 at most', async ({
+    sessions,
+    stored,
+    rotateOn,
+  }) => {
+    const session = await stored();
+    const few = await rotateOn(session, 3, { racesSince: NOW });
+    expect(few.earlierTokens).toHaveLength(2);
+    expect(await sessions.find(session)).toStrictEqual(few);
+    const many = await rotateOn(few, EARLIER_TOKENS_KEPT + 3, { racesSince: NOW });
+    expect(many.earlierTokens).toHaveLength(EARLIER_TOKENS_KEPT);
+    expect(await sessions.find(session)).toStrictEqual(many);
+  });
+
+  it('forgets those tokens when the last rotation can no longer be part of a race', async ({
+    sessions,
+    stored,
+    rotateOn,
+  }) => {
+    const session = await rotateOn(await stored(), 4, { racesSince: NOW });
+    const still = await rotateOn(session, 1, { racesSince: session.rotatedAt });
+    expect(still.earlierTokens).toHaveLength(4);
+    expect(await sessions.find(session)).toStrictEqual(still);
+    const none = await rotateOn(still, 1, { racesSince: still.rotatedAt + 1 });
+    expect(none.earlierTokens).toHaveLength(0);
+    expect(await sessions.find(session)).toStrictEqual(none);
+  });
+
+  it('changes nothing when another token is current', async ({ sessions, otherUser, stored }) => {
+    const session = await stored();
+    const rotation = aRotation(session);
+    await sessions.rotate(rotation);
+    const now = await sessions.find(session);
+    expect(await sessions.rotate(rotation)).toBe('stale');
+    expect(await sessions.rotate(aRotation(session, { from: anId() }))).toBe('stale');
+    expect(await sessions.rotate(aRotation(session, { sessionId: anId(), from: rotation.to }))).toBe('stale');
+    expect(await sessions.rotate(aRotation(session, { userId: otherUser, from: rotation.to }))).toBe('stale');
+    expect(await sessions.find(session)).toStrictEqual(now);
+  });
+
+  it('does not rotate a session that has expired or was ended', async ({ sessions, stored }) => {
+    const [expired, last, ended] = [await stored(), await stored(), await stored()];
+    expect(await sessions.rotate(aRotation(expired, { at: expired.expiresAt }))).toBe('stale');
+    expect((await sessions.find(expired))?.currentTokenId ?? expired.currentTokenId).toBe(expired.currentTokenId);
+    expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toBe('rotated');
+    await sessions.end(ended);
+    expect(await sessions.rotate(aRotation(ended))).toBe('stale');
+    expect(await sessions.find(ended)).toBeNull();
+  });
+
+  it('accepts exactly one of many concurrent rotations of the same token', async ({ sessions, stored }) => {
+    const session = await stored();
+    const rotations = Array.from({ length: RACERS }, () => aRotation(session));
+    const outcomes = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
+
+    const winners = rotations.filter((_, at) => outcomes[at] === 'rotated');
+    expect(winners).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'stale')).toHaveLength(RACERS - 1);
+    expect(await sessions.find(session)).toMatchObject({
+      currentTokenId: winners[0]?.to,
+      previousTokenId: session.currentTokenId,
+    });
+  });
+
+  it('accepts exactly one of two rotations of the same token by two instances', async (given) => {
+    const { sessions, owner, storedSeries, hook } = given;
+    const another = await hook('another')();
+    await untilBothHaveWon(async () => {
+      const series = await storedSeries(40);
+      const [theirs, ours] = await atBoth(another, sessions, (instance) =>
+        Promise.all(series.map((session) => instance.rotate(aRotation(session)))),
+      );
+      for (const at of series.keys()) expect([theirs[at], ours[at]].sort()).toEqual(['rotated', 'stale']);
+      await sessions.endByUser(owner, null);
+      return [winsIn(theirs), winsIn(ours)];
+    });
+  });
+
+  it('never performs a rotation after its budget', async ({ sessions, stored, hook }) => {
+    const { repository, hold, release } = await hook('delayed')();
+    const [session, other] = [await stored(), await stored()];
+    // Whatever the adapter asks for once, such as the time of the store, it asks for before the delay.
+    await repository.rotate(aRotation(other));
+
+    await hold();
+    const outcome = repository.rotate(aRotation(session)).catch((error: unknown) => error);
+    await release();
+    const ended = await outcome;
+    if (ended !== 'too-late') expectTranslated(ended, [session.currentTokenId]);
+    // Over the connection that was delayed, so that whatever it still carried has arrived.
+    expect(await repository.find(session)).toStrictEqual(session);
+    expect(await sessions.find(session)).toStrictEqual(session);
+    expect(await sessions.rotate(aRotation(session))).toBe('rotated');
+  });
+};

@@ -1,0 +1,80 @@
+import { expect } from 'vitest';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { type Rotation, rotated, type Session } from '../../../src/domain/session.ts';
+import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
+import { type Absent, offered, type StoreHooks } from '../hooks.ts';
+import type { Run } from '../suite.ts';
+
+/** An instance of the adapter whose store can be delayed. */
+export type DelayedSessions = {
+  /** Has a budget of its own, a short one. */
+  readonly repository: SessionRepository;
+  /** From now on, the store executes nothing that this instance asks for: it is slow, or locked by somebody. */
+  hold(): Promise<void>;
+  /** Waits until the budget of every call is over, by any clock, and lets the store execute what was held back. */
+  release(): Promise<void>;
+};
+
+/** An adapter under test, and what the contract does with its store. A hook that cannot be offered is `absent(why)`. */
+export type SessionStore = StoreHooks<SessionRepository> & {
+  readonly repository: SessionRepository;
+  /** Opens an instance over the same store for a rotation that is delayed past its budget. */
+  readonly delayed: (() => Promise<DelayedSessions>) | Absent;
+  /** Deletes a user from the store. */
+  readonly deleteUser: ((id: string) => Promise<void>) | Absent;
+  /** Ids of two users that exist, for a store that refuses sessions of unknown users. */
+  readonly owners?: readonly [string, string];
+  /** Whether the store deletes expired sessions by itself, so that there is nothing to purge. */
+  readonly expires?: boolean;
+  readonly close?: () => Promise<void>;
+};
+
+/** The hooks of a store that may be absent. */
+type HookName = 'another' | 'failing' | 'delayed' | 'deleteUser';
+
+/** What each test of the contract is given. */
+export type GivenSessions = Awaited<ReturnType<typeof givenSessions>>;
+
+export const DEVICE = { userAgent: 'Mozilla/5.0 (“Ünïcode” / 1)', address: '203.0.113.0/24' };
+export const EARLIER = [NOW - 1, NOW - 2].map((rotatedAt) => ({ tokenId: anId(), rotatedAt }));
+
+/** Sessions of one user, each used a millisecond after the one before. */
+export const aSeries = (count: number, first: Partial<Session>): Session[] =>
+  Array.from({ length: count }, (_, at) => aSession({ ...first, rotatedAt: (first.rotatedAt ?? NOW) + at }));
+
+export const idsOf = (listed: readonly Session[]): string[] => listed.map(({ id }) => id);
+
+export const givenSessions = async (make: () => Promise<SessionStore>, run: Run) => {
+  const store = await make();
+  const { repository: sessions, owners = [anId(), anId()] as const } = store;
+  const [owner, otherUser] = owners;
+
+  const stored = async (given: Partial<Session> = {}): Promise<Session> => {
+    const session = aSession({ userId: owner, ...given });
+    await sessions.add(session);
+    return session;
+  };
+  /** Stores sessions one after the other. */
+  const storedSeries = async (count: number, first: Partial<Session> = {}): Promise<Session[]> => {
+    const series = aSeries(count, { userId: owner, ...first });
+    for (const session of series) await sessions.add(session);
+    return series;
+  };
+  /** The ids of the listed sessions, in their order. */
+  const listed = async (now = NOW): Promise<string[]> => idsOf(await sessions.listByUser(owner, now));
+  /** Rotates a session several times, at intervals of a second. @returns the session that the domain computes. */
+  const rotateOn = async (session: Session, times: number, given: Partial<Rotation>): Promise<Session> => {
+    let expected = session;
+    for (let count = 0; count < times; count += 1) {
+      const rotation = aRotation(expected, { at: expected.rotatedAt + 1_000, ...given });
+      expect(await sessions.rotate(rotation)).toBe('rotated');
+      expected = rotated(expected, rotation) ?? expect.unreachable();
+    }
+    return expected;
+  };
+  /** A hook of the store; without it, the test is skipped. */
+  const hook = <Name extends HookName>(name: Name): Exclude<SessionStore[Name], Absent> =>
+    offered<Exclude<SessionStore[Name], Absent>>(store[name] as never, run);
+
+  return { store, sessions, owner, otherUser, stored, storedSeries, listed, rotateOn, hook };
+};

@@ -1,0 +1,88 @@
+import { expect } from 'vitest';
+import { aUser } from '../../support/builders.ts';
+import type { Tests } from '../suite.ts';
+import { atBoth, untilBothHaveWon } from '../two-instances.ts';
+import { alternated, DUPLICATE, fulfilledIn, type GivenUsers } from './store.ts';
+
+const RACERS = 50;
+
+export const adding = ({ it }: Tests<GivenUsers>): void => {
+  it('rejects a second user with the same username, in any letter case', async ({ users }) => {
+    const user = aUser();
+    await users.add(user);
+    for (const username of [user.username, alternated(user.username)]) {
+      await expect(users.add(aUser({ username }))).rejects.toMatchObject(DUPLICATE);
+    }
+  });
+
+  it('rejects a second user with the same email, in any letter case', async ({ users }) => {
+    const user = aUser();
+    await users.add(user);
+    for (const email of [user.email, alternated(user.email)]) {
+      await expect(users.add(aUser({ email }))).rejects.toMatchObject(DUPLICATE);
+    }
+  });
+
+  it('rejects a second user with the same id', async ({ users }) => {
+    const user = aUser();
+    await users.add(user);
+    await expect(users.add(aUser({ id: user.id }))).rejects.toMatchObject({
+      name: 'AppError',
+      code: 'DB_UNIQUE_VIOLATION',
+    });
+    expect(await users.findById(user.id)).toStrictEqual(user);
+  });
+
+  it('stores nothing of a rejected user', async ({ users }) => {
+    const user = aUser();
+    await users.add(user);
+    const sameUsername = aUser({ username: user.username });
+    const sameEmail = aUser({ email: user.email });
+    const sameId = aUser({ id: user.id });
+    for (const rejected of [sameUsername, sameEmail, sameId]) await users.add(rejected).catch(() => undefined);
+
+    expect(await users.findById(sameUsername.id)).toBeNull();
+    expect(await users.findByUsername(sameEmail.username)).toBeNull();
+    expect(await users.findByEmail(sameId.email)).toBeNull();
+    const heir = aUser({ id: sameUsername.id, username: sameEmail.username, email: sameId.email });
+    await users.add(heir);
+    expect(await users.findById(heir.id)).toStrictEqual(heir);
+  });
+
+  it('accepts exactly one of many concurrent adds with the same username', async ({ users }) => {
+    const username = 'everybody';
+    const racers = Array.from({ length: RACERS }, (_, at) =>
+      aUser({ username: at % 2 === 0 ? username : alternated(username) }),
+    );
+    const outcomes = await Promise.allSettled(racers.map((racer) => users.add(racer)));
+
+    const winners = racers.filter((_, at) => outcomes[at]?.status === 'fulfilled');
+    expect(winners).toHaveLength(1);
+    expect(await users.findByUsername(username)).toStrictEqual(winners[0]);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject(DUPLICATE);
+    }
+    for (const racer of racers) {
+      expect(await users.findById(racer.id)).toStrictEqual(racer === winners[0] ? racer : null);
+    }
+  });
+
+  it('accepts exactly one of two adds with the same username or email by two instances', async ({ users, hook }) => {
+    const another = await hook('another')();
+    for (const same of ['username', 'email'] as const) {
+      await untilBothHaveWon(async () => {
+        const names = Array.from({ length: 40 }, () => aUser()[same]);
+        const [theirs, ours] = await atBoth(another, users, (instance) =>
+          Promise.allSettled(names.map((name) => instance.add(aUser({ [same]: name })))),
+        );
+        for (const at of names.keys()) {
+          const outcomes = [theirs[at], ours[at]];
+          expect(outcomes.filter((outcome) => outcome?.status === 'fulfilled')).toHaveLength(1);
+          const rejected = outcomes.find((outcome) => outcome?.status === 'rejected');
+          expect(rejected).toMatchObject({ reason: DUPLICATE });
+        }
+        return [fulfilledIn(theirs), fulfilledIn(ours)];
+      });
+    }
+  });
+};

@@ -56,7 +56,10 @@ export const memorySessionRepository = (): SessionRepository => {
       for (const { id } of ofUser(userId)) if (id !== exceptId) sessions.delete(id);
     },
     async purge(now, limit) {
-      const expired = [...sessions.values()].filter((session) => !isLive(session, now)).slice(0, limit);
+      const expired = [...sessions.values()]
+        .filter((session) => !isLive(session, now))
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .slice(0, limit);
       for (const session of expired) sessions.delete(session.id);
       return expired.length;
     },

@@ -64,13 +64,27 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
     .deleteFrom('sessions')
     .where('id', 'in', (query) => query.selectFrom('surplus').select('id'));
 
-/** Compare-and-swap of the current token. @param deadline epoch milliseconds of the database clock; from then on nothing changes. */
+/**
+ * Compare-and-swap of the current token. The row is locked first and the time is read then, since the lock may be had only after
+ * the deadline.
+ * @param deadline epoch milliseconds of the database clock; from then on nothing changes.
+ */
 export const rotateBefore = (
   db: Kysely<Tables>,
   deadline: number,
   { sessionId, userId, from, to, at, expiresAt, racesSince }: Rotation,
 ) =>
   db
+    .with('locked', () =>
+      db
+        .selectFrom('sessions')
+        .select('id')
+        .where('id', '=', sessionId)
+        .where('user_id', '=', userId)
+        .where('current_token_id', '=', from)
+        .where(liveAt(at))
+        .forNoKeyUpdate(),
+    )
     .updateTable('sessions')
     .set({
       current_token_id: to,
@@ -79,11 +93,12 @@ export const rotateBefore = (
       earlier_tokens: earlierTokensAfter(racesSince),
       expires_at: expiresAt,
     })
-    .where('id', '=', sessionId)
-    .where('user_id', '=', userId)
-    .where('current_token_id', '=', from)
-    .where(liveAt(at))
-    .where((eb) => eb(clockOf(eb), '<', deadline / 1000));
+    .where('id', '=', (query) =>
+      query
+        .selectFrom('locked')
+        .select('id')
+        .where((eb) => eb(clockOf(eb), '<', deadline / 1000)),
+    );
 
 /** Same rule as in domain/session.ts, on the values before the update. */
 const earlierTokensAfter = (racesSince: number) => sql<never>`case

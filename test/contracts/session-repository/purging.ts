@@ -31,7 +31,7 @@ export const purging = ({ it }: Tests<GivenSessions>): void => {
 
   it('purges those first that expired first', async ({ store, sessions, stored }) => {
     const expired = new Map<number, Session>();
-    for (const age of [2, 5, 1, 4, 3]) expired.set(age, await stored({ expiresAt: NOW - age }));
+    for (const age of [2, 5, 1, 4, 3]) expired.set(age, await stored({ createdAt: NOW - 10, expiresAt: NOW - age }));
     const left = async () => {
       const found = await Promise.all(
         [...expired].map(async ([age, key]) => ((await sessions.find(key)) ? [age] : [])),

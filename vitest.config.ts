@@ -4,6 +4,7 @@ import './test/support/servers/provided.ts';
 const PURE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
+  'test/mutants/**/*.test.ts',
   'test/properties/{configuration,interleavings,tabs}.test.ts',
 ];
 const EMBEDDED = [

@@ -43,14 +43,10 @@ export const inThread = async <Port extends object>(
     for (const reply of waiting.values()) reply.reject(error);
   });
   await opened.promise;
-  const port = new Proxy(
-    {},
-    {
-      get:
-        (_none, method: string) =>
-        (...given: unknown[]) =>
-          send(method, given),
-    },
-  ) as Port;
+  const port = new Proxy({} as Port, {
+    // An object with a method `then` would be taken for a promise.
+    get: (_none, method) =>
+      typeof method === 'symbol' || method === 'then' ? undefined : (...given: unknown[]) => send(method, given),
+  });
   return { port, close: async () => void (await worker.terminate()) };
 };

@@ -55,7 +55,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(fresh)).toStrictEqual(fresh);
 
     await sessions.revert(aRotation(lost, { from: anId() }));
-    await sessions.revert(aRotation(lost, { userId: otherUser, to: lost.currentTokenId }));
+    await sessions.revert(aRotation(lost, { userId: otherUser, from: anId(), to: lost.currentTokenId }));
     expect(await sessions.find(lost)).toStrictEqual(lost);
   });
 };

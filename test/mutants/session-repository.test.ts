@@ -1,0 +1,49 @@
+import { describe } from 'vitest';
+import { describeSessionRepository } from '../contracts/session-repository.contract.ts';
+import { describeMutants } from './harness/describe-mutants.ts';
+import { correctSessions } from './session-repository/correct.ts';
+import { ADDING } from './session-repository/faults/adding.ts';
+import { ENDING } from './session-repository/faults/ending.ts';
+import { FAILING } from './session-repository/faults/failing.ts';
+import { type Faults, withFault } from './session-repository/faults/fault.ts';
+import { LIMITING } from './session-repository/faults/limiting.ts';
+import { PURGING } from './session-repository/faults/purging.ts';
+import { REVERTING } from './session-repository/faults/reverting.ts';
+import { ROTATING } from './session-repository/faults/rotating.ts';
+import { inMemory } from './session-repository/in-memory.ts';
+import { onSqlite } from './session-repository/on-sqlite.ts';
+import type { SqliteFault } from './session-repository/sqlite.ts';
+
+const FAULTS: Faults = { ...ADDING, ...ROTATING, ...REVERTING, ...ENDING, ...LIMITING, ...PURGING, ...FAILING };
+
+describeSessionRepository('correctSessions', inMemory(correctSessions));
+
+describeMutants(
+  (make: ReturnType<typeof inMemory>, suite) => describeSessionRepository('a mutant', make, suite),
+  Object.fromEntries(
+    Object.entries(FAULTS).map(([what, fault]) => [
+      what,
+      { make: inMemory(withFault(fault)), caughtBy: fault.caughtBy },
+    ]),
+  ),
+);
+
+const RACE = 'accepts exactly one of two rotations of the same token by two instances';
+const ON_SQLITE: Readonly<Record<Exclude<SqliteFault, 'none'>, string>> = {
+  'checks the current token in one transaction, and sets the next one in another': RACE,
+  'compares the time before it waits for the lock': 'never performs a rotation after its budget',
+  'has no cascade from users to their sessions': 'loses the sessions of a user who is deleted',
+  'lets "database is locked" through':
+    'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored',
+};
+
+describe('on SQLite, which is synchronous', () => {
+  describeSessionRepository('the correct adapter', onSqlite('none'));
+
+  describeMutants(
+    (make: ReturnType<typeof onSqlite>, suite) => describeSessionRepository('a mutant', make, suite),
+    Object.fromEntries(
+      Object.entries(ON_SQLITE).map(([fault, caughtBy]) => [fault, { make: onSqlite(fault as SqliteFault), caughtBy }]),
+    ),
+  );
+});

@@ -1,0 +1,75 @@
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import {
+  byLastUse,
+  isLive,
+  reverted,
+  rotated,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionKey,
+} from '../../../src/domain/session.ts';
+import { type Access, type Rows, translating } from '../harness/shared-rows.ts';
+
+/** The connection of an instance, and the budget of its rotations in milliseconds. */
+export type Connection = { readonly access: Access<Session>; readonly budget: number };
+
+/** The time on a clock that all threads of this process share. */
+export const now = (): number => performance.timeOrigin + performance.now();
+
+export const findIn = (rows: Rows<Session>, { id, userId }: SessionKey): Session | null => {
+  const session = rows.get(id);
+  return session?.userId === userId ? session : null;
+};
+
+export const ofUser = (rows: Rows<Session>, userId: string): Session[] =>
+  rows.all().filter((session) => session.userId === userId);
+
+export const liveOf = (rows: Rows<Session>, userId: string, at: number): Session[] =>
+  ofUser(rows, userId)
+    .filter((session) => isLive(session, at))
+    .sort(byLastUse);
+
+/** The mutants differ from this adapter in one fault each. */
+export const correctSessions = ({ access: untranslated, budget }: Connection): SessionRepository => {
+  const access = translating(untranslated);
+  return {
+    add: (session) =>
+      access((rows) => {
+        if (rows.get(session.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
+        rows.set(session);
+        for (const { id } of liveOf(rows, session.userId, session.createdAt).slice(SESSIONS_PER_USER)) rows.delete(id);
+      }),
+    find: (key) => access((rows) => findIn(rows, key)),
+    rotate: (rotation) => {
+      const deadline = now() + budget;
+      return access((rows) => {
+        if (now() >= deadline) return 'too-late';
+        const session = findIn(rows, { id: rotation.sessionId, userId: rotation.userId });
+        const next = session && rotated(session, rotation);
+        if (next === null) return 'stale';
+        rows.set(next);
+        return 'rotated';
+      });
+    },
+    revert: (rotation) =>
+      access((rows) => {
+        const session = findIn(rows, { id: rotation.sessionId, userId: rotation.userId });
+        const before = session && reverted(session, rotation);
+        if (before !== null) rows.set(before);
+      }),
+    end: (key) => access((rows) => findIn(rows, key) !== null && rows.delete(key.id)),
+    listByUser: (userId, at) => access((rows) => liveOf(rows, userId, at)),
+    endByUser: (userId, exceptId) =>
+      access((rows) => {
+        for (const { id } of ofUser(rows, userId)) if (id !== exceptId) rows.delete(id);
+      }),
+    purge: (at, limit) =>
+      access((rows) => {
+        const expired = rows.all().filter((session) => !isLive(session, at));
+        const purged = expired.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
+        for (const { id } of purged) rows.delete(id);
+        return purged.length;
+      }),
+  };
+};

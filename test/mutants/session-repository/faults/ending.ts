@@ -1,0 +1,45 @@
+import { byLastUse } from '../../../../src/domain/session.ts';
+import { liveOf, ofUser } from '../correct.ts';
+import type { Faults } from './fault.ts';
+
+export const ENDING: Faults = {
+  'ends a session of another user': {
+    wrong: ({ access }) => ({ end: ({ id }) => access((rows) => rows.delete(id)) }),
+    caughtBy: 'does not end a session of another user',
+  },
+  'always says that it ended a session': {
+    wrong: (_connection, correct) => ({ end: async (key) => (await correct.end(key)) || true }),
+    caughtBy: 'ends a session, and returns false when there is none',
+  },
+  'ends the sessions of all users': {
+    wrong: ({ access }) => ({
+      endByUser: (_userId, exceptId) =>
+        access((rows) => {
+          for (const { id } of rows.all()) if (id !== exceptId) rows.delete(id);
+        }),
+    }),
+    caughtBy: 'ends all sessions of one user',
+  },
+  'ends the session that was to be kept': {
+    wrong: (_connection, correct) => ({ endByUser: (userId) => correct.endByUser(userId, null) }),
+    caughtBy: 'ends all sessions of one user except one',
+  },
+  'lists expired sessions': {
+    wrong: ({ access }) => ({
+      listByUser: (userId) => access((rows) => ofUser(rows, userId).sort(byLastUse)),
+    }),
+    caughtBy: 'lists the live sessions of one user, the most recently used first',
+  },
+  'lists a session in the millisecond of its expiry': {
+    wrong: ({ access }) => ({
+      listByUser: (userId, at) => access((rows) => liveOf(rows, userId, at - 1)),
+    }),
+    caughtBy: 'treats a session as expired at its expiry, and as live a millisecond before',
+  },
+  'lists the sessions in the order of their creation': {
+    wrong: ({ access }) => ({
+      listByUser: (userId, at) => access((rows) => liveOf(rows, userId, at).sort((a, b) => (a.id < b.id ? 1 : -1))),
+    }),
+    caughtBy: 'lists the live sessions of one user, the most recently used first',
+  },
+};

@@ -1,0 +1,48 @@
+import { isLive, type Session } from '../../../../src/domain/session.ts';
+import type { Access } from '../../harness/shared-rows.ts';
+import type { Faults } from './fault.ts';
+
+const purgeBy =
+  (access: Access<Session>, choose: (sessions: Session[], at: number, limit: number) => Session[]) =>
+  (at: number, limit: number) =>
+    access((rows) => {
+      const purged = choose(rows.all(), at, limit);
+      for (const { id } of purged) rows.delete(id);
+      return purged.length;
+    });
+
+export const PURGING: Faults = {
+  'purges in any order': {
+    wrong: ({ access }) => ({
+      purge: purgeBy(access, (all, at, limit) => all.filter((session) => !isLive(session, at)).slice(0, limit)),
+    }),
+    caughtBy: 'purges those first that expired first',
+  },
+  'purges a session a millisecond before its expiry': {
+    wrong: ({ access }) => ({
+      purge: purgeBy(access, (all, at, limit) => all.filter(({ expiresAt }) => expiresAt <= at + 1).slice(0, limit)),
+    }),
+    caughtBy: 'purges expired sessions, and only those',
+  },
+  'keeps a session in the millisecond of its expiry': {
+    wrong: (_connection, correct) => ({ purge: (at, limit) => correct.purge(at - 1, limit) }),
+    caughtBy: 'purges expired sessions, and only those',
+  },
+  'purges more than the limit': {
+    wrong: (_connection, correct) => ({ purge: (at) => correct.purge(at, Number.MAX_SAFE_INTEGER) }),
+    caughtBy: 'purges expired sessions, and only those',
+  },
+  'counts what it meant to purge': {
+    wrong: ({ access }) => ({
+      purge: async (at, limit) => {
+        const expired = await access((rows) => rows.all().filter((session) => !isLive(session, at)));
+        const chosen = expired.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
+        for (const { id } of chosen) await access((rows) => rows.delete(id));
+        return chosen.length;
+      },
+    }),
+    caughtBy: 'purges each session once when two instances purge',
+  },
+};
+
+/** Faults that need the untranslated access. */

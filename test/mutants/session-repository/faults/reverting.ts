@@ -1,0 +1,54 @@
+import { type Rotation, reverted } from '../../../../src/domain/session.ts';
+import { byIdAlone, changeBy, type Faults } from './fault.ts';
+
+const REVERTS = 'keeps the times and the remembered tokens when a rotation is reverted';
+
+const revertBy =
+  (...given: Parameters<typeof changeBy>) =>
+  async (rotation: Rotation): Promise<void> =>
+    void (await changeBy(...given)(rotation));
+
+export const REVERTING: Faults = {
+  'does not revert': {
+    wrong: () => ({ revert: async () => undefined }),
+    caughtBy: 'reverts a rotation, so that the rotated token is current again',
+  },
+  'resets the time of the rotation': {
+    wrong: ({ access }) => ({
+      revert: revertBy(access, (session, rotation) => {
+        const before = reverted(session, rotation);
+        return before && { ...before, rotatedAt: session.createdAt };
+      }),
+    }),
+    caughtBy: REVERTS,
+  },
+  'sets the time of the rotation again whenever it is called': {
+    wrong: ({ access }) => ({
+      revert: revertBy(access, (session, rotation) =>
+        [rotation.from, rotation.to].includes(session.currentTokenId)
+          ? { ...session, currentTokenId: rotation.from, rotatedAt: rotation.at }
+          : null,
+      ),
+    }),
+    caughtBy: REVERTS,
+  },
+  'forgets the previous token when it reverts': {
+    wrong: ({ access }) => ({
+      revert: revertBy(access, (session, rotation) => {
+        const before = reverted(session, rotation);
+        return before && { ...before, previousTokenId: null };
+      }),
+    }),
+    caughtBy: REVERTS,
+  },
+  'reverts a rotation that was followed by another': {
+    wrong: ({ access }) => ({
+      revert: revertBy(access, (session, { from }) => ({ ...session, currentTokenId: from })),
+    }),
+    caughtBy: 'does not revert a rotation that was followed by another',
+  },
+  'reverts in a session of another user': {
+    wrong: ({ access }) => ({ revert: revertBy(access, reverted, byIdAlone) }),
+    caughtBy: 'reverts nothing in a session that was ended or never rotated',
+  },
+};

@@ -1,0 +1,113 @@
+import { type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
+import { findIn } from '../correct.ts';
+import { byIdAlone, changeBy, type Faults, keyOf } from './fault.ts';
+
+/** Rotates by a rule that may be another one than the domain's, at any time. */
+const rotateBy =
+  (...given: Parameters<typeof changeBy>) =>
+  async (rotation: Rotation): Promise<RotationOutcome> =>
+    (await changeBy(...given)(rotation)) ? 'rotated' : 'stale';
+
+export const ROTATING: Faults = {
+  'checks the current token, and then sets the next one': {
+    wrong: ({ access }) => ({
+      rotate: async (rotation) => {
+        const session = await access((rows) => findIn(rows, keyOf(rotation)));
+        const next = session && rotated(session, rotation);
+        if (next === null) return 'stale';
+        await access((rows) => rows.set(next));
+        return 'rotated';
+      },
+    }),
+    caughtBy: 'accepts exactly one of many concurrent rotations of the same token',
+  },
+  'locks a session within its own process only': {
+    wrong: ({ access }) => {
+      let last: Promise<unknown> = Promise.resolve();
+      return {
+        rotate: (rotation) => {
+          const turn = last.then(async () => {
+            const session = await access((rows) => findIn(rows, keyOf(rotation)));
+            const next = session && rotated(session, rotation);
+            if (next === null) return 'stale' as const;
+            await access((rows) => rows.set(next));
+            return 'rotated' as const;
+          });
+          last = turn;
+          return turn;
+        },
+      };
+    },
+    caughtBy: 'accepts exactly one of two rotations of the same token by two instances',
+  },
+  'rotates any token of the session': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) => rotated({ ...session, currentTokenId: rotation.from }, rotation)),
+    }),
+    caughtBy: 'changes nothing when another token is current',
+  },
+  'rotates a session of another user': {
+    wrong: ({ access }) => ({ rotate: rotateBy(access, rotated, byIdAlone) }),
+    caughtBy: 'changes nothing when another token is current',
+  },
+  'rotates a session that has expired': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) => rotated({ ...session, expiresAt: rotation.at + 1 }, rotation)),
+    }),
+    caughtBy: 'does not rotate a session that has expired or was ended',
+  },
+  'rotates a session in the millisecond of its expiry': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) =>
+        rotated({ ...session, expiresAt: session.expiresAt + 1 }, rotation),
+      ),
+    }),
+    caughtBy: 'treats a session as expired at its expiry, and as live a millisecond before',
+  },
+  'keeps the old expiry': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) => rotated(session, { ...rotation, expiresAt: session.expiresAt })),
+    }),
+    caughtBy: 'rotates a session by its current token',
+  },
+  'forgets the earlier tokens': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) => {
+        const next = rotated(session, rotation);
+        return next && { ...next, earlierTokens: [] };
+      }),
+    }),
+    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most',
+  },
+  'remembers every earlier token': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) => {
+        const { previousTokenId: tokenId, rotatedAt, earlierTokens } = session;
+        const next = rotated(session, rotation);
+        if (next === null || tokenId === null || next.earlierTokens.length === 0) return next;
+        return { ...next, earlierTokens: [{ tokenId, rotatedAt }, ...earlierTokens] };
+      }),
+    }),
+    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most',
+  },
+  'never forgets earlier tokens': {
+    wrong: ({ access }) => ({
+      rotate: rotateBy(access, (session, rotation) => rotated(session, { ...rotation, racesSince: 0 })),
+    }),
+    caughtBy: 'forgets those tokens when the last rotation can no longer be part of a race',
+  },
+  'rotates after its budget': {
+    wrong: ({ access }) => ({ rotate: rotateBy(access, rotated) }),
+    caughtBy: 'never performs a rotation after its budget',
+  },
+  'gives up waiting after its budget, and leaves the rotation to happen': {
+    wrong: ({ access, budget }) => ({
+      rotate: (rotation) =>
+        Promise.race([
+          rotateBy(access, rotated)(rotation),
+          new Promise<'too-late'>((resolve) => void setTimeout(resolve, budget, 'too-late')),
+        ]),
+    }),
+    caughtBy: 'never performs a rotation after its budget',
+  },
+};

@@ -29,16 +29,17 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     describeUserRepository('mikroOrmUserRepository', async () => {
       await database.em.execute('truncate users cascade');
       const { em, openAnother } = database;
-      let other: Database | undefined;
+      const others: Database[] = [];
       const another = async () => {
-        other = await openAnother?.();
-        return mikroOrmUserRepository(other?.em ?? em);
+        const other = (await openAnother?.()) ?? database;
+        others.push(other);
+        return mikroOrmUserRepository(other.em);
       };
       return {
         repository: mikroOrmUserRepository(em),
         another: openAnother === undefined ? absent('an embedded database serves one process') : another,
         failing: async () => mikroOrmUserRepository(failingEm(em)),
-        close: async () => other?.close(),
+        close: async () => void (await Promise.all(others.map((other) => other.close()))),
       };
     });
   });

@@ -8,7 +8,7 @@ export type Absent = { readonly absent: string };
 
 export const absent = (reason: string): Absent => ({ absent: reason });
 
-/** The hooks that every store has. Each is called at most once in a test; `close` also closes what they opened. */
+/** The hooks that every store has. A test may call one several times; `close` also closes what they opened. */
 export type StoreHooks<Port> = {
   /**
    * Opens a second instance over the same store, as another process has it: over connections of its own. That of a synchronous

@@ -6,7 +6,13 @@ import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 export type ThreadData = { readonly module: string; readonly data: unknown };
 export type Call = { readonly id: number; readonly method: string; readonly given: readonly unknown[] };
 export type Failure = { readonly code: ErrorCode | null; readonly reason: string };
-export type Reply = { readonly id: number; readonly result?: unknown; readonly failure?: Failure };
+/** Each call is answered twice: when it begins, and when it ends. */
+export type Reply = {
+  readonly id: number;
+  readonly begins?: true;
+  readonly result?: unknown;
+  readonly failure?: Failure;
+};
 
 const toError = ({ code, reason }: Failure): Error =>
   code === null ? new Error(reason) : new AppError(code, { reason });
@@ -19,21 +25,34 @@ const toError = ({ code, reason }: Failure): Error =>
 export const inThread = async <Port extends object>(
   module: URL,
   data: unknown,
-): Promise<{ readonly port: Port; readonly close: () => Promise<void> }> => {
+): Promise<{
+  readonly port: Port;
+  /** Resolves when every call so far has begun. */
+  readonly begun: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}> => {
   const workerData: ThreadData = { module: module.href, data };
   const worker = new Worker(new URL('./thread.ts', import.meta.url), { workerData });
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const beginning = new Map<number, () => void>();
+  let lastBegun = Promise.resolve();
   let calls = 0;
   const send = (method: string, given: readonly unknown[]): Promise<unknown> => {
     calls += 1;
     const reply = Promise.withResolvers<unknown>();
     waiting.set(calls, reply);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    beginning.set(calls, resolve);
+    lastBegun = promise;
     worker.postMessage({ id: calls, method, given } satisfies Call);
     return reply.promise;
   };
   const opened = Promise.withResolvers<unknown>();
   waiting.set(0, opened);
-  worker.on('message', ({ id, result, failure }: Reply) => {
+  worker.on('message', ({ id, begins, result, failure }: Reply) => {
+    beginning.get(id)?.();
+    beginning.delete(id);
+    if (begins) return;
     const reply = waiting.get(id);
     waiting.delete(id);
     if (failure === undefined) reply?.resolve(result);
@@ -48,5 +67,5 @@ export const inThread = async <Port extends object>(
     get: (_none, method) =>
       typeof method === 'symbol' || method === 'then' ? undefined : (...given: unknown[]) => send(method, given),
   });
-  return { port, close: async () => void (await worker.terminate()) };
+  return { port, begun: () => lastBegun, close: async () => void (await worker.terminate()) };
 };

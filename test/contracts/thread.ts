@@ -15,6 +15,7 @@ const failureOf = (error: unknown): Failure =>
 const reply = (message: Reply): void => parentPort?.postMessage(message);
 
 parentPort?.on('message', ({ id, method, given }: Call) => {
+  reply({ id, begins: true });
   const called: Promise<unknown> = (async () => adapter[method](...given))();
   called.then(
     (result) => reply({ id, result }),

@@ -47,6 +47,15 @@ const alterations = (text: string) => [
   text.toLowerCase(),
 ];
 
+/** The claims of a token under a header that names no algorithm: RFC 8725 §2.1. */
+const withoutSignature = (token: string) => {
+  const [, payload = '', signature = ''] = token.split('.');
+  return ['none', 'None', 'NONE'].flatMap((alg) => {
+    const header = Buffer.from(JSON.stringify({ alg, typ: 'JWT' })).toString('base64url');
+    return [`${header}.${payload}.`, `${header}.${payload}`, `${header}.${payload}.${signature}`];
+  });
+};
+
 /** @param make makes a signer; each value of `key` stands for other keys. */
 export const describeTokenSigner = (
   name: string,
@@ -95,11 +104,21 @@ export const describeTokenSigner = (
       expect((await ours.verifyRefresh(await theirs.signRefresh(REFRESH), NOW)).ok).toBe(false);
     });
 
+    it('rejects a token that says it is not signed', async () => {
+      const signer = await make('ours');
+      const unsigned = {
+        access: withoutSignature(await signer.signAccess(ACCESS)),
+        refresh: withoutSignature(await signer.signRefresh(REFRESH)),
+      };
+      for (const token of unsigned.access) expect((await signer.verifyAccess(token, NOW)).ok, token).toBe(false);
+      for (const token of unsigned.refresh) expect((await signer.verifyRefresh(token, NOW)).ok, token).toBe(false);
+    });
+
     it('rejects a text that is not a token', async () => {
       const signer = await make('ours');
       for (const text of NO_TOKENS) {
-        expect((await signer.verifyAccess(text, NOW)).ok).toBe(false);
-        expect((await signer.verifyRefresh(text, NOW)).ok).toBe(false);
+        await expect(signer.verifyAccess(text, NOW)).resolves.toMatchObject({ ok: false });
+        await expect(signer.verifyRefresh(text, NOW)).resolves.toMatchObject({ ok: false });
       }
     });
   });

@@ -1,21 +1,22 @@
 /** Rounds that are always run. */
 const ROUNDS = 3;
-/** Rounds after which the instances are taken not to interleave: one is always ahead of the other. */
-const MOST_ROUNDS = 30;
-/** How often each has to come first, so that they have certainly worked at the same time. */
-const ENOUGH = 10;
+/** Rounds after which the instances are taken not to come closer: one is always ahead of the other. */
+const MOST_ROUNDS = 40;
+/** How often one has to overtake the other, so that they have certainly worked on the same things at the same time. */
+const ENOUGH = 20;
+
+const overtakings = (winners: readonly boolean[]): number =>
+  winners.filter((winner, at) => at > 0 && winner !== winners[at - 1]).length;
 
 /**
- * Repeats a race of two instances until each has won often, however busy the machine is.
- * @param round returns how often each has won.
+ * Repeats a race of two instances until they have overtaken each other often, however busy the machine is.
+ * @param round both do the same things in the same order; returns for each of them whether the other instance came first.
  */
-export const untilBothHaveWon = async (round: () => Promise<readonly [number, number]>): Promise<void> => {
-  const won = [0, 0];
+export const untilClose = async (round: () => Promise<readonly boolean[]>): Promise<void> => {
+  let close = 0;
   for (let count = 0; count < MOST_ROUNDS; count += 1) {
-    if (count >= ROUNDS && won.every((times) => times >= ENOUGH)) return;
-    const [theirs, ours] = await round();
-    won[0] = (won[0] ?? 0) + theirs;
-    won[1] = (won[1] ?? 0) + ours;
+    if (count >= ROUNDS && close >= ENOUGH) return;
+    close += overtakings(await round());
   }
 };
 

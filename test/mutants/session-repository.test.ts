@@ -28,9 +28,9 @@ describeMutants(
   ),
 );
 
-const RACE = 'accepts exactly one of two rotations of the same token by two instances';
+const RACE = 'accepts exactly one of two rotations that wait for the store';
 const ON_SQLITE: Readonly<Record<Exclude<SqliteFault, 'none'>, string>> = {
-  'checks the current token in one transaction, and sets the next one in another': RACE,
+  'checks the current token, and then sets the next one': RACE,
   'compares the time before it waits for the lock': 'never performs a rotation after its budget',
   'has no cascade from users to their sessions': 'loses the sessions of a user who is deleted',
   'lets "database is locked" through':

@@ -15,6 +15,7 @@ import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domai
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
  * - accepts exactly one of two rotations of the same token by two instances
+ * - accepts exactly one of two rotations that wait for the store
  * - never performs a rotation after its budget
  * - reverts a rotation, so that the rotated token is current again
  * - keeps the times and the remembered tokens when a rotation is reverted

@@ -33,6 +33,7 @@ export type Verified<T> =
  * - rejects a token that was changed in any part
  * - rejects an access token as a refresh token, and vice versa
  * - rejects a token signed with another key
+ * - rejects a token that says it is not signed
  * - rejects a text that is not a token
  */
 export interface TokenSigner {

@@ -9,6 +9,7 @@ import { recoveringSessionRepository } from '../../../src/adapters/session-repos
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { absent } from '../../contracts/hooks.ts';
+import type { DelayedSessions } from '../../contracts/session-repository/store.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
@@ -50,13 +51,14 @@ const SHORT_BUDGET = 200;
 const untilOver = (): Promise<void> => setTimeout(2 * SHORT_BUDGET);
 
 /** Sessions whose rows somebody else has locked: in an embedded database, that holds up every statement. */
-const delayedByLock = (em: SqlEntityManager) => {
-  const released = Promise.withResolvers<void>();
+const delayedByLock = (em: SqlEntityManager): DelayedSessions => {
+  let released = Promise.withResolvers<void>();
   let locking: Promise<void> = Promise.resolve();
   return {
     repository: mikroOrmSessionRepository(em, { budget: SHORT_BUDGET }),
     hold: async () => {
       const locked = Promise.withResolvers<void>();
+      released = Promise.withResolvers();
       locking = em.fork().transactional(async (transaction) => {
         await transaction.execute('select id from sessions for update');
         locked.resolve();
@@ -91,10 +93,11 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
 
     describeSessionRepository('mikroOrmSessionRepository', async () => {
       const { em, openAnother } = database;
-      let other: Database | undefined;
+      const others: Database[] = [];
       const another = async () => {
-        other = await openAnother?.();
-        return mikroOrmSessionRepository(other?.em ?? em);
+        const other = (await openAnother?.()) ?? database;
+        others.push(other);
+        return mikroOrmSessionRepository(other.em);
       };
       return {
         ...(await empty()),
@@ -102,7 +105,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
         failing: async () => mikroOrmSessionRepository(failingEm(em)),
         delayed: async () => delayedByLock(em),
         deleteUser: async (id) => void (await em.execute('delete from users where id = ?', [id])),
-        close: async () => other?.close(),
+        close: async () => void (await Promise.all(others.map((other) => other.close()))),
       };
     });
 

@@ -1,15 +1,12 @@
 import { expect } from 'vitest';
-import { EARLIER_TOKENS_KEPT, type RotationOutcome } from '../../../src/domain/session.ts';
+import { EARLIER_TOKENS_KEPT } from '../../../src/domain/session.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import { expectTranslated } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
-import { atBoth, untilBothHaveWon } from '../two-instances.ts';
+import { atBoth, untilClose } from '../two-instances.ts';
 import type { GivenSessions } from './store.ts';
 
 const RACERS = 50;
-
-const winsIn = (outcomes: readonly RotationOutcome[]): number =>
-  outcomes.filter((outcome) => outcome === 'rotated').length;
 
 export const rotating = ({ it }: Tests<GivenSessions>): void => {
   it('rotates a session by its current token', async ({ sessions, stored }) => {
@@ -98,15 +95,28 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
   it('accepts exactly one of two rotations of the same token by two instances', async (given) => {
     const { sessions, owner, storedSeries, hook } = given;
     const another = await hook('another')();
-    await untilBothHaveWon(async () => {
+    await untilClose(async () => {
       const series = await storedSeries(40);
       const [theirs, ours] = await atBoth(another, sessions, (instance) =>
         Promise.all(series.map((session) => instance.rotate(aRotation(session)))),
       );
       for (const at of series.keys()) expect([theirs[at], ours[at]].sort()).toEqual(['rotated', 'stale']);
       await sessions.endByUser(owner, null);
-      return [winsIn(theirs), winsIn(ours)];
+      return theirs.map((outcome) => outcome === 'rotated');
     });
+  });
+
+  it('accepts exactly one of two rotations that wait for the store', async ({ sessions, stored, hook }) => {
+    const { hold, release } = await hook('delayed')();
+    const instances = [await hook('another')(), await hook('another')()];
+    for (let round = 0; round < 3; round += 1) {
+      const session = await stored();
+      await hold();
+      const rotations = instances.map((instance) => instance.rotate(aRotation(session)));
+      await release();
+      expect((await Promise.all(rotations)).sort()).toEqual(['rotated', 'stale']);
+      expect(await sessions.find(session)).toMatchObject({ previousTokenId: session.currentTokenId });
+    }
   });
 
   it('never performs a rotation after its budget', async ({ sessions, stored, hook }) => {

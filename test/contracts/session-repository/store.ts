@@ -5,20 +5,23 @@ import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
-/** An instance of the adapter whose store can be delayed. */
+/** An instance of the adapter whose store can be delayed, several times. */
 export type DelayedSessions = {
   /** Has a budget of its own, a short one. */
   readonly repository: SessionRepository;
-  /** From now on, the store executes nothing that this instance asks for: it is slow, or locked by somebody. */
+  /** From now on, the store executes no write that this instance asks for: it is slow, or locked by somebody. */
   hold(): Promise<void>;
-  /** Waits until the budget of every call is over, by any clock, and lets the store execute what was held back. */
+  /**
+   * Waits until the budget of every call is over by any clock, and lets the store execute what was held back. A call in another
+   * thread may begin late: see `begun` of `inThread`.
+   */
   release(): Promise<void>;
 };
 
 /** An adapter under test, and what the contract does with its store. A hook that cannot be offered is `absent(why)`. */
 export type SessionStore = StoreHooks<SessionRepository> & {
   readonly repository: SessionRepository;
-  /** Opens an instance over the same store for a rotation that is delayed past its budget. */
+  /** Opens an instance over the same store, for rotations that are delayed past their budget. */
   readonly delayed: (() => Promise<DelayedSessions>) | Absent;
   /** Deletes a user from the store. */
   readonly deleteUser: ((id: string) => Promise<void>) | Absent;

@@ -19,9 +19,6 @@ export const DUPLICATE = { name: 'AppError', code: 'AUTH_USER_DUPLICATE' };
 export const alternated = (text: string): string =>
   [...text].map((letter, at) => (at % 2 === 0 ? letter.toUpperCase() : letter.toLowerCase())).join('');
 
-export const fulfilledIn = (outcomes: readonly PromiseSettledResult<unknown>[]): number =>
-  outcomes.filter(({ status }) => status === 'fulfilled').length;
-
 export const givenUsers = async (make: () => Promise<UserStore>, run: Run) => {
   const store = await make();
   /** A hook of the store; without it, the test is skipped. */

@@ -12,25 +12,20 @@ const SHORT_BUDGET = 50;
 const PATIENCE = 30_000;
 const ADAPTER = new URL('./sqlite.ts', import.meta.url);
 
-/** Resolves when the counter has changed. */
-const untilChanged = async (counter: Int32Array, from: number): Promise<void> => {
-  await Atomics.waitAsync(counter, 0, from).value;
-};
-
 /** A file of SQLite with all hooks: what has to run at the same time runs in another thread. */
 export const onSqlite = (fault: SqliteFault) => async (): Promise<SessionStore> => {
   const directory = temporaryDirectory();
-  const counter = (): Int32Array => new Int32Array(new SharedArrayBuffer(4));
   const options: SqliteOptions = {
     path: join(directory.path, 'sessions.db'),
     fault,
     budget: 60_000,
     patience: PATIENCE,
-    begun: counter(),
   };
   const closing: (() => unknown)[] = [];
+  const threads: (() => Promise<void>)[] = [];
   const inAnotherThread = async (given: Partial<SqliteOptions>): Promise<SessionRepository> => {
-    const { port, close } = await inThread<SessionRepository>(ADAPTER, { ...options, ...given });
+    const { port, begun, close } = await inThread<SessionRepository>(ADAPTER, { ...options, ...given });
+    threads.push(begun);
     closing.push(close);
     return port;
   };
@@ -51,23 +46,15 @@ export const onSqlite = (fault: SqliteFault) => async (): Promise<SessionStore> 
       closing.push(() => locking.close());
       return repository;
     },
-    delayed: async () => {
-      const begun = counter();
-      const repository = await inAnotherThread({ begun, budget: SHORT_BUDGET });
-      let before = 0;
-      return {
-        repository,
-        hold: async () => {
-          before = Atomics.load(begun, 0);
-          admin.exec('begin immediate');
-        },
-        release: async () => {
-          await untilChanged(begun, before);
-          await setTimeout(2 * SHORT_BUDGET);
-          admin.exec('commit');
-        },
-      };
-    },
+    delayed: async () => ({
+      repository: await inAnotherThread({ budget: SHORT_BUDGET }),
+      hold: async () => admin.exec('begin immediate'),
+      release: async () => {
+        await Promise.all(threads.map((begun) => begun()));
+        await setTimeout(2 * SHORT_BUDGET);
+        admin.exec('commit');
+      },
+    }),
     deleteUser: async (id) => void admin.prepare('delete from users where id = ?').run(id),
     close: async () => {
       for (const close of closing) await close();

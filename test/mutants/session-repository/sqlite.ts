@@ -8,7 +8,7 @@ import { correctSessions, findIn, now } from './correct.ts';
 /** What is wrong with an adapter on SQLite. Each of these comes about easily, and only in a store that several threads share. */
 export type SqliteFault =
   | 'none'
-  | 'checks the current token in one transaction, and sets the next one in another'
+  | 'checks the current token, and then sets the next one'
   | 'compares the time before it waits for the lock'
   | 'has no cascade from users to their sessions'
   | 'lets "database is locked" through';
@@ -20,8 +20,6 @@ export type SqliteOptions = {
   readonly budget: number;
   /** Milliseconds for which a locked file is waited for. */
   readonly patience: number;
-  /** Counts the transactions that were begun. */
-  readonly begun: Int32Array;
 };
 
 const TABLES = (cascade: string) => `
@@ -65,7 +63,6 @@ export const open = (options: SqliteOptions): SessionRepository => {
   const database = openFile(options);
   const rows = rowsOf(database);
   const transaction = <Result>(step: (rows: Rows<Session>) => Result): Result => {
-    Atomics.add(options.begun, 0, 1);
     database.exec('begin immediate');
     try {
       return step(rows);
@@ -75,7 +72,7 @@ export const open = (options: SqliteOptions): SessionRepository => {
   };
   const access: Access<Session> = async (step) => transaction(step);
   const correct = correctSessions({ access, budget: options.budget });
-  const rotate = rotateWith(transaction, options);
+  const rotate = rotateWith(rows, transaction, options);
   if (options.fault === 'lets "database is locked" through') {
     return { ...correct, find: (key) => access((stored) => findIn(stored, key)) };
   }
@@ -83,23 +80,24 @@ export const open = (options: SqliteOptions): SessionRepository => {
 };
 
 const rotateWith = (
+  rows: Rows<Session>,
   transaction: <Result>(step: (rows: Rows<Session>) => Result) => Result,
   { fault, budget }: SqliteOptions,
 ): SessionRepository['rotate'] | null => {
   switch (fault) {
-    case 'checks the current token in one transaction, and sets the next one in another':
+    case 'checks the current token, and then sets the next one':
       return async (rotation) => {
-        const session = transaction((rows) => findIn(rows, { id: rotation.sessionId, userId: rotation.userId }));
+        const session = findIn(rows, { id: rotation.sessionId, userId: rotation.userId });
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
-        transaction((rows) => rows.set(next));
+        rows.set(next);
         return 'rotated';
       };
     case 'compares the time before it waits for the lock':
       return async (rotation) => {
         const deadline = now() + budget;
         if (now() >= deadline) throw new AppError('DB_QUERY_FAILED');
-        return transaction((rows) => {
+        return transaction(() => {
           const session = findIn(rows, { id: rotation.sessionId, userId: rotation.userId });
           const next = session && rotated(session, rotation);
           if (next === null) return 'stale';

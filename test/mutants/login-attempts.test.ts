@@ -1,0 +1,31 @@
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import type { LoginAttempts } from '../../src/application/ports/login-attempts.ts';
+import type { AttemptsStore } from '../contracts/login-attempts/store.ts';
+import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
+import { describeMutants } from './harness/describe-mutants.ts';
+import { sharedRows } from './harness/shared-rows.ts';
+import { type Connection, correctAttempts, type Throttle } from './login-attempts/correct.ts';
+import { FAULTS, withFault } from './login-attempts/faults.ts';
+
+const inMemory = (open: (connection: Connection) => LoginAttempts) => async (): Promise<AttemptsStore> => {
+  const shared = sharedRows<Throttle>();
+  const { now, advance } = fixedClock(Date.UTC(2026, 0, 1));
+  return {
+    attempts: open({ access: shared.connect(), now }),
+    another: async () => open({ access: shared.connect(), now }),
+    failing: async () => open({ access: shared.connectFailing(), now }),
+    pass: async (milliseconds) => advance(milliseconds),
+  };
+};
+
+describeLoginAttempts('correctAttempts', inMemory(correctAttempts));
+
+describeMutants(
+  (make: ReturnType<typeof inMemory>, suite) => describeLoginAttempts('a mutant', make, suite),
+  Object.fromEntries(
+    Object.entries(FAULTS).map(([what, fault]) => [
+      what,
+      { make: inMemory(withFault(fault)), caughtBy: fault.caughtBy },
+    ]),
+  ),
+);

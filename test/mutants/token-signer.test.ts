@@ -1,0 +1,98 @@
+import { createHmac } from 'node:crypto';
+import type { TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
+import { describeTokenSigner } from '../contracts/token-signer.contract.ts';
+import { describeMutants } from './harness/describe-mutants.ts';
+
+/** What a signer leaves out, or does in another way. */
+type Fault = {
+  readonly key?: string;
+  readonly type?: false;
+  readonly signature?: false;
+  readonly none?: true;
+  readonly canonical?: false;
+  /** Seconds added to the expiry; `null` when it is ignored. */
+  readonly leeway?: number | null;
+  readonly sessionId?: false;
+  readonly throws?: true;
+};
+
+type Signed = { readonly claims: { readonly exp: number; readonly tokenType: string }; readonly sessionId: string };
+
+const json = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+const base64url = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const isCanonical = (text: string): boolean => text === Buffer.from(text, 'base64url').toString('base64url');
+const refused: Verified<never> = { ok: false, reason: 'malformed' };
+
+/** A small signer by HMAC, and what is wrong with it. */
+const signer =
+  (fault: Fault) =>
+  async (key: 'ours' | 'theirs'): Promise<TokenSigner> => {
+    const mac = (text: string): string =>
+      createHmac('sha256', fault.key ?? key)
+        .update(text)
+        .digest('base64url');
+    const sign = async (token: Signed): Promise<string> => {
+      const text = `${base64url({ alg: 'HS256' })}.${base64url(token)}`;
+      return `${text}.${mac(text)}`;
+    };
+    const isSigned = (header: string, payload: string, signature: string): boolean => {
+      if (fault.signature === false || (fault.none && json(header).alg === 'none')) return true;
+      const given = fault.canonical === false ? Buffer.from(signature, 'base64url').toString('base64url') : signature;
+      return given === mac(`${header}.${payload}`) && (fault.canonical === false || isCanonical(signature));
+    };
+    const read = <Token extends Signed>(text: string, type: string, now: number): Verified<Token> => {
+      const [header = '', payload = '', signature = '', ...more] = text.split('.');
+      if (more.length > 0 || !isSigned(header, payload, signature)) return refused;
+      const token = json(payload);
+      if (fault.type !== false && token.claims.tokenType !== type) return refused;
+      if (fault.leeway !== null && now >= (token.claims.exp + (fault.leeway ?? 0)) * 1_000) return refused;
+      return { ok: true, token: fault.sessionId === false ? { ...token, sessionId: '' } : token };
+    };
+    const verify = async <Token extends Signed>(text: string, type: string, now: number): Promise<Verified<Token>> => {
+      try {
+        return read(text, type, now);
+      } catch (error) {
+        if (fault.throws) throw error;
+        return refused;
+      }
+    };
+    return {
+      signAccess: sign,
+      signRefresh: sign,
+      verifyAccess: (text, now) => verify(text, 'access', now),
+      verifyRefresh: (text, now) => verify(text, 'refresh', now),
+    };
+  };
+
+describeTokenSigner('the correct signer', signer({}));
+
+const CHANGED = 'rejects a token that was changed in any part';
+const EXPIRED = 'rejects a token from the second of its expiry on';
+
+describeMutants((make: ReturnType<typeof signer>, suite) => describeTokenSigner('a mutant', make, suite), {
+  'forgets the session': {
+    make: signer({ sessionId: false }),
+    caughtBy: 'returns the claims and the session that it signed',
+  },
+  'ignores the expiry': { make: signer({ leeway: null }), caughtBy: EXPIRED },
+  'tolerates a second': { make: signer({ leeway: 1 }), caughtBy: EXPIRED },
+  'expires tokens a second early': { make: signer({ leeway: -1 }), caughtBy: EXPIRED },
+  'ignores the signature': { make: signer({ signature: false }), caughtBy: CHANGED },
+  'decodes the signature leniently': { make: signer({ canonical: false }), caughtBy: CHANGED },
+  'takes a token at its word that it is not signed': {
+    make: signer({ none: true }),
+    caughtBy: 'rejects a token that says it is not signed',
+  },
+  'takes an access token for a refresh token': {
+    make: signer({ type: false }),
+    caughtBy: 'rejects an access token as a refresh token, and vice versa',
+  },
+  'has one key in all installations': {
+    make: signer({ key: 'built in' }),
+    caughtBy: 'rejects a token signed with another key',
+  },
+  'throws at a text that is no token': {
+    make: signer({ throws: true, signature: false }),
+    caughtBy: 'rejects a text that is not a token',
+  },
+});

@@ -36,6 +36,10 @@ describe.each(ports)('the port %s', (port) => {
     expect(titles).toHaveLength(new Set(titles).size);
   });
 
+  it('has wrong adapters that its contract catches', () => {
+    expect(readText(`test/mutants/${port}.test.ts`)).toContain('describeMutants(');
+  });
+
   it('has its contract run for every adapter', () => {
     const tests = filesBelow('test/adapters')
       .map((file) => readText(`test/adapters/${file}`))

@@ -5,7 +5,10 @@ import { describeUserRepository } from '../contracts/user-repository.contract.ts
 import { describeMutants } from './harness/describe-mutants.ts';
 import { type Access, sharedRows } from './harness/shared-rows.ts';
 import { correctUsers } from './user-repository/correct.ts';
-import { FAULTS, withFault } from './user-repository/faults.ts';
+import { ADDING } from './user-repository/faults/adding.ts';
+import { CHANGING } from './user-repository/faults/changing.ts';
+import { withFault } from './user-repository/faults/fault.ts';
+import { FINDING } from './user-repository/faults/finding.ts';
 
 const inMemory = (open: (access: Access<User>) => UserRepository) => async (): Promise<UserStore> => {
   const shared = sharedRows<User>();
@@ -21,7 +24,7 @@ describeUserRepository('correctUsers', inMemory(correctUsers));
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeUserRepository('a mutant', make, suite),
   Object.fromEntries(
-    Object.entries(FAULTS).map(([what, fault]) => [
+    Object.entries({ ...ADDING, ...FINDING, ...CHANGING }).map(([what, fault]) => [
       what,
       { make: inMemory(withFault(fault)), caughtBy: fault.caughtBy },
     ]),

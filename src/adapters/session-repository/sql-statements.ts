@@ -9,7 +9,7 @@ import { toRow } from './sql-rows.ts';
 const PURGE_LOCK = 7_263_501_949;
 
 /** Epoch seconds of the database clock, read when a row is checked, not when the statement starts. */
-export const clockOf = <Name extends keyof Tables>(eb: ExpressionBuilder<Tables, Name>) =>
+export const clockOf = <Db, Table extends keyof Db>(eb: ExpressionBuilder<Db, Table>) =>
   eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
 /**

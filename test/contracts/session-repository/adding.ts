@@ -67,7 +67,7 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
   it('returns what another instance over the same store has written', async ({ sessions, owner, stored, hook }) => {
     const another = await hook('another')();
     const session = await stored();
-    expect(await another.find(session)).toStrictEqual(session);
+    for (const instance of [another, sessions]) expect(await instance.find(session)).toStrictEqual(session);
     const rotation = aRotation(session);
     expect(await another.rotate(rotation)).toBe('rotated');
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });

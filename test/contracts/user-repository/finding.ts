@@ -90,8 +90,11 @@ export const finding = ({ it }: Tests<GivenUsers>): void => {
     const user = aUser();
     await users.add(user);
     expect(await another.findById(user.id)).toStrictEqual(user);
+    expect(await users.findById(user.id)).toStrictEqual(user);
     expect(await another.setPasswordHash(user.id, ANOTHER)).toBe(true);
-    expect(await users.findByEmail(user.email)).toMatchObject({ passwordHash: ANOTHER.passwordHash });
+    for (const found of [await users.findById(user.id), await users.findByEmail(user.email)]) {
+      expect(found).toMatchObject({ passwordHash: ANOTHER.passwordHash });
+    }
     const theirs = aUser();
     await another.add(theirs);
     expect(await users.findByUsername(theirs.username)).toStrictEqual(theirs);

@@ -163,7 +163,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     caughtBy: 'does not count an attempt that is withdrawn',
   },
   'lets errors of its driver through': {
-    wrong: ({ access, now }) => ({ begin: (attempt) => access((rows) => waitIn(rows, attempt, now())) }),
+    wrong: ({ access }, correct) => ({
+      begin: async (attempt) => {
+        await access(() => undefined);
+        return correct.begin(attempt);
+      },
+    }),
     caughtBy: 'does not reject when its store fails, or with DB_QUERY_FAILED alone',
   },
 };

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { rotated, type Session } from '../../../src/domain/session.ts';
 import type { Access, Rows } from '../harness/shared-rows.ts';
 import { correctSessions, findIn, now } from './correct.ts';
@@ -96,7 +95,7 @@ const rotateWith = (
     case 'compares the time before it waits for the lock':
       return async (rotation) => {
         const deadline = now() + budget;
-        if (now() >= deadline) throw new AppError('DB_QUERY_FAILED');
+        if (now() >= deadline) return 'too-late';
         return transaction(() => {
           const session = findIn(rows, { id: rotation.sessionId, userId: rotation.userId });
           const next = session && rotated(session, rotation);

@@ -1,6 +1,29 @@
+import type { SessionRepository } from '../../../../src/application/ports/session-repository.ts';
 import type { Session } from '../../../../src/domain/session.ts';
 import { findIn } from '../correct.ts';
 import { byIdAlone, type Faults } from './fault.ts';
+
+/** Finds sessions in a cache, which every write of the same process empties. */
+const cached = (correct: SessionRepository, copy: (session: Session) => Session): Partial<SessionRepository> => {
+  const cache = new Map<string, Session>();
+  const emptying =
+    <Given extends unknown[], Result>(write: (...given: Given) => Promise<Result>) =>
+    (...given: Given): Promise<Result> =>
+      write(...given).finally(() => cache.clear());
+  return {
+    add: emptying(correct.add),
+    rotate: emptying(correct.rotate),
+    revert: emptying(correct.revert),
+    end: emptying(correct.end),
+    endByUser: emptying(correct.endByUser),
+    purge: emptying(correct.purge),
+    find: async ({ id, userId }) => {
+      const found = cache.get(`${id} of ${userId}`) ?? (await correct.find({ id, userId }));
+      if (found !== null) cache.set(`${id} of ${userId}`, copy(found));
+      return found && copy(found);
+    },
+  };
+};
 
 export const ADDING: Faults = {
   'replaces a session that has the same id': {
@@ -21,34 +44,11 @@ export const ADDING: Faults = {
     caughtBy: 'is not affected by changes to a session that it was given or has returned',
   },
   'returns the same object again from a cache': {
-    wrong: (_connection, correct) => {
-      const cache = new Map<string, Session | null>();
-      return {
-        find: async (key) => {
-          const found = cache.get(key.id) ?? (await correct.find(key));
-          cache.set(key.id, found);
-          return found;
-        },
-      };
-    },
+    wrong: (_connection, correct) => cached(correct, (session) => session),
     caughtBy: 'is not affected by changes to a session that it was given or has returned',
   },
-  'reads a session from a cache after another instance has changed it': {
-    wrong: (_connection, correct) => {
-      const cache = new Map<string, Session | null>();
-      const forget = (id: string) => void cache.delete(id);
-      return {
-        find: async (key) => {
-          const found = cache.get(key.id) ?? (await correct.find(key));
-          if (found !== null) cache.set(key.id, structuredClone(found));
-          return structuredClone(found);
-        },
-        rotate: async (rotation) => correct.rotate(rotation).finally(() => forget(rotation.sessionId)),
-        revert: async (rotation) => correct.revert(rotation).finally(() => forget(rotation.sessionId)),
-        end: async (key) => correct.end(key).finally(() => forget(key.id)),
-        add: async (session) => correct.add(session).finally(() => cache.set(session.id, structuredClone(session))),
-      };
-    },
+  'finds a session in a cache after another instance has changed it': {
+    wrong: (_connection, correct) => cached(correct, (session) => structuredClone(session)),
     caughtBy: 'returns what another instance over the same store has written',
   },
   'finds a session whatever its user': {

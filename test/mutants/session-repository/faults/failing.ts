@@ -10,22 +10,24 @@ export const FAILING: Faults = {
     caughtBy: FAILS,
   },
   'quotes the driver in the error': {
-    wrong: ({ untranslated }) => ({
-      purge: () =>
-        untranslated(() => 0).catch((error: unknown) => {
+    wrong: ({ untranslated }, correct) => ({
+      purge: async (at, limit) => {
+        await untranslated(() => undefined).catch((error: unknown) => {
           throw new AppError('DB_QUERY_FAILED', { reason: String(error) });
-        }),
+        });
+        return correct.purge(at, limit);
+      },
     }),
     caughtBy: FAILS,
   },
   'keeps the error of the driver as the cause': {
     wrong: ({ untranslated }, correct) => ({
-      revert: (rotation) =>
-        untranslated(() => undefined)
-          .catch((cause: unknown) => {
-            throw new AppError('DB_QUERY_FAILED', { cause });
-          })
-          .then(() => correct.revert(rotation)),
+      revert: async (rotation) => {
+        await untranslated(() => undefined).catch((cause: unknown) => {
+          throw new AppError('DB_QUERY_FAILED', { cause });
+        });
+        return correct.revert(rotation);
+      },
     }),
     caughtBy: FAILS,
   },

@@ -1,0 +1,75 @@
+import { canonicalEmail, canonicalUsername } from '../../../../src/domain/account.ts';
+import { AppError } from '../../../../src/domain/errors/app-error.ts';
+import type { User } from '../../../../src/domain/user.ts';
+import type { Access } from '../../harness/shared-rows.ts';
+import { isTaken } from '../correct.ts';
+import { type Faults, inTurn } from './fault.ts';
+
+const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
+
+const add = (access: Access<User>) => async (user: User) => {
+  const taken = await access((rows) => isTaken(rows, user));
+  if (taken) throw new AppError('AUTH_USER_DUPLICATE');
+  await access((rows) => rows.set(user));
+};
+
+export const ADDING: Faults = {
+  'accepts the same username in another letter case': {
+    wrong: ({ access }) => ({
+      add: (user) =>
+        access((rows) => {
+          if (rows.all().some(({ username }) => username === user.username)) throw new AppError('AUTH_USER_DUPLICATE');
+          rows.set(user);
+        }),
+    }),
+    caughtBy: 'rejects a second user with the same username, in any letter case',
+  },
+  'accepts the same email twice': {
+    wrong: ({ access }) => ({
+      add: (user) =>
+        access((rows) => {
+          const name = canonicalUsername(user.username);
+          if (rows.all().some(({ username }) => canonicalUsername(username) === name))
+            throw new AppError('AUTH_USER_DUPLICATE');
+          rows.set({ ...user, email: canonicalEmail(user.email) });
+        }),
+    }),
+    caughtBy: 'rejects a second user with the same email, in any letter case',
+  },
+  'replaces a user that has the same id': {
+    wrong: ({ access }) => ({ add: (user) => access((rows) => rows.set(user)) }),
+    caughtBy: 'rejects a second user with the same id',
+  },
+  'calls every violation a duplicate user': {
+    wrong: (_connection, correct) => ({
+      add: (user) =>
+        correct.add(user).catch(() => {
+          throw new AppError('AUTH_USER_DUPLICATE');
+        }),
+    }),
+    caughtBy: 'rejects a second user with the same id',
+  },
+  'checks whether a name is taken, and then adds': {
+    wrong: ({ access }) => ({ add: add(access) }),
+    caughtBy: 'accepts exactly one of many concurrent adds with the same username',
+  },
+  'checks whether a name is taken under a lock of its own process': {
+    wrong: ({ access }) => {
+      const turn = inTurn();
+      return { add: (user) => turn(() => add(access)(user)) };
+    },
+    caughtBy: 'accepts exactly one of two adds with the same username or email by two instances',
+  },
+  'takes any failure of an add for a duplicate': {
+    wrong: ({ untranslated }, correct) => ({
+      add: (user) =>
+        untranslated(() => undefined).then(
+          () => correct.add(user),
+          () => {
+            throw new AppError('AUTH_USER_DUPLICATE');
+          },
+        ),
+    }),
+    caughtBy: FAILS,
+  },
+};

@@ -1,0 +1,33 @@
+import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
+import type { User } from '../../../../src/domain/user.ts';
+import { type Access, translating } from '../../harness/shared-rows.ts';
+import { correctUsers } from '../correct.ts';
+
+type Wrong = (
+  connection: { readonly access: Access<User>; readonly untranslated: Access<User> },
+  correct: UserRepository,
+) => Partial<UserRepository>;
+
+/** The methods of an adapter that are wrong, and the title of the test that has to catch it. */
+type Fault = { readonly wrong: Wrong; readonly caughtBy: string };
+
+/** By what is wrong. */
+export type Faults = Readonly<Record<string, Fault>>;
+
+/** The correct adapter, except for this fault. */
+export const withFault =
+  ({ wrong }: Fault) =>
+  (untranslated: Access<User>): UserRepository => {
+    const correct = correctUsers(untranslated);
+    return { ...correct, ...wrong({ access: translating(untranslated), untranslated }, correct) };
+  };
+
+/** One after the other within this process, as with a lock of its own. */
+export const inTurn = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(work, work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+};

@@ -12,20 +12,6 @@ const replaceHash =
     return true;
   };
 
-/** Finds users in a cache, which every write of the same process empties. */
-const cached = (correct: UserRepository, copy: (user: User) => User): Partial<UserRepository> => {
-  const cache = new Map<string, User>();
-  return {
-    add: (user) => correct.add(user).finally(() => cache.clear()),
-    setPasswordHash: (id, hash) => correct.setPasswordHash(id, hash).finally(() => cache.clear()),
-    findById: async (id) => {
-      const found = cache.get(id) ?? (await correct.findById(id));
-      if (found !== null) cache.set(id, copy(found));
-      return found && copy(found);
-    },
-  };
-};
-
 export const CHANGING: Faults = {
   'ignores which hash is to be replaced': {
     wrong: (_connection, correct) => ({

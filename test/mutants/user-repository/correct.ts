@@ -37,5 +37,6 @@ export const correctUsers = (untranslated: Access<User>): UserRepository => {
         rows.set({ ...user, passwordHash, updatedAt: now, passwordChangedAt });
         return true;
       }),
+    remove: (id) => access((rows) => void rows.delete(id)),
   };
 };

@@ -62,4 +62,34 @@ export const CHANGING: Faults = {
     }),
     caughtBy: 'returns false for an unknown user',
   },
+  'keeps the row of a removed user, without an id': {
+    wrong: ({ access }) => ({
+      remove: (id) =>
+        access((rows) => {
+          const user = rows.get(id);
+          if (user === undefined) return;
+          rows.delete(id);
+          rows.set({ ...user, id: `removed ${id}` });
+        }),
+    }),
+    caughtBy: 'removes a user, so that the username and the email are free again',
+  },
+  'removes all users': {
+    wrong: ({ access }) => ({
+      remove: () =>
+        access((rows) => {
+          for (const { id } of rows.all()) rows.delete(id);
+        }),
+    }),
+    caughtBy: 'removes nothing when the user is unknown',
+  },
+  'finds the user to be removed by the username, too': {
+    wrong: ({ access }, correct) => ({
+      remove: async (id) => {
+        const user = await access((rows) => rows.all().find(({ username }) => username === id));
+        await correct.remove(user?.id ?? id);
+      },
+    }),
+    caughtBy: 'removes nothing when the user is unknown',
+  },
 };

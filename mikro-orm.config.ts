@@ -7,7 +7,8 @@ import { ormOptions } from './src/infrastructure/database/orm-options.ts';
 export default async () => {
   const { DATABASE_URL, DATA_DIR } = process.env;
   const { database } = parseConfig({ DATABASE_URL, DATA_DIR });
-  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory: has no schema');
+  if (database.kind !== 'embedded' && database.kind !== 'postgresql')
+    throw new Error('DATABASE_URL: MikroORM is for PostgreSQL and the embedded database only');
   if (database.kind === 'embedded') {
     makeFilesPrivate();
     process.once('exit', lockDataDir(database.dataDir));

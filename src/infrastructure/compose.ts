@@ -10,6 +10,7 @@ import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { samplingFor } from './compose/log-sampling.ts';
 import { countLoginAttempts } from './compose/login-attempts.ts';
+import type { OwnParts } from './compose/own-parts.ts';
 import type { Ports } from './compose/ports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
@@ -33,9 +34,10 @@ type AppDeps = Parameters<typeof createApp>[1];
 /** The share of the request time-out that a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
 
-/** Builds the service: the same in production and in tests, which may override ports. */
-export const compose = async (config: Config, logger: Logger, overrides: Partial<Ports> = {}): Promise<Service> => {
-  const storage = await openStorage(config, logger);
+/** Builds the service: the same in production, in tests, and with parts of a caller's own. */
+export const compose = async (config: Config, logger: Logger, own: OwnParts = {}): Promise<Service> => {
+  const overrides = own.ports ?? {};
+  const storage = await openStorage(config, logger, overrides);
   const redis = config.redisUrls.length === 0 ? null : connectRedis(config.redisUrls, logger);
   if (redis !== null) await awaitRedis(redis);
   const metrics = config.metrics === null ? null : prometheusMetrics();
@@ -43,8 +45,6 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
   const clock = overrides.clock ?? systemClock;
   const { tokens, keySet } = await openTokens(config, overrides);
   const ports: Ports = {
-    users: storage.users,
-    sessions: storage.sessions,
     tokens,
     hasher,
     blocklist: config.passwordBlocklist === 'common' ? await zxcvbnPasswordBlocklist() : null,
@@ -52,11 +52,13 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     clock,
     ids: ulidGenerator(clock),
     ...overrides,
+    users: storage.users,
+    sessions: storage.sessions,
   };
   const routes = declareRoutes(useCaseDeps(config, ports, { logger, metrics }), {
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
-    checks: redis === null ? storage.checks : [...storage.checks, redisCheck(redis)],
+    checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
   });
   const sampling = samplingFor(config.environment, logger);
@@ -70,6 +72,7 @@ export const compose = async (config: Config, logger: Logger, overrides: Partial
     sampling.close();
     redis?.disconnect();
     await storage.close();
+    await own.close?.();
   };
   return { http, routes, ports, metrics, close };
 };

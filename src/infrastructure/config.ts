@@ -6,25 +6,16 @@ import { type TokenSettings, tokenSettings } from './config/token-settings.ts';
 import { readValues, type Values } from './config/values.ts';
 import type { Environment } from './config/variable.ts';
 import { mapVariables, shownDefault, withDefaults } from './config/variables.ts';
-import { warningsOf } from './config/warnings.ts';
-
-/** Times in milliseconds. */
-type DatabasePool = {
-  readonly poolSize: number;
-  readonly connectionTimeout: number;
-  readonly statementTimeout: number;
-  readonly idleTimeout: number;
-};
+import { databaseWarningsOf, warningsOf } from './config/warnings.ts';
+import { type StorageOptions, storageFor } from './storages/storages.ts';
 
 export type Config = {
   readonly environment: Environment;
   readonly host: string;
   /** 0 is any free port. */
   readonly port: number;
-  readonly database:
-    | { readonly kind: 'embedded'; readonly dataDir: string }
-    | ({ readonly kind: 'postgresql'; readonly url: string } & DatabasePool)
-    | { readonly kind: 'memory' };
+  /** What DATABASE_URL selects. */
+  readonly database: StorageOptions;
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
   /** One is a server, several are nodes of one cluster; empty without Redis. */
@@ -39,6 +30,8 @@ export type Config = {
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   /** What is allowed but risky or probably a mistake: one line for each. */
   readonly warnings: readonly string[];
+  /** The same about the database, for a service that opens it. */
+  readonly databaseWarnings: readonly string[];
   /** The address of the metrics; `null` when they are off. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
 } & HttpSettings &
@@ -59,23 +52,6 @@ export class ConfigError extends Error {
 export const CONFIG_VARIABLES = Object.values(
   mapVariables((name, variable) => ({ name, default: shownDefault(variable), meaning: variable.meaning })),
 );
-
-const databaseOf = (values: Values): Config['database'] => {
-  const { DATABASE_URL: url, DATA_DIR: dataDir } = values;
-  if (url === undefined) return { kind: 'embedded', dataDir };
-  return url === 'memory:' ? { kind: 'memory' } : { kind: 'postgresql', url, ...poolOf(values) };
-};
-
-/** The time-outs of the database are below that of a request, which can then still report the failure. */
-const poolOf = (values: Values): DatabasePool => {
-  const half = Math.max(1, Math.floor(values.REQUEST_TIMEOUT_MS / 2));
-  return {
-    poolSize: values.DATABASE_POOL_SIZE,
-    connectionTimeout: values.DATABASE_CONNECTION_TIMEOUT ?? Math.min(3_000, half),
-    statementTimeout: values.DATABASE_STATEMENT_TIMEOUT ?? Math.min(5_000, half),
-    idleTimeout: values.DATABASE_IDLE_TIMEOUT ?? Math.min(10_000, half),
-  };
-};
 
 /** REDIS_PASSWORD is taken literally; a password in a URL is percent-encoded. */
 const redisUrlsOf = ({ REDIS_URL: urls = [], REDIS_PASSWORD: password }: Values): readonly string[] =>
@@ -102,7 +78,7 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
-    database: databaseOf(values),
+    database: storageFor(values.DATABASE_URL).optionsOf(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
     redisUrls: redisUrlsOf(values),
@@ -111,6 +87,7 @@ export const parseConfig = (env: Readonly<Record<string, string | undefined>>): 
     passwordBlocklist: values.PASSWORD_BLOCKLIST,
     logLevel: values.LOG_LEVEL,
     warnings: warningsOf(values, env),
+    databaseWarnings: databaseWarningsOf(values, env),
     metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { manageKeys } from './commands/keys.ts';
 import { type Config, parseConfig } from './config.ts';
 import { makeFilesPrivate } from './data-dir/private-data.ts';
-import { openDatabase } from './database/database.ts';
 import { serve } from './serve.ts';
+import { storageOf } from './storages/storages.ts';
 
 /** Prints the error's message to standard error, and exits. */
 const fail = (error: unknown): never => {
@@ -29,11 +29,8 @@ const serveUntilSignalled = async (config: Config): Promise<void> => {
 };
 
 /** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
-const migrate = async ({ database }: Config): Promise<void> => {
-  if (database.kind === 'memory') throw new Error('DATABASE_URL: memory: has no schema to migrate');
-  const onCreate = () => void process.stdout.write('Preparing the database …\n');
-  await (await openDatabase(database, { migrate: true, onCreate })).close();
-};
+const migrate = ({ database }: Config): Promise<void> =>
+  storageOf(database).migrate(database, () => void process.stdout.write('Preparing the database …\n'));
 
 makeFilesPrivate();
 const { argv, env, stdout } = process;

@@ -1,4 +1,5 @@
 import { currentRequest } from '../adapters/http/request/request-scope.ts';
+import type { OwnParts } from './compose/own-parts.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { purgeSessions } from './database/purge-sessions.ts';
@@ -10,10 +11,11 @@ import { VERSION } from './version.ts';
 
 /**
  * Starts the service.
+ * @param own the caller's own adapters, in place of the service's
  * @returns a function that stops it: responds to every accepted request, then closes all connections
  * @throws Error that names the invalid setting
  */
-export const serve = async (config: Config): Promise<(why: string) => Promise<void>> => {
+export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: string) => Promise<void>> => {
   const logger = createLogger(
     { level: config.logLevel, environment: config.environment, version: VERSION, pretty: process.stdout.isTTY },
     () => ({ requestId: currentRequest()?.requestId }),
@@ -22,7 +24,7 @@ export const serve = async (config: Config): Promise<(why: string) => Promise<vo
   // Before the database is created, which takes seconds.
   await probeAddress(config);
   if (config.metrics !== null) await probeMetricsAddress(config.metrics);
-  const service = await compose(config, logger);
+  const service = await compose(config, logger, own);
   const server = await listen(service.http, config);
   const metrics = config.metrics && service.metrics && (await listenForMetrics(service.metrics, config.metrics));
   const background = new AbortController();

@@ -37,7 +37,7 @@ describe('compose.yaml', () => {
     const environment = { ...PRODUCTION, ...SECRETS, ...environmentOf(container) };
     const config = parseConfig(environment);
     expect(config.environment).toBe('production');
-    expect(config.warnings).toEqual([]);
+    expect([...config.databaseWarnings, ...config.warnings]).toEqual([]);
     expect(environment.PGPASSWORD).toBe(PASSWORD);
     expect(config.redisUrls.map((url) => decodeURIComponent(new URL(url).password))).toEqual([PASSWORD]);
   });

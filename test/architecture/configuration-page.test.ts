@@ -22,7 +22,7 @@ const example = (): Record<string, string> => {
 
 describe('the production example of docs/configuration.md', () => {
   it('is accepted, without a warning', () => {
-    expect(parseConfig(example())).toMatchObject({ environment: 'production', warnings: [] });
+    expect(parseConfig(example())).toMatchObject({ environment: 'production', databaseWarnings: [], warnings: [] });
   });
 
   it('uses existing variables', () => {

@@ -69,9 +69,9 @@ describe('the layers', () => {
     }
   });
 
-  it('use adapters of ports only in the composition and the commands of the process', () => {
+  it('use adapters of ports only in the composition, the storages and the commands of the process', () => {
     const outside = readdirSync(`${ROOT}src/infrastructure`, { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts') && !/^(?:compose[./]|commands\/)/.test(file))
+      .filter((file) => file.endsWith('.ts') && !/^(?:compose[./]|storages\/|commands\/)/.test(file))
       .filter((file) => ports.some((port) => importsAdapterOf(port, readText(`src/infrastructure/${file}`))));
     expect(outside).toEqual([]);
   });

@@ -31,7 +31,7 @@ describe('the public keys of the environment', () => {
   beforeAll(async () => {
     const config = parseConfig(ENV);
     const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
-    service = await compose(config, logger, { hasher: bcryptPasswordHasher({ cost: 4 }) });
+    service = await compose(config, logger, { ports: { hasher: bcryptPasswordHasher({ cost: 4 }) } });
     server = await listen(service.http, config);
 
     const http = request(`http://127.0.0.1:${server.address.port}`);

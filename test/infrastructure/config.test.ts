@@ -84,6 +84,7 @@ describe('without any variable', () => {
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },
       logLevel: 'debug',
       warnings: [],
+      databaseWarnings: [],
       metrics: null,
     });
   });
@@ -106,6 +107,7 @@ describe('without any variable', () => {
         public: { requests: 1_000, window: 300_000 },
       },
       warnings: [],
+      databaseWarnings: [],
     });
   });
 
@@ -386,9 +388,10 @@ describe('production', () => {
   });
 
   it('allows the embedded database and no base URL, with a warning for each', () => {
-    const { database, warnings } = parseConfig({ ...PRODUCTION, DATABASE_URL: '', BASE_URL: '' });
-    expect(database).toEqual({ kind: 'embedded', dataDir: '.data' });
-    expect(warnings).toEqual([expect.stringContaining('one process'), expect.stringContaining('BASE_URL')]);
+    const config = parseConfig({ ...PRODUCTION, DATABASE_URL: '', BASE_URL: '' });
+    expect(config.database).toEqual({ kind: 'embedded', dataDir: '.data' });
+    expect(config.databaseWarnings).toEqual([expect.stringContaining('one process')]);
+    expect(config.warnings).toEqual([expect.stringContaining('BASE_URL')]);
   });
 });
 

@@ -13,6 +13,7 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
 const LONGER_THAN_ANY_TIMEOUT = 2_500;
 const IN_DATABASE = { sessionStore: 'database', redisUrls: [], requestTimeout: 30_000 } as const;
+const UNUSED = { rotationBudget: 5_000, sessionsWithin: memorySessionRepository };
 
 describe('the session store', () => {
   it.each([
@@ -20,10 +21,11 @@ describe('the session store', () => {
     [1_000, 500],
   ])('of requests that have %i ms gives a rotation in the database %i ms', async (requestTimeout, expected) => {
     const budgets: number[] = [];
-    const inDatabase = ({ budget }: { budget: number }) => {
+    const sessionsWithin = ({ budget }: { budget: number }) => {
       budgets.push(budget);
       return memorySessionRepository();
     };
+    const inDatabase = { rotationBudget: 5_000, sessionsWithin };
     const store = await openSessionStore({ ...IN_DATABASE, requestTimeout }, inDatabase, logger);
     onTestFinished(store.close);
     expect(budgets).toEqual([expected]);
@@ -32,7 +34,8 @@ describe('the session store', () => {
 
   it('holds a session whose rotation failed until that is taken back', async () => {
     const rotate = () => Promise.reject(new AppError('DB_QUERY_FAILED', { reason: 'away' }));
-    const store = await openSessionStore(IN_DATABASE, () => ({ ...memorySessionRepository(), rotate }), logger);
+    const sessionsWithin = () => ({ ...memorySessionRepository(), rotate });
+    const store = await openSessionStore(IN_DATABASE, { rotationBudget: 5_000, sessionsWithin }, logger);
     onTestFinished(store.close);
     const session = aSession();
     await expect(store.sessions.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'away' });
@@ -45,11 +48,7 @@ describe('the session store', () => {
   it('does not open without its Redis, and names the variable and nothing of its value', async () => {
     const url = `redis://user:password@127.0.0.1:${await freePort()}`;
     for (const redisUrls of [[url], [url, url]]) {
-      const opening = openSessionStore(
-        { ...IN_DATABASE, sessionStore: 'redis', redisUrls },
-        memorySessionRepository,
-        logger,
-      );
+      const opening = openSessionStore({ ...IN_DATABASE, sessionStore: 'redis', redisUrls }, UNUSED, logger);
       await expect(opening).rejects.toThrow(
         /^The Redis of REDIS_URL cannot be reached: (?:Error ECONNREFUSED|ClusterAllFailedError)$/,
       );
@@ -63,7 +62,7 @@ describe('the session store', () => {
     const redis = new Redis(url);
     onTestFinished(() => redis.disconnect());
     const settings = { ...IN_DATABASE, sessionStore: 'redis', redisUrls: [url] } as const;
-    const { sessions, checks, close } = await openSessionStore(settings, memorySessionRepository, logger);
+    const { sessions, checks, close } = await openSessionStore(settings, UNUSED, logger);
 
     const session = aSession();
     await sessions.add(session);
@@ -84,7 +83,7 @@ describe('the session store', () => {
       const { url, empty } = await takeRedisDatabase(server ?? '');
       onTestFinished(empty);
       const settings = { sessionStore: 'redis', redisUrls: [url], requestTimeout: 1_000 } as const;
-      const { sessions, close } = await openSessionStore(settings, memorySessionRepository, logger);
+      const { sessions, close } = await openSessionStore(settings, UNUSED, logger);
       onTestFinished(close);
       const session = aSession();
       await sessions.add(session);

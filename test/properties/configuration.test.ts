@@ -204,7 +204,7 @@ const brokenPromises = (config: Config): string[] => {
     keys: pairs.every(
       ({ privateKey, publicKeys }) => publicKeys.length > 0 && [privateKey, ...publicKeys].every(isP256),
     ),
-    warnings: config.warnings.every((warning) => !warning.includes(MARKER)),
+    warnings: [...config.warnings, ...config.databaseWarnings].every((warning) => !warning.includes(MARKER)),
   };
   return Object.keys(promises).filter((name) => !promises[name]);
 };

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/health.ts';
 import { redisSessionRepository } from '../../adapters/session-repository/redis.ts';
-import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { ROTATION_BUDGET, rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
 import { recoveringSessionRepository } from '../../adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Config } from '../config.ts';
@@ -13,23 +13,30 @@ export type SessionStore = {
   readonly close: () => void;
 };
 
+/** Where sessions are unless they are in Redis. */
+export type SessionsOfDatabase = {
+  /** Milliseconds after which a rotation has happened or never will, unless requests have less. */
+  readonly rotationBudget: number;
+  readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
+};
+
 /**
  * Opens the store of the sessions. Reverts a rotation whose outcome is unknown (ADR 0022).
  * @throws Error that names REDIS_URL when that Redis is required and can't be reached.
  */
 export const openSessionStore = async (
   { sessionStore, redisUrls, requestTimeout }: Pick<Config, 'sessionStore' | 'redisUrls' | 'requestTimeout'>,
-  inDatabase: (options: { budget: number }) => SessionRepository,
+  database: SessionsOfDatabase,
   logger: Logger,
 ): Promise<SessionStore> => {
-  const { rotation: budget, answer: answerBudget } = rotationBudgets(sessionStore, requestTimeout);
-  const recovering = (store: SessionRepository) => recoveringSessionRepository(store, { answerBudget });
   if (sessionStore === 'database') {
-    const sessions = recovering(inDatabase({ budget }));
+    const { rotation: budget, answer: answerBudget } = rotationBudgets(database.rotationBudget, requestTimeout);
+    const sessions = recoveringSessionRepository(database.sessionsWithin({ budget }), { answerBudget });
     return { sessions, checks: [], close: sessions.close };
   }
+  const { rotation: budget, answer: answerBudget } = rotationBudgets(ROTATION_BUDGET.redis, requestTimeout);
   const redis = await openRedis(redisUrls, logger);
-  const sessions = recovering(redisSessionRepository(redis, { budget }));
+  const sessions = recoveringSessionRepository(redisSessionRepository(redis, { budget }), { answerBudget });
   return {
     sessions,
     checks: [{ name: 'sessions', ping: () => redis.ping(), required: true }],

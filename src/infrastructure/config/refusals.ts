@@ -1,12 +1,11 @@
 import * as v from 'valibot';
+import type { Rule } from '../storages/storage.ts';
+import { storageFor } from '../storages/storages.ts';
 import { cookiePathOf, coversAuth } from './cookie-path.ts';
 import { longestWindow, raceWindowOf } from './lifetimes.ts';
-import { overridden } from './postgresql-url.ts';
 import { cookiePath } from './schemas.ts';
 import type { Values } from './values.ts';
 import type { VariableName } from './variables.ts';
-
-type Rule = readonly [broken: boolean, problem: string];
 
 /**
  * Combinations of values that the service refuses although each value is valid by itself, a line each (ADR 0018).
@@ -60,14 +59,12 @@ const ofTokens = (values: Partial<Values>): Rule[] => {
 };
 
 const ofStores = (values: Partial<Values>): Rule[] => {
-  const { NODE_ENV, BCRYPT_COST: cost = 10, DATABASE_URL: url, REDIS_URL: redisUrls = [] } = values;
+  const { NODE_ENV, BCRYPT_COST: cost = 10, REDIS_URL: redisUrls = [] } = values;
   const production = NODE_ENV === 'production';
   const isUnset = (name: VariableName) => name in values && values[name] === undefined;
-  const given = overridden(url);
   return [
     [production && cost < 10, 'BCRYPT_COST: must be at least 10 in production'],
-    [production && url === 'memory:', 'DATABASE_URL: must name a PostgreSQL database in production'],
-    [given !== undefined, `DATABASE_URL: must not set ${given}: DATABASE_STATEMENT_TIMEOUT does`],
+    ...('DATABASE_URL' in values ? storageFor(values.DATABASE_URL).refusals(values) : []),
     [values.SESSION_STORE === 'redis' && isUnset('REDIS_URL'), 'REDIS_URL: required when SESSION_STORE is redis'],
     [
       values.REDIS_PASSWORD !== undefined && redisUrls.some((text) => new URL(text).password !== ''),

@@ -103,7 +103,7 @@ export const thresholds = v.pipe(
 );
 
 /** Whether all drivers parse the URL in the same way: no part is dropped, and all can be decoded. */
-const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
+export const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
   protocols.includes(URL.parse(text)?.protocol ?? '') && !hasControls(text.trim()) && isDecodable(text);
 
 const hasControls = (text: string): boolean => /\p{Cc}/u.test(text);
@@ -116,11 +116,6 @@ const isDecodable = (text: string): boolean => {
     return false;
   }
 };
-
-export const databaseUrl = v.pipe(
-  v.string(),
-  v.check((text) => text === 'memory:' || isUrlOf(text, ['postgres:', 'postgresql:'])),
-);
 
 /**
  * One server, or several nodes of a cluster, which differ only in their hosts and have no database number. Options in the query

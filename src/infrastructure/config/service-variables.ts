@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isStorageUrl, STORAGE_TEXTS } from '../storages/storages.ts';
 import * as form from './schemas.ts';
 import { ENVIRONMENTS, unlessProduction, type Variable } from './variable.ts';
 
@@ -105,11 +106,8 @@ export const SERVICE_VARIABLES = {
       'The directory of the embedded database and of the keys that are generated outside production. Access by other users is removed from both.',
   },
   DATABASE_URL: {
-    schema: v.optional(form.databaseUrl),
-    expected: 'a postgres:// or postgresql:// URL with special characters percent-encoded, or memory:',
-    unset: 'an embedded database in DATA_DIR',
-    meaning:
-      'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used. `memory:` loses all data at exit; production rejects it.',
+    schema: v.optional(v.pipe(v.string(), v.check(isStorageUrl))),
+    ...STORAGE_TEXTS,
   },
   MIGRATE_ON_START: {
     schema: form.flag,

@@ -1,27 +1,30 @@
+import type { Env, Rule } from '../storages/storage.ts';
+import { storageFor } from '../storages/storages.ts';
 import { coversAuth } from './cookie-path.ts';
 import { hostOf, isFar, isLoopback, isPlainHttp } from './hosts.ts';
-import { isInsecure } from './postgresql-url.ts';
 import { unknownVariables } from './unknown-variables.ts';
 import type { Values } from './values.ts';
-
-type Rule = readonly [applies: boolean, warning: string];
-type Env = Readonly<Record<string, string | undefined>>;
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
 /** What the service accepts with a warning, a line each (ADR 0018). */
 export const warningsOf = (values: Values, env: Env): string[] => [
-  ...[
+  ...applying([
     ...ofAddresses(values),
     ...ofCookie(values),
     ...ofTimes(values),
-    ...(values.NODE_ENV === 'production' ? ofProduction(values, env) : []),
-  ]
-    .filter(([applies]) => applies)
-    .map(([, warning]) => warning),
+    ...(values.NODE_ENV === 'production' ? ofProduction(values) : []),
+  ]),
   ...unknownVariables(env),
 ];
+
+/** The same about the database. */
+export const databaseWarningsOf = (values: Values, env: Env): string[] =>
+  values.NODE_ENV === 'production' ? applying(storageFor(values.DATABASE_URL).productionWarnings(values, env)) : [];
+
+const applying = (rules: readonly Rule[]): string[] =>
+  rules.filter(([applies]) => applies).map(([, warning]) => warning);
 
 const ofAddresses = (values: Values): Rule[] => {
   const { BASE_URL: url, ALLOWED_ORIGINS_DEV: dev, ALLOWED_ORIGINS_PROD: prod } = values;
@@ -76,16 +79,11 @@ const ofTimes = (values: Values): Rule[] => [
 const unlimited = (values: Values): string[] =>
   (['RATE_LIMIT_GLOBAL', 'RATE_LIMIT_STRICT', 'RATE_LIMIT_PUBLIC'] as const).filter((name) => values[name] === 'off');
 
-const ofProduction = (values: Values, env: Env): Rule[] => {
-  const { BASE_URL: baseUrl, DATABASE_URL: database } = values;
+const ofProduction = (values: Values): Rule[] => {
+  const { BASE_URL: baseUrl } = values;
   const off = unlimited(values);
   const redis = (values.REDIS_URL ?? []).map((text) => new URL(text));
   return [
-    [database === undefined, 'DATABASE_URL is unset: the embedded database supports one process only'],
-    [
-      database !== undefined && isInsecure(database, env.PGSSLMODE),
-      'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
-    ],
     [baseUrl === undefined, 'BASE_URL is unset: the type of every error points to localhost'],
     [
       baseUrl?.startsWith('https:') === true && values.TRUST_PROXY === 0,

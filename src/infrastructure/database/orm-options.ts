@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import { limitQueries } from './limit-queries.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
-export type DatabaseOptions = Exclude<Config['database'], { kind: 'memory' }>;
+export type DatabaseOptions = Extract<Config['database'], { kind: 'embedded' | 'postgresql' }>;
 type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
 const SHARED: Partial<Options> = {

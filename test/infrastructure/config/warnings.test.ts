@@ -4,7 +4,10 @@ import { DEVELOPMENT, NO_WARNINGS } from '../../support/processes/environments.t
 
 type Env = Readonly<Record<string, string>>;
 
-const warningsOf = (env: Env): readonly string[] => parseConfig(env).warnings;
+const warningsOf = (env: Env): readonly string[] => {
+  const { warnings, databaseWarnings } = parseConfig(env);
+  return [...databaseWarnings, ...warnings];
+};
 /** The first words of the warnings: the variable that each of them is about. */
 const namesOf = (env: Env): string[] => warningsOf(env).map((warning) => warning.split(/[ ,:]/)[0] ?? '');
 

@@ -13,8 +13,8 @@ export const ROTATION_BUDGET: Readonly<Record<Store, number>> = { database: 5_00
 /** For the result to arrive. Milliseconds. */
 const MARGIN = 500;
 
-/** Both are well below the time limit of a request. @param requestTimeout milliseconds. */
-export const rotationBudgets = (store: Store, requestTimeout: number): RotationBudgets => {
-  const rotation = Math.min(ROTATION_BUDGET[store], requestTimeout / 2);
+/** Both are well below the time limit of a request. @param longest that of the store. Milliseconds. */
+export const rotationBudgets = (longest: number, requestTimeout: number): RotationBudgets => {
+  const rotation = Math.min(longest, requestTimeout / 2);
   return { rotation, answer: rotation + MARGIN };
 };

@@ -1,0 +1,17 @@
+import type { Check } from '../../adapters/http/routes/health.ts';
+import type { Ports } from './ports.ts';
+
+export type OwnPorts = Partial<Ports>;
+
+/** What a caller of `serve` brings, in place of the service's own. ADR 0029. */
+export type OwnParts = {
+  /**
+   * Adapters for some of the ports. With `users` and `sessions` no database is opened; `users` alone needs SESSION_STORE=redis,
+   * since sessions in the database reference the users in it. `sessions` has to rotate within `rotationBudget(config)`, or not at all.
+   */
+  readonly ports?: OwnPorts;
+  /** Whether their stores respond: `GET /health/ready` runs these checks besides the service's. */
+  readonly checks?: readonly Check[];
+  /** Closes their stores. Called once, after the last response. */
+  readonly close?: () => Promise<void> | void;
+};

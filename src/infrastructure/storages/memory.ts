@@ -1,0 +1,32 @@
+import { memorySessionRepository } from '../../adapters/session-repository/memory.ts';
+import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
+import type { Storage } from './storage.ts';
+
+type MemoryOptions = { readonly kind: 'memory' };
+
+const URL_TEXT = 'memory:';
+
+/** Nothing is kept when the process ends. */
+export const memory: Storage<MemoryOptions> = {
+  isFor: (url) => url === URL_TEXT,
+  expected: URL_TEXT,
+  meaning: '`memory:` keeps nothing, and production refuses it.',
+  optionsOf: () => ({ kind: 'memory' }),
+  refusals: ({ NODE_ENV }) => [
+    [NODE_ENV === 'production', 'DATABASE_URL: must name a PostgreSQL database in production'],
+  ],
+  productionWarnings: () => [],
+  sessionsReferenceUsers: false,
+  rotationBudget: ROTATION_BUDGET.database,
+  open: async () => ({
+    users: memoryUserRepository(),
+    sessionsWithin: () => memorySessionRepository(),
+    checks: [],
+    connections: () => null,
+    close: async () => undefined,
+  }),
+  migrate: async () => {
+    throw new Error('DATABASE_URL: memory: has no schema to migrate');
+  },
+};

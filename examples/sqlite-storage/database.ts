@@ -1,0 +1,76 @@
+import { DatabaseSync } from 'node:sqlite';
+import { AppError } from 'tandem';
+
+/** Milliseconds that a statement waits while another process writes. SQLite waits on the main thread, which serves nobody meanwhile. */
+const BUSY_TIMEOUT = 1_000;
+
+/** The columns have the names of the members that they store. Times are epoch milliseconds. */
+const SCHEMA = `
+  create table if not exists users (
+    id text primary key,
+    username text not null unique collate nocase,
+    email text not null unique,
+    passwordHash text not null,
+    createdAt integer not null,
+    updatedAt integer not null,
+    passwordChangedAt integer not null
+  ) strict;
+
+  create table if not exists sessions (
+    id text primary key,
+    userId text not null references users (id) on delete cascade,
+    currentTokenId text not null,
+    previousTokenId text,
+    rotatedAt integer not null,
+    earlierTokens text not null,
+    createdAt integer not null,
+    expiresAt integer not null,
+    userAgent text,
+    address text
+  ) strict;
+
+  create index if not exists sessionsByUser on sessions (userId);
+  create index if not exists sessionsByExpiry on sessions (expiresAt);
+`;
+
+/** Opens the file, and creates it and its tables if necessary. Several processes may do so at the same time. */
+export const openDatabase = (path: string): DatabaseSync => {
+  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT });
+  database.exec('pragma journal_mode = wal');
+  // A commit is on the disk before it is acknowledged.
+  database.exec('pragma synchronous = full');
+  inTransaction(database, () => database.exec(SCHEMA));
+  return database;
+};
+
+/** Takes the lock for writing at the beginning, so that what the work reads is still true when it writes. */
+export const inTransaction = <Result>(database: DatabaseSync, work: () => Result): Result => {
+  database.exec('begin immediate');
+  try {
+    const result = work();
+    database.exec('commit');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback');
+    throw error;
+  }
+};
+
+/** Extended result codes, https://sqlite.org/rescode.html: no other columns are unique than the names and the emails of users. */
+const CODES = new Map<unknown, 'AUTH_USER_DUPLICATE' | 'DB_UNIQUE_VIOLATION'>([
+  [1555, 'DB_UNIQUE_VIOLATION'],
+  [2067, 'AUTH_USER_DUPLICATE'],
+]);
+
+/**
+ * Runs statements and translates their errors. The error of the driver is left out: its message may quote what is stored.
+ * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
+ */
+export const translated = async <Result>(statements: () => Result): Promise<Result> => {
+  try {
+    return statements();
+  } catch (error) {
+    const { code, errcode, errstr = code } = error as { code?: string; errcode?: number; errstr?: string };
+    throw new AppError(CODES.get(errcode) ?? 'DB_QUERY_FAILED', { reason: `SQLite ${errcode ?? ''} (${errstr})` });
+  }
+};

@@ -1,0 +1,85 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { EARLIER_TOKENS_KEPT, SESSIONS_PER_USER, type Session, type SessionRepository } from 'tandem';
+import { inTransaction, translated } from './database.ts';
+
+const toSession = (row: Record<string, SQLOutputValue>): Session =>
+  ({ ...row, earlierTokens: JSON.parse(String(row.earlierTokens)) }) as Session;
+
+/**
+ * Sessions in the table `sessions`.
+ * @param budget milliseconds after the call, within which a rotation happens or never will.
+ */
+export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000 } = {}): SessionRepository => {
+  const insert = database.prepare(`
+    insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :earlierTokens,
+      :createdAt, :expiresAt, :userAgent, :address)`);
+  const select = database.prepare('select * from sessions where id = :id and userId = :userId');
+  const selectLive = database.prepare(`
+    select * from sessions where userId = :userId and expiresAt > :now order by rotatedAt desc, id desc`);
+  const deleteSurplus = database.prepare(`
+    delete from sessions where id in (
+      select id from sessions where userId = :userId and expiresAt > :now
+      order by rotatedAt desc, id desc limit -1 offset ${SESSIONS_PER_USER})`);
+  // Compares and swaps in one statement. SQLite reads the clock when it holds the lock for writing.
+  const swapToken = database.prepare(`
+    update sessions set
+      currentTokenId = :to,
+      previousTokenId = :from,
+      rotatedAt = :at,
+      earlierTokens = iif(previousTokenId is null or rotatedAt < :racesSince, '[]', (
+        select json_group_array(json(token)) from (
+          select json_object('tokenId', previousTokenId, 'rotatedAt', rotatedAt) as token
+          union all select value from json_each(earlierTokens)
+          limit ${EARLIER_TOKENS_KEPT}))),
+      expiresAt = :expiresAt
+    where id = :sessionId and userId = :userId and currentTokenId = :from and expiresAt > :at
+      and unixepoch('subsec') * 1000 < :deadline`);
+  const swapBack = database.prepare(`
+    update sessions set currentTokenId = :from
+    where id = :sessionId and userId = :userId and currentTokenId = :to`);
+  const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');
+  const deleteOthers = database.prepare('delete from sessions where userId = :userId and id is not :exceptId');
+  const deleteExpired = database.prepare(`
+    delete from sessions where id in (
+      select id from sessions where expiresAt <= :now order by expiresAt limit :limit)`);
+
+  return {
+    async add(session) {
+      const row = { ...session, earlierTokens: JSON.stringify(session.earlierTokens) };
+      await translated(() =>
+        inTransaction(database, () => {
+          insert.run(row);
+          deleteSurplus.run({ userId: session.userId, now: session.createdAt });
+        }),
+      );
+    },
+    async find({ id, userId }) {
+      const row = await translated(() => select.get({ id, userId }));
+      return row === undefined ? null : toSession(row);
+    },
+    async rotate(rotation) {
+      const deadline = Date.now() + budget;
+      const { changes } = await translated(() => swapToken.run({ ...rotation, deadline }));
+      if (changes > 0) return 'rotated';
+      return Date.now() < deadline ? 'stale' : 'too-late';
+    },
+    async revert({ sessionId, userId, from, to }) {
+      await translated(() => swapBack.run({ sessionId, userId, from, to }));
+    },
+    async end({ id, userId }) {
+      const { changes } = await translated(() => deleteOne.run({ id, userId }));
+      return changes > 0;
+    },
+    async listByUser(userId, now) {
+      const rows = await translated(() => selectLive.all({ userId, now }));
+      return rows.map(toSession);
+    },
+    async endByUser(userId, exceptId) {
+      await translated(() => deleteOthers.run({ userId, exceptId }));
+    },
+    async purge(now, limit) {
+      const { changes } = await translated(() => deleteExpired.run({ now, limit }));
+      return Number(changes);
+    },
+  };
+};

@@ -1,0 +1,45 @@
+/**
+ * What programs import from this package: `serve`, and what an adapter of their own is made of. ADR 0029.
+ * `examples/sqlite-storage` uses it; the contracts of the ports are in `tandem/contracts`.
+ */
+export type { Check } from './adapters/http/routes/health.ts';
+export type { Clock } from './application/ports/clock.ts';
+export type { IdGenerator } from './application/ports/id-generator.ts';
+export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
+export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
+export type { PasswordHasher } from './application/ports/password-hasher.ts';
+export type { SessionRepository } from './application/ports/session-repository.ts';
+export type {
+  AccessToken,
+  RefreshToken,
+  TokenProblem,
+  TokenSigner,
+  Verified,
+} from './application/ports/token-signer.ts';
+export type { UserRepository } from './application/ports/user-repository.ts';
+export { canonicalEmail, canonicalUsername } from './domain/account.ts';
+export type { Device } from './domain/device.ts';
+export { AppError, type AppErrorOptions } from './domain/errors/app-error.ts';
+export type { ErrorCode } from './domain/errors/catalog.ts';
+export { isId } from './domain/id.ts';
+export type { Party } from './domain/login-throttle.ts';
+export { isHashable } from './domain/password.ts';
+export {
+  byLastUse,
+  EARLIER_TOKENS_KEPT,
+  isLive,
+  type RotatedToken,
+  type Rotation,
+  type RotationOutcome,
+  reverted,
+  rotated,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionKey,
+} from './domain/session.ts';
+export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
+export type { User } from './domain/user.ts';
+export type { OwnParts } from './infrastructure/compose/own-parts.ts';
+export type { Ports } from './infrastructure/compose/ports.ts';
+export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
+export { rotationBudget, serve } from './infrastructure/serve.ts';

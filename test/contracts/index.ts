@@ -1,0 +1,9 @@
+/** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0029. */
+export { describeClock } from './clock.contract.ts';
+export { describeIdGenerator } from './id-generator.contract.ts';
+export { describeLoginAttempts } from './login-attempts.contract.ts';
+export { describePasswordBlocklist } from './password-blocklist.contract.ts';
+export { describePasswordHasher } from './password-hasher.contract.ts';
+export { describeSessionRepository } from './session-repository.contract.ts';
+export { describeTokenSigner } from './token-signer.contract.ts';
+export { describeUserRepository } from './user-repository.contract.ts';

@@ -1,6 +1,8 @@
 /** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0029. */
 export { describeClock } from './clock.contract.ts';
+export { type Absent, absent } from './hooks.ts';
 export { describeIdGenerator } from './id-generator.contract.ts';
+export { inThread } from './in-thread.ts';
 export { describeLoginAttempts } from './login-attempts.contract.ts';
 export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';

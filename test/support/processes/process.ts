@@ -17,9 +17,16 @@ export type ServiceProcess = {
   readonly outcome: Promise<Outcome>;
 };
 
-/** Runs `main.ts` in a new process, with only the PATH of this environment and without the `.env` of the checkout. */
-export const spawnService = (env: Readonly<Record<string, string>>, wrap: readonly string[] = []): ServiceProcess => {
-  const [command = '', ...args] = [...wrap, process.execPath, MAIN];
+/**
+ * Runs a program, by default `main.ts` of the service, in a new process, with only the PATH of this environment and without the
+ * `.env` of the checkout.
+ */
+export const spawnService = (
+  env: Readonly<Record<string, string>>,
+  wrap: readonly string[] = [],
+  program = MAIN,
+): ServiceProcess => {
+  const [command = '', ...args] = [...wrap, process.execPath, program];
   const child = spawn(command, args, {
     cwd: import.meta.dirname,
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...COMPILE_CACHE, ...env },
@@ -44,8 +51,9 @@ export type RunningService = ServiceProcess & {
 export const runService = async (
   env: Readonly<Record<string, string>>,
   wrap: readonly string[] = [],
+  program = MAIN,
 ): Promise<RunningService> => {
-  const service = spawnService(env, wrap);
+  const service = spawnService(env, wrap, program);
   const port = await Promise.race([portOf(service), service.outcome.then(() => null)]);
   if (port === null) throw new Error(`the service did not start: ${service.stderr.join('\n')}`);
   return {

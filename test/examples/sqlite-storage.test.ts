@@ -1,0 +1,147 @@
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import type { SessionRepository, UserRepository } from 'tandem';
+import { describeSessionRepository, describeUserRepository, inThread } from 'tandem/contracts';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../examples/sqlite-storage/database.ts';
+import { sqliteSessionRepository } from '../../examples/sqlite-storage/session-repository.ts';
+import { sqliteUserRepository } from '../../examples/sqlite-storage/user-repository.ts';
+import { aUser } from '../support/builders.ts';
+import { heldFrom } from '../support/http/auth-http.ts';
+import { aPerson } from '../support/http/service.ts';
+import { type ExampleProcess, startExample } from '../support/processes/example.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+import { tally } from '../support/tally.ts';
+import type { ThreadStore } from './sqlite-in-thread.ts';
+
+const IN_THREAD = new URL('./sqlite-in-thread.ts', import.meta.url);
+/** Milliseconds: the budget of a rotation that is delayed. */
+const SHORT_BUDGET = 200;
+
+/** A database of the test's own in a file, and whatever else is opened over it. */
+const openFile = () => {
+  const directory = temporaryDirectory();
+  const path = join(directory.path, 'tandem.sqlite');
+  const database = openDatabase(path);
+  const closing: (() => unknown)[] = [directory.remove, () => database.close()];
+  const another = async <Port extends object>(given: Omit<ThreadStore, 'path'>): Promise<Port> => {
+    const { port, close } = await inThread<Port>(IN_THREAD, { ...given, path });
+    closing.push(close);
+    return port;
+  };
+  /** A database whose file was closed: every statement fails. */
+  const closed = <Port>(repositoryOf: (database: ReturnType<typeof openDatabase>) => Port): Port => {
+    const other = openDatabase(path);
+    const repository = repositoryOf(other);
+    other.close();
+    return repository;
+  };
+  const close = async () => {
+    for (const each of closing.toReversed()) await each();
+  };
+  return { path, database, another, closed, close };
+};
+
+describeUserRepository('sqliteUserRepository', async () => {
+  const { database, another, closed, close } = openFile();
+  return {
+    repository: sqliteUserRepository(database),
+    another: () => another<UserRepository>({ port: 'users' }),
+    failing: async () => closed(sqliteUserRepository),
+    close,
+  };
+});
+
+describeSessionRepository('sqliteSessionRepository', async () => {
+  const { database, another, closed, close } = openFile();
+  const users = [aUser(), aUser()] as const;
+  for (const user of users) await sqliteUserRepository(database).add(user);
+  return {
+    repository: sqliteSessionRepository(database),
+    owners: [users[0].id, users[1].id],
+    another: () => another<SessionRepository>({ port: 'sessions' }),
+    failing: async () => closed(sqliteSessionRepository),
+    delayed: async () => ({
+      repository: await another<SessionRepository>({ port: 'sessions', budget: SHORT_BUDGET }),
+      hold: async () => database.exec('begin immediate'),
+      release: async () => {
+        await setTimeout(2 * SHORT_BUDGET);
+        database.exec('commit');
+      },
+    }),
+    deleteUser: async (id) => void database.prepare('delete from users where id = ?').run(id),
+    close,
+  };
+});
+
+describe('a file of SQLite that another process has locked', () => {
+  it('fails a write within a bounded time, with a retryable error that names the reason', async () => {
+    const { database, another, close } = openFile();
+    onTestFinished(close);
+    const users = await another<UserRepository>({ port: 'users' });
+    database.exec('begin immediate');
+    await expect(users.add(aUser())).rejects.toMatchObject({
+      code: 'DB_QUERY_FAILED',
+      reason: 'SQLite 5 (database is locked)',
+    });
+    database.exec('rollback');
+    await users.add(aUser());
+  });
+});
+
+describe('two processes of the example on one file', () => {
+  const directory = temporaryDirectory();
+  const processes: ExampleProcess[] = [];
+  const at = (number: number): ExampleProcess => processes[number % 2] ?? expect.unreachable();
+  beforeAll(async () => {
+    const env = { SQLITE_FILE: join(directory.path, 'tandem.sqlite'), DATA_DIR: join(directory.path, 'data') };
+    // Whichever comes up has to be known before the other one's failure ends this.
+    const starts = await Promise.allSettled([startExample(env), startExample(env)]);
+    for (const start of starts) if (start.status === 'fulfilled') processes.push(start.value);
+    for (const start of starts) if (start.status === 'rejected') throw start.reason;
+  });
+  afterAll(async () => {
+    await Promise.all(processes.map(({ stop }) => stop('SIGKILL')));
+    directory.remove();
+  });
+
+  const register = (number: number, person: object) => at(number).http.post('/auth/register').send(person);
+  const refresh = (number: number, cookie: string) => at(number).http.post('/auth/refresh-token').set('Cookie', cookie);
+
+  it('are ready, with a private file and without a database of the service', async () => {
+    for (const number of [0, 1]) {
+      const { body } = await at(number).http.get('/health/ready').expect(200);
+      expect(body.data).toEqual({ status: 'ready', checks: { sqlite: 'up' } });
+    }
+    expect(statSync(join(directory.path, 'tandem.sqlite')).mode & 0o077).toBe(0);
+    expect(existsSync(join(directory.path, 'data', 'database'))).toBe(false);
+  });
+
+  it('share users and sessions', async () => {
+    const person = aPerson();
+    const registered = heldFrom(await register(0, person).expect(201));
+    const login = { account: person.email, password: person.password };
+    await at(1).http.post('/auth/login').send(login).expect(200);
+    await at(1).http.get('/users/me').set('Authorization', `Bearer ${registered.accessToken}`).expect(200);
+    const next = heldFrom(await refresh(1, registered.cookie).expect(200));
+    await refresh(0, registered.cookie).expect(401);
+    await refresh(0, next.cookie).expect(200);
+    await register(1, person).expect(409);
+  });
+
+  it('have one winner of 40 refreshes with one token, and its session lives', async () => {
+    const { cookie } = heldFrom(await register(0, aPerson()).expect(201));
+    const responses = await Promise.all(Array.from({ length: 40 }, (_none, number) => refresh(number, cookie)));
+    expect(tally(responses)).toEqual({ '200': 1, '401 AUTH_FAILED': 39 });
+    const winner = responses.find(({ status }) => status === 200) ?? expect.unreachable();
+    await refresh(1, heldFrom(winner).cookie).expect(200);
+  });
+
+  it('end when they are told to', async () => {
+    const env = { SQLITE_FILE: join(directory.path, 'tandem.sqlite'), DATA_DIR: join(directory.path, 'data') };
+    const { stop, stderr } = await startExample(env);
+    expect(await stop('SIGTERM')).toEqual({ code: 0, signal: null });
+    expect(stderr).toEqual([]);
+  });
+});

@@ -1,0 +1,16 @@
+import { fileURLToPath } from 'node:url';
+import request from 'supertest';
+import { DEVELOPMENT } from './environments.ts';
+import { type RunningService, runService } from './process.ts';
+
+const EXAMPLE = fileURLToPath(new URL('../../../examples/sqlite-storage/main.ts', import.meta.url));
+
+/** A process of the example, and supertest against it. */
+export type ExampleProcess = RunningService & { readonly http: ReturnType<typeof request> };
+
+/** Starts `examples/sqlite-storage` in a process of its own, without limits. */
+export const startExample = async (env: Readonly<Record<string, string>>): Promise<ExampleProcess> => {
+  const off = { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' };
+  const service = await runService({ ...DEVELOPMENT, ...off, ...env }, [], EXAMPLE);
+  return { ...service, http: request(service.url) };
+};

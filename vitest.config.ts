@@ -14,10 +14,9 @@ const EMBEDDED = [
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];
-/** What reads and writes users and sessions; it runs behind a pooler too. */
+/** What reads and writes users and sessions. */
 const STORING = [
-  'test/http/{register,login,refresh,clear-cookie,current-user,session,sessions,change-password}.test.ts',
-  'test/http/{races,stored-hash,token-lifecycle}.test.ts',
+  'test/http/{register,login,refresh,clear-cookie,current-user,session,sessions,change-password,races}.test.ts',
 ];
 const BROWSER = ['test/browser/**/*.test.ts'];
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
@@ -38,6 +37,10 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'example', include: STORING, provide: { parts: 'example' }, globalSetup: RUN_DIRECTORY },
+      },
+      {
+        extends: true,
         test: {
           name: 'browser',
           include: BROWSER,
@@ -49,9 +52,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pooled',
-          include: STORING,
+          include: [...STORING, 'test/http/{stored-hash,token-lifecycle}.test.ts'],
           provide: { parts: 'pooled' },
-          globalSetup: 'test/support/servers/global-setup.ts',
+          globalSetup: [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'],
           runner: 'test/support/servers/runner.ts',
         },
       },

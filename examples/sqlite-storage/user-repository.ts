@@ -12,6 +12,7 @@ export const sqliteUserRepository = (database: DatabaseSync): UserRepository => 
       updatedAt = :now,
       passwordChangedAt = iif(:isOfNewPassword, :now, passwordChangedAt)
     where id = :id and (:replaces is null or passwordHash = :replaces)`);
+  const removeUser = database.prepare('delete from users where id = ?');
 
   const findBy = (column: 'id' | 'username' | 'email') => {
     const select = database.prepare(`select * from users where ${column} = ?`);
@@ -34,6 +35,9 @@ export const sqliteUserRepository = (database: DatabaseSync): UserRepository => 
       const values = { id, passwordHash, isOfNewPassword: Number(isOfNewPassword), now, replaces };
       const { changes } = await translated(() => updateHash.run(values));
       return changes > 0;
+    },
+    async remove(id) {
+      await translated(() => removeUser.run(id));
     },
   };
 };

@@ -140,7 +140,9 @@ describe('two processes of the example on one file', () => {
 
   it('end when they are told to', async () => {
     const env = { SQLITE_FILE: join(directory.path, 'tandem.sqlite'), DATA_DIR: join(directory.path, 'data') };
-    const { stop, stderr } = await startExample(env);
+    const { stop, stderr, http } = await startExample(env);
+    // It handles signals once it has answered.
+    await http.get('/health/live').expect(200);
     expect(await stop('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(stderr).toEqual([]);
   });

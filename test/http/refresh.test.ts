@@ -1,5 +1,5 @@
 import type { Response } from 'supertest';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FixedClock, fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
@@ -398,7 +398,7 @@ describe('a refresh during which the database fails', () => {
       failing = false;
       throw new AppError('DB_QUERY_FAILED');
     };
-    const failingService = await start({}, ({ users, sessions }) => ({
+    const failingService = await start({ REQUEST_TIMEOUT_MS: '4000' }, ({ users, sessions }) => ({
       users: {
         ...users,
         findById: async (id) => {
@@ -414,11 +414,12 @@ describe('a refresh during which the database fails', () => {
         },
       },
     }));
-    const { cookie } = await signUp(failingService);
+    const { cookie } = await signUp(service);
     failing = true;
     const response = await refreshWith(failingService, cookie);
     expect([response.status, response.body.code]).toEqual([500, 'DB_QUERY_FAILED']);
     expect(response.get('Set-Cookie')).toBeUndefined();
-    await rotate(cookie, failingService);
+    // A rotation that failed is reverted first, once it can no longer happen.
+    await vi.waitFor(() => rotate(cookie, failingService), { timeout: 60_000, interval: 100 });
   });
 });

@@ -1,6 +1,8 @@
 import { inject } from 'vitest';
+import type { Ports } from '../../src/infrastructure/compose/ports.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
+import { isOnExample, openExampleStorage } from './storage/example.ts';
 import { takeRedisDatabase } from './storage/redis-databases.ts';
 
 /** The URL of the PostgreSQL that the services of this vitest project use; `null` when everything is embedded. */
@@ -14,12 +16,16 @@ const real = (find: () => string | undefined): string | null => {
   return url;
 };
 
-type Parts = { readonly env: Readonly<Record<string, string>>; readonly remove: () => Promise<unknown> };
+type Parts = {
+  readonly env: Readonly<Record<string, string>>;
+  readonly ports: Partial<Ports>;
+  readonly remove: () => Promise<unknown>;
+};
 
 /**
  * Creates what one service under test does not share: a database, unless it was given repositories,
  * and a Redis database for its rate limits. Variables that the test sets are kept.
- * @returns variables of its environment, and `remove`, which drops what they name.
+ * @returns variables of its environment, ports that replace the service's own, and `remove`, which drops what they name.
  */
 export const partsOfService = async (
   given: Readonly<Record<string, string>>,
@@ -27,11 +33,13 @@ export const partsOfService = async (
 ): Promise<Parts> => {
   const storesItself = given.DATABASE_URL === undefined && (users === undefined || sessions === undefined);
   const postgres = storesItself ? realPostgres() : null;
+  const example = storesItself && isOnExample() ? openExampleStorage() : null;
   const redisServer = given.REDIS_URL === undefined ? realRedis() : null;
   const database = postgres === null ? null : await createDatabase(postgres);
   const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
     env: { DATABASE_URL: database?.url ?? 'memory:', ...(redis !== null && { REDIS_URL: redis.url }) },
-    remove: () => Promise.all([database?.drop(), redis?.empty()]),
+    ports: example === null ? {} : { users: example.users, sessions: example.sessions },
+    remove: () => Promise.all([database?.drop(), redis?.empty(), example?.close()]),
   };
 };

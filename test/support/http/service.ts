@@ -58,7 +58,7 @@ export const startService = async (
     },
     () => ({ requestId: currentRequest()?.requestId }),
   );
-  const service = await compose(config, logger, { ports: overrides });
+  const service = await compose(config, logger, { ports: { ...parts.ports, ...overrides } });
   if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
   const server = await listen(service.http, config);
   const url = `http://127.0.0.1:${server.address.port}`;

@@ -5,6 +5,7 @@ import type { UserRepository } from '../../../src/application/ports/user-reposit
 import { realPostgres } from '../parts.ts';
 import { AMPLE_BUDGET } from '../rotation/ample-budget.ts';
 import { openEmbedded, openOnPostgresql } from './databases.ts';
+import { isOnExample, openExampleStorage } from './example.ts';
 
 export type TestStorage = {
   readonly users: UserRepository;
@@ -12,8 +13,9 @@ export type TestStorage = {
   readonly close: () => Promise<void>;
 };
 
-/** The repositories of a new database for a test file: embedded, or on the PostgreSQL of the vitest project. */
+/** The repositories of a new database for a test file: embedded, on the PostgreSQL of the vitest project, or of the example. */
 export const openTestStorage = async (): Promise<TestStorage> => {
+  if (isOnExample()) return openExampleStorage();
   const server = realPostgres();
   const { em, close } = await (server === null ? openEmbedded() : openOnPostgresql(server));
   return {

@@ -14,7 +14,10 @@ export const memory: Storage<MemoryOptions> = {
   meaning: '`memory:` keeps nothing, and production refuses it.',
   optionsOf: () => ({ kind: 'memory' }),
   refusals: ({ NODE_ENV }) => [
-    [NODE_ENV === 'production', 'DATABASE_URL: must name a PostgreSQL database in production'],
+    [
+      NODE_ENV === 'production',
+      'DATABASE_URL: must not be memory: in production, which would lose all users and sessions',
+    ],
   ],
   productionWarnings: () => [],
   sessionsReferenceUsers: false,

@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Check } from '../../../src/adapters/http/routes/health.ts';
+import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
+import { memoryUserRepository } from '../../../src/adapters/user-repository/memory.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { OwnParts } from '../../../src/infrastructure/compose/own-parts.ts';
+import { compose } from '../../../src/infrastructure/compose.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { rotationBudget, serve } from '../../../src/infrastructure/serve.ts';
+import { aRotation, aSession, aUser } from '../../support/builders.ts';
+import { testKeys } from '../../support/keys.ts';
+import { PRODUCTION } from '../../support/processes/environments.ts';
+import { freePort } from '../../support/servers/free-port.ts';
+import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
+import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+/** Milliseconds. To create an embedded database takes seconds, and far longer on a busy machine. */
+const CREATION_TIMEOUT = 120_000;
+
+type Env = Readonly<Record<string, string>>;
+
+/** A service with parts of the test's own, in a directory of its own, and the messages of its log. */
+const composed = async (own: OwnParts, env: Env = {}) => {
+  const directory = temporaryDirectory();
+  onTestFinished(directory.remove);
+  const messages: string[] = [];
+  const logger = createLogger(
+    {
+      level: 'trace',
+      environment: 'test',
+      version: 'test',
+      destination: { write: (line) => messages.push(JSON.parse(line).msg) },
+    },
+    () => ({}),
+  );
+  const config = { ...parseConfig({ NODE_ENV: 'test', DATA_DIR: directory.path, ...env }), keys: testKeys() };
+  const service = await compose(config, logger, own);
+  const ready = async () => {
+    const route = service.routes.find(({ name }) => name === 'ready') ?? expect.unreachable();
+    return route.handler(undefined as never, undefined as never);
+  };
+  return { ...service, messages, ready, hasDatabase: () => existsSync(join(directory.path, 'database')) };
+};
+
+const bothPorts = () => ({ users: memoryUserRepository(), sessions: memorySessionRepository() });
+const check: Check = { name: 'own', ping: async () => undefined, required: true };
+
+describe('users and sessions of one’s own', () => {
+  it('are used, checked and closed, and no database is opened', async () => {
+    const ports = bothPorts();
+    const close = vi.fn();
+    const service = await composed({ ports, checks: [check], close });
+    const user = aUser();
+    await service.ports.users.add(user);
+    expect(await ports.users.findById(user.id)).toEqual(user);
+    const session = aSession();
+    await service.ports.sessions.add(session);
+    expect(await ports.sessions.find(session)).toEqual(session);
+    expect(await service.ports.sessions.purge(session.expiresAt, 10)).toBe(1);
+    expect(await ports.sessions.find(session)).toBeNull();
+
+    expect(await service.ready()).toEqual({ status: 'ready', checks: { own: 'up' } });
+    expect(service.hasDatabase()).toBe(false);
+    expect(close).not.toHaveBeenCalled();
+    await service.close();
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('need no database that could be reached, and production is not warned of it', async () => {
+    const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
+    for (const env of [unreachable, { ...PRODUCTION, DATABASE_URL: '' }]) {
+      const service = await composed({ ports: bothPorts() }, env);
+      await service.close();
+      expect(service.messages).toEqual([]);
+    }
+  });
+
+  it('are down when their check fails', async () => {
+    const ping = () => Promise.reject(new Error('away'));
+    const service = await composed({ ports: bothPorts(), checks: [{ ...check, ping }] });
+    onTestFinished(service.close);
+    await expect(service.ready()).rejects.toMatchObject({ status: 503, message: 'Not ready; down: own.' });
+  });
+
+  it('have a failed rotation reverted, like the service’s own', async () => {
+    const stored = memorySessionRepository();
+    let replies = false;
+    const sessions = {
+      ...stored,
+      rotate: async (rotation: Parameters<typeof stored.rotate>[0]) => {
+        const outcome = await stored.rotate(rotation);
+        if (replies) return outcome;
+        throw new AppError('DB_QUERY_FAILED', { reason: 'no reply' });
+      },
+    };
+    const ports = { users: memoryUserRepository(), sessions };
+    const service = await composed({ ports }, { REQUEST_TIMEOUT_MS: '1000' });
+    onTestFinished(service.close);
+    const session = aSession();
+    await service.ports.sessions.add(session);
+    await expect(service.ports.sessions.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'no reply' });
+    replies = true;
+    await vi.waitFor(async () => {
+      expect(await service.ports.sessions.rotate(aRotation(session))).toBe('rotated');
+    }, 10_000);
+  });
+
+  it.each([
+    [30_000, 5_000],
+    [1_000, 500],
+  ])('have, where requests have %i ms, %i ms for a rotation', (requestTimeout, budget) => {
+    expect(rotationBudget({ requestTimeout })).toBe(budget);
+  });
+});
+
+describe('sessions of one’s own, and users in the database', () => {
+  it('work: the database is opened for the users', { timeout: CREATION_TIMEOUT }, async () => {
+    const sessions = memorySessionRepository();
+    const service = await composed({ ports: { sessions }, checks: [check] });
+    onTestFinished(service.close);
+    const user = aUser();
+    await service.ports.users.add(user);
+    const session = aSession({ userId: user.id });
+    await service.ports.sessions.add(session);
+    expect(await sessions.find(session)).toEqual(session);
+    expect(service.hasDatabase()).toBe(true);
+    expect(await service.ready()).toEqual({ status: 'ready', checks: { database: 'up', own: 'up' } });
+  });
+});
+
+describe('users of one’s own, without sessions', () => {
+  const users = memoryUserRepository();
+
+  it('are refused before a database is opened, since its sessions reference its users', async () => {
+    for (const env of [{}, { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` }]) {
+      await expect(composed({ ports: { users } }, env)).rejects.toThrow(
+        /^ports\.users needs ports\.sessions, or SESSION_STORE=redis: /,
+      );
+    }
+  });
+
+  it('are refused by serve in the same words', async () => {
+    const config = { ...parseConfig({ NODE_ENV: 'test', PORT: '0', LOG_LEVEL: 'silent' }), keys: testKeys() };
+    await expect(serve(config, { ports: { users } })).rejects.toThrow(/^ports\.users needs ports\.sessions/);
+  });
+
+  it('work where sessions reference nobody: in memory', async () => {
+    const service = await composed({ ports: { users } }, { DATABASE_URL: 'memory:' });
+    onTestFinished(service.close);
+    const session = aSession();
+    await service.ports.sessions.add(session);
+    expect(await service.ports.sessions.find(session)).toEqual(session);
+  });
+
+  const server = redisOfTheTests();
+  it.runIf(server !== undefined)('work where sessions reference nobody: in Redis, without a database', async () => {
+    const { url, empty } = await takeRedisDatabase(server ?? '');
+    onTestFinished(empty);
+    const service = await composed({ ports: { users } }, { SESSION_STORE: 'redis', REDIS_URL: url });
+    onTestFinished(service.close);
+    const session = aSession();
+    await service.ports.sessions.add(session);
+    expect(await service.ports.sessions.find(session)).toEqual(session);
+    expect(service.hasDatabase()).toBe(false);
+    expect(await service.ready()).toMatchObject({ checks: { sessions: 'up', redis: 'up' } });
+  });
+});

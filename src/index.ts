@@ -39,7 +39,7 @@ export {
 } from './domain/session.ts';
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { User } from './domain/user.ts';
-export type { OwnParts } from './infrastructure/compose/own-parts.ts';
+export { type OwnParts, rotationBudget } from './infrastructure/compose/own-parts.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
-export { rotationBudget, serve } from './infrastructure/serve.ts';
+export { serve } from './infrastructure/serve.ts';

@@ -1,5 +1,4 @@
 import { currentRequest } from '../adapters/http/request/request-scope.ts';
-import { ROTATION_BUDGET, rotationBudgets } from '../adapters/session-repository/rotation-recovery/budgets.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
@@ -9,13 +8,6 @@ import { listenForMetrics, probeMetricsAddress } from './http-server/metrics-ser
 import { listen, probeAddress } from './http-server/server.ts';
 import { createLogger } from './logging/logger.ts';
 import { VERSION } from './version.ts';
-
-/**
- * Milliseconds that `rotate` of a session repository of the caller's own may take: a rotation that has not happened by then must
- * never happen. ADR 0022.
- */
-export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
-  rotationBudgets(ROTATION_BUDGET.database, requestTimeout).rotation;
 
 /**
  * Starts the service.

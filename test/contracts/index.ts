@@ -6,6 +6,8 @@ export { inThread } from './in-thread.ts';
 export { describeLoginAttempts } from './login-attempts.contract.ts';
 export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';
+export type { DelayedSessions, SessionStore } from './session-repository/store.ts';
 export { describeSessionRepository } from './session-repository.contract.ts';
 export { describeTokenSigner } from './token-signer.contract.ts';
+export type { UserStore } from './user-repository/store.ts';
 export { describeUserRepository } from './user-repository.contract.ts';

@@ -1,4 +1,6 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
+import { ROTATION_BUDGET, rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import type { Config } from '../config.ts';
 import type { Ports } from './ports.ts';
 
 export type OwnPorts = Partial<Ports>;
@@ -15,3 +17,10 @@ export type OwnParts = {
   /** Closes their stores. Called once, after the last response. */
   readonly close?: () => Promise<void> | void;
 };
+
+/**
+ * Milliseconds that `rotate` of a session repository of the caller's own may take: a rotation that has not happened by then must
+ * never happen. ADR 0022.
+ */
+export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
+  rotationBudgets(ROTATION_BUDGET.database, requestTimeout).rotation;

@@ -8,9 +8,12 @@ const EXAMPLE = fileURLToPath(new URL('../../../examples/sqlite-storage/main.ts'
 /** A process of the example, and supertest against it. */
 export type ExampleProcess = RunningService & { readonly http: ReturnType<typeof request> };
 
-/** Starts `examples/sqlite-storage` in a process of its own, without limits. */
-export const startExample = async (env: Readonly<Record<string, string>>): Promise<ExampleProcess> => {
+/** Starts `examples/sqlite-storage`, or a copy of it, in a process of its own, without limits. */
+export const startExample = async (
+  env: Readonly<Record<string, string>>,
+  program = EXAMPLE,
+): Promise<ExampleProcess> => {
   const off = { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' };
-  const service = await runService({ ...DEVELOPMENT, ...off, ...env }, [], EXAMPLE);
+  const service = await runService({ ...DEVELOPMENT, ...off, ...env }, [], program);
   return { ...service, http: request(service.url) };
 };

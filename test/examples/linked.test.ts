@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../support/checkout/repository.ts';
+import { startExample } from '../support/processes/example.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+describe('a copy of the example in a repository of its own, with a link to this checkout', () => {
+  const { path, remove } = temporaryDirectory();
+  const plant = (name: string, content: object): void => writeFileSync(join(path, name), JSON.stringify(content));
+  beforeAll(() => {
+    cpSync(join(ROOT, 'examples/sqlite-storage'), path, { recursive: true });
+    mkdirSync(join(path, 'node_modules'));
+    symlinkSync(ROOT, join(path, 'node_modules/tandem'));
+    plant('package.json', { type: 'module' });
+    const compilerOptions = {
+      module: 'nodenext',
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      skipLibCheck: true,
+      strict: true,
+      types: ['node'],
+      typeRoots: [join(ROOT, 'node_modules/@types')],
+    };
+    plant('tsconfig.json', { compilerOptions, include: ['*.ts'] });
+    writeFileSync(join(path, 'contract.ts'), `import 'tandem/contracts';\n`);
+  });
+  afterAll(remove);
+
+  it('compiles with the options that its README names', () => {
+    const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), { cwd: path, encoding: 'utf8' });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+  });
+
+  it('starts', async () => {
+    const env = { SQLITE_FILE: join(path, 'tandem.sqlite'), DATA_DIR: join(path, 'data') };
+    const { http, stop } = await startExample(env, join(path, 'main.ts'));
+    await http.get('/health/ready').expect(200);
+    expect(await stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+});

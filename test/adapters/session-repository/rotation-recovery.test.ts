@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
+import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/not-executed.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
@@ -135,6 +136,23 @@ describe('recoveringSessionRepository', () => {
       expect(await recovering.rotate(rotation)).toBe('too-late');
     }
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('neither reverts a rotation that was not executed, nor makes its session wait', async () => {
+    const { store, session } = await setUp();
+    const refusals = [new NotExecutedError({ reason: 'refused' })];
+    const rotate: SessionRepository['rotate'] = async (rotation) => {
+      const refusal = refusals.pop();
+      if (refusal !== undefined) throw refusal;
+      return store.rotate(rotation);
+    };
+    const recovering = recoveringSessionRepository(
+      { ...store, rotate },
+      { answerBudget: BUDGET, retryInterval: INTERVAL },
+    );
+    await expect(recovering.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'refused' });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(await recovering.rotate(aRotation(session))).toBe('rotated');
   });
 
   it.each(['down', 'silent'] as const)('retries until the store responds when it is %s', async (broken) => {

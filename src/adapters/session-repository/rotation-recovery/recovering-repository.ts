@@ -2,6 +2,7 @@ import type { SessionRepository } from '../../../application/ports/session-repos
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { Rotation } from '../../../domain/session.ts';
 import { withResponseTimeout } from '../../resilience/response-timeout.ts';
+import { NotExecutedError } from './not-executed.ts';
 import { unconfirmedRotations } from './unconfirmed-rotations.ts';
 
 type RecoveryOptions = {
@@ -71,7 +72,7 @@ export const recoveringSessionRepository = (
       try {
         return await inTime(store.rotate(rotation));
       } catch (error) {
-        recover(rotation, decidedAt);
+        if (!(error instanceof NotExecutedError)) recover(rotation, decidedAt);
         throw error;
       }
     },

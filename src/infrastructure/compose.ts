@@ -16,7 +16,7 @@ import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { openTokens } from './compose/tokens.ts';
 import type { Config } from './config.ts';
-import { awaitRedis, connectRedis, type RedisClient } from './redis.ts';
+import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
 import { VERSION } from './version.ts';
 
 export type Service = {
@@ -38,8 +38,7 @@ const HASHING_WAIT = 1 / 3;
 export const compose = async (config: Config, logger: Logger, own: OwnParts = {}): Promise<Service> => {
   const overrides = own.ports ?? {};
   const storage = await openStorage(config, logger, overrides);
-  const redis = config.redisUrls.length === 0 ? null : connectRedis(config.redisUrls, logger);
-  if (redis !== null) await awaitRedis(redis);
+  const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   const metrics = config.metrics === null ? null : prometheusMetrics();
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
@@ -119,4 +118,4 @@ const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandle
 };
 
 /** Not required: without Redis, limits are counted in the process. */
-const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => redis.ping(), required: false });
+const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => pingRedis(redis), required: false });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
-import { awaitRedis, connectRedis } from '../../src/infrastructure/redis.ts';
+import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../support/servers/of-the-tests.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
@@ -9,11 +9,13 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
 const TIMEOUT = 250;
 const LATE = 600;
+/** Only catches a hang. */
+const CONNECTING = 10_000;
 
 const connect = async (url: string) => {
   const redis = connectRedis([url], logger, { commandTimeout: TIMEOUT });
   onTestFinished(() => redis.disconnect());
-  await awaitRedis(redis);
+  await awaitRedis(redis, CONNECTING);
   return redis;
 };
 
@@ -54,7 +56,7 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
     redis.on('close', () => {
       broken += 1;
     });
-    await awaitRedis(redis);
+    await awaitRedis(redis, CONNECTING);
     expect([redis.status, broken]).toEqual(['ready', 0]);
   });
 });

@@ -5,7 +5,7 @@ import { ROTATION_BUDGET, rotationBudgets } from '../../adapters/session-reposit
 import { recoveringSessionRepository } from '../../adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Config } from '../config.ts';
-import { openRedis } from '../redis.ts';
+import { openRedis, pingRedis } from '../redis.ts';
 
 export type SessionStore = {
   readonly sessions: SessionRepository;
@@ -39,7 +39,7 @@ export const openSessionStore = async (
   const sessions = recoveringSessionRepository(redisSessionRepository(redis, { budget }), { answerBudget });
   return {
     sessions,
-    checks: [{ name: 'sessions', ping: () => redis.ping(), required: true }],
+    checks: [{ name: 'sessions', ping: () => pingRedis(redis), required: true }],
     close: () => {
       sessions.close();
       redis.disconnect();

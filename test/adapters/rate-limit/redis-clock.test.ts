@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { awaitRedis, connectRedis } from '../../../src/infrastructure/redis.ts';
+import { awaitRedis, connectRedis } from '../../../src/infrastructure/redis/connect.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
@@ -19,7 +19,7 @@ const setUp = async () => {
   // With one URL it is a Redis, not a Cluster.
   const redis = connectRedis([url], stageDeps().logger, { commandTimeout: TIMEOUT }) as Redis;
   onTestFinished(() => redis.disconnect());
-  await awaitRedis(redis);
+  await awaitRedis(redis, 10_000);
   const rateLimits = { global: { requests: LIMIT, window: WINDOW }, strict: null, public: null };
   return { redis, start: () => stageApp([probe(() => null)], { redis, rateLimits }) };
 };

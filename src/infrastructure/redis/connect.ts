@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { type Cluster, Command, Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import { onResponseTimeout, withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
+import { connectCluster } from './cluster.ts';
+
+export type RedisClient = Redis | Cluster;
+
+/** Milliseconds that a command of the limits may take: they are counted in the process when Redis is late. */
+const LIMITS_TIMEOUT = 250;
+
+/**
+ * Implements `commandTimeout` for every command, including those that open a connection and those of a cluster's nodes. The plain
+ * timer of ioredis would report a time-out for a response that has arrived when this process is busy.
+ */
+Command.prototype.setTimeout = function setTimeout(timeout: number): void {
+  const cancel = onResponseTimeout(timeout, () => {
+    if (!this.isSettled) this.reject(new Error('Command timed out'));
+  });
+  this.promise.then(cancel, cancel);
+};
+
+const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
+
+export type ConnectionOptions = {
+  /** Milliseconds. */
+  readonly commandTimeout?: number;
+  /** Whether the URL of one server is that of a node of a cluster. Several URLs always are. */
+  readonly asCluster?: boolean;
+};
+
+/**
+ * A connection that fails fast, reconnects by itself, and never sends a command twice.
+ * @param urls one server, or several nodes of one cluster, whose URLs differ only in their hosts.
+ */
+export const connectRedis = (
+  urls: readonly string[],
+  logger: Logger,
+  { commandTimeout = LIMITS_TIMEOUT, asCluster = urls.length > 1 }: ConnectionOptions = {},
+): RedisClient => {
+  const options = { commandTimeout, maxRetriesPerRequest: 0 };
+  const [url = ''] = urls;
+  const redis = asCluster
+    ? connectCluster(urls.map(nodeOf), { ...options, ...accessOf(url) }, retryStrategy)
+    : new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy });
+  redis.on('error', (error) => logger.debug({ err: error }, 'the connection to Redis failed'));
+  return redis;
+};
+
+/** Resolves when a new connection is ready. Rejects when it fails, or is not ready after `timeout` milliseconds. */
+export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<void> => {
+  await withResponseTimeout(timeout, once(redis, 'ready'), noResponse);
+};
+
+const noResponse = (): Error => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });
+
+const nodeOf = (url: string): { host: string; port: number } => {
+  const { hostname, port } = new URL(url);
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
+};
+
+/** Credentials, TLS and address family, which are the same for every node of a cluster. */
+const accessOf = (url: string) => {
+  const { protocol, username, password, searchParams } = new URL(url);
+  const family = searchParams.get('family');
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(family !== null && { family: Number(family) }),
+    ...(protocol === 'rediss:' && { tls: {} }),
+  };
+};

@@ -33,23 +33,32 @@ const refreshAt = (url: string, cookie: string): Promise<Answer> =>
 
 /** A browser with a session, which keeps the latest refresh cookie. */
 export type Holder = {
+  readonly userId: string;
   /** Refreshes once. */
   readonly refresh: (url: string) => Promise<Answer>;
+  /** The number of refreshes that succeeded. */
+  readonly refreshes: () => number;
   /** The responses other than 200, in order. */
   readonly failures: readonly Answer[];
 };
 
 export const signUpAt = async (url: string): Promise<Holder> => {
-  const { cookie: first, status } = await postJson(`${url}/auth/register`, aPerson());
+  const { cookie: first, status, body } = await postJson(`${url}/auth/register`, aPerson());
   if (first === undefined) throw new Error(`registering answered ${status}`);
+  const { data } = body as { readonly data: { readonly user: { readonly id: string } } };
   let cookie = first;
+  let refreshes = 0;
   const failures: Answer[] = [];
   return {
+    userId: data.user.id,
     failures,
+    refreshes: () => refreshes,
     refresh: async (at) => {
       const answer = await refreshAt(at, cookie);
-      if (answer.status === 200 && answer.cookie !== undefined) cookie = answer.cookie;
-      else failures.push(answer);
+      if (answer.status === 200 && answer.cookie !== undefined) {
+        cookie = answer.cookie;
+        refreshes += 1;
+      } else failures.push(answer);
       return answer;
     },
   };

@@ -3,6 +3,7 @@ import { launchPgbouncer } from './pgbouncer.ts';
 import { launchPostgres } from './postgres.ts';
 import './provided.ts';
 import { launchRedis } from './redis.ts';
+import { launchRedisCluster, type RedisCluster } from './redis-cluster.ts';
 import type { TestServer } from './server.ts';
 
 /** The URL of the PostgreSQL in which tests create their own databases; `undefined` when there is none. */
@@ -28,6 +29,9 @@ export const canStartPgbouncer = (): boolean =>
 /** A PgBouncer of the test's own in front of a PostgreSQL, which it stops when it is done. @param settings of pgbouncer.ini. */
 export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<string, string>>): Promise<TestServer> =>
   launchPgbouncer(needed(inject('pgbouncer')), postgresql, settings);
+
+/** Starts a Redis Cluster for one test, which may kill or freeze its nodes and has to stop it. */
+export const startRedisCluster = (): Promise<RedisCluster> => launchRedisCluster(needed(inject('redis')?.programs));
 
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {
   if (programs === null || programs === undefined)

@@ -34,23 +34,29 @@ const environment = ({ libraries }: RedisProgram): Record<string, string> => ({
   ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
 });
 
-/** Starts a Redis with many databases, whose data survive the end of its process. */
-export const launchRedis = async (program: RedisProgram): Promise<TestServer> => {
+/**
+ * Starts a Redis with many databases, whose data survive the end of its process.
+ * @param given settings of `redis.conf`, in addition to these or in their place.
+ */
+export const launchRedis = async (
+  program: RedisProgram,
+  given: Readonly<Record<string, string>> = {},
+): Promise<TestServer> => {
   const directory = serverDirectory('redis', {});
-  const password = randomUUID();
   const port = await freePort();
   const settings = {
     bind: '127.0.0.1',
     port: String(port),
-    requirepass: password,
+    requirepass: randomUUID(),
     databases: '1024',
     dir: directory,
     save: '""',
     appendonly: 'yes',
     appendfsync: 'no',
+    ...given,
   };
   return launch({
-    url: `redis://:${password}@127.0.0.1:${port}/0`,
+    url: `redis://:${settings.requirepass}@127.0.0.1:${port}/0`,
     directory,
     command: program.command,
     args: ['-'],

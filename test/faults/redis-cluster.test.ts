@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { testKeys } from '../support/keys.ts';
+import { keyVariables } from '../support/processes/environments.ts';
+import { canShare } from '../support/processes/instances.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { canStartServers, postgresOfTheTests, startRedisCluster } from '../support/servers/of-the-tests.ts';
+import type { RedisCluster, Shard } from '../support/servers/redis-cluster.ts';
+import { createDatabase } from '../support/storage/databases.ts';
+
+const LIMIT = 20;
+const HOLDERS_PER_SHARD = 2;
+/** Only catch a state that never comes. */
+const PATIENCE = { timeout: 60_000, interval: 20 };
+const TEST_TIMEOUT = 240_000;
+
+const ENVIRONMENT = {
+  ...keyVariables(testKeys()),
+  SESSION_STORE: 'redis',
+  BCRYPT_COST: '4',
+  RATE_LIMIT_STRICT: 'off',
+  RATE_LIMIT_GLOBAL: 'off',
+  RATE_LIMIT_PUBLIC: 'off',
+};
+
+/** A cluster and two instances over it: the first has the URLs of all masters, the second that of one. */
+const instancesOverCluster = (env: Readonly<Record<string, string>> = {}) => {
+  let cluster: RedisCluster;
+  const services: RunningService[] = [];
+  const cleanups: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+    cleanups.push(cluster.stop);
+    const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
+    cleanups.push(drop);
+    const masters = cluster.shards.map(({ master }) => master.url.replace(/\/0$/, ''));
+    for (const urls of [masters, masters.slice(0, 1)]) {
+      const parts = { DATABASE_URL: url, REDIS_URL: urls.join(',') };
+      const service = await runService({ ...ENVIRONMENT, ...parts, ...env });
+      cleanups.push(() => service.stop('SIGKILL'));
+      services.push(service);
+    }
+  }, TEST_TIMEOUT);
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+  return {
+    cluster: () => cluster,
+    urls: () => services.map(({ url }) => url),
+    urlAt: (number: number): string => services[number % services.length]?.url ?? expect.unreachable(),
+  };
+};
+
+const READY = { status: 200, body: { data: { status: 'ready' } } };
+const NOT_READY = { status: 503, body: { message: 'Not ready; down: sessions, redis.' } };
+
+const expectReadiness = (urls: readonly string[], readiness: object): Promise<void> =>
+  vi.waitFor(async () => {
+    for (const url of urls) expect(await ask(`${url}/health/ready`)).toMatchObject(readiness);
+  }, PATIENCE);
+
+describe.runIf(canShare() && canStartServers())('two instances over a Redis Cluster', () => {
+  const { urls, urlAt } = instancesOverCluster({ RATE_LIMIT_STRICT: `${LIMIT}/60` });
+
+  it('are ready, whether they have the URLs of several nodes or of one', () => expectReadiness(urls(), READY));
+
+  it('refresh what the other has issued, wherever the session is stored', async () => {
+    // So many that each master has some of them.
+    const holders = await Promise.all(Array.from({ length: LIMIT }, () => signUpAt(urlAt(0))));
+    for (const { refresh } of holders) {
+      for (const at of [1, 0, 1]) expect((await refresh(urlAt(at))).status).toBe(200);
+    }
+  });
+
+  // Proves: flood-1
+  it('admit together what one of them would', async () => {
+    const attempt = (_none: unknown, index: number) => postJson(`${urlAt(index)}/auth/login`, {});
+    const statuses = (await Promise.all(Array.from({ length: 3 * LIMIT }, attempt))).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([...Array(LIMIT).fill(400), ...Array(2 * LIMIT).fill(429)]);
+  });
+});
+
+type Fault = { readonly strike: (shard: Shard) => Promise<void>; readonly mend: (shard: Shard) => Promise<void> };
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  killed: { strike: ({ master }) => master.kill(), mend: ({ master }) => master.restart() },
+  frozen: { strike: ({ master }) => master.freeze(), mend: async ({ master }) => master.thaw() },
+};
+
+describe.runIf(canShare() && canStartServers()).each(Object.entries(FAULTS))(
+  'two instances over a Redis Cluster, one of whose masters is %s',
+  (_fault, { strike, mend }) => {
+    const { cluster, urls, urlAt } = instancesOverCluster();
+    type Placed = Holder & { readonly shard: number; readonly url: string };
+    const placed: Placed[] = [];
+    const STRUCK = 1;
+    const onStruck = () => placed.filter(({ shard }) => shard === STRUCK);
+    const onOthers = () => placed.filter(({ shard }) => shard !== STRUCK);
+
+    /** Signs users up until each master has the sessions of some users of each instance. */
+    beforeAll(async () => {
+      for (const url of urls()) {
+        const counts = cluster().shards.map(() => 0);
+        while (counts.some((count) => count < HOLDERS_PER_SHARD)) {
+          const holder = await signUpAt(url);
+          const shard = await cluster().shardOf(`tandem:sessions:${holder.userId}`);
+          counts[shard] = (counts[shard] ?? 0) + 1;
+          if ((counts[shard] ?? 0) <= HOLDERS_PER_SHARD) placed.push({ ...holder, shard, url });
+        }
+      }
+    });
+
+    /** Resolves when each of them has refreshed so many times more. */
+    const refreshed = async (holders: readonly Placed[], times: number): Promise<void> => {
+      const before = holders.map(({ refreshes }) => refreshes());
+      await vi.waitFor(() => {
+        for (const [at, { refreshes }] of holders.entries()) {
+          expect(refreshes() - (before[at] ?? 0)).toBeGreaterThanOrEqual(times);
+        }
+      }, PATIENCE);
+    };
+
+    // Proves: flood-10
+    it(
+      'fail for the users of that master alone and until its replica is elected, and log nobody out',
+      async () => {
+        const shard = cluster().shards[STRUCK] ?? expect.unreachable();
+        await expectReadiness(urls(), READY);
+        const stops = urls().map((url) =>
+          refreshAllAt(
+            url,
+            placed.filter((holder) => holder.url === url),
+          ),
+        );
+        await refreshed(placed, 3);
+
+        await cluster().withhold(shard);
+        await cluster().settle(shard);
+        await strike(shard);
+        await cluster().failed(shard.master);
+        await vi.waitFor(() => {
+          for (const { failures } of onStruck()) expect(failures).not.toEqual([]);
+        }, PATIENCE);
+        await expectReadiness(urls(), NOT_READY);
+        await refreshed(onOthers(), 3);
+
+        await cluster().elect(shard);
+        await refreshed(placed, 1);
+        await expectReadiness(urls(), READY);
+        const failures = () => onStruck().map((holder) => holder.failures.length);
+        const untilElected = failures();
+        await refreshed(placed, 5);
+        expect(failures()).toEqual(untilElected);
+
+        await mend(shard);
+        await cluster().whole();
+        await refreshed(placed, 3);
+        for (const stop of stops) await stop();
+        await expectReadiness(urls(), READY);
+
+        for (const holder of placed) {
+          for (const at of [1, 0]) expect((await holder.refresh(urlAt(at))).status).toBe(200);
+        }
+        for (const holder of onOthers()) expect(holder.failures).toEqual([]);
+        expect(new Set(onStruck().flatMap((holder) => holder.failures.map(({ code }) => code)))).toEqual(
+          new Set(['DB_QUERY_FAILED']),
+        );
+      },
+      TEST_TIMEOUT,
+    );
+  },
+);

@@ -18,7 +18,7 @@ export type Config = {
   readonly database: StorageOptions;
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
-  /** One is a server, several are nodes of one cluster; empty without Redis. */
+  /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
   readonly redisUrls: readonly string[];
   /** `redis` only with `redisUrls`. */
   readonly sessionStore: 'database' | 'redis';

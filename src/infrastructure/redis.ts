@@ -55,17 +55,23 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
     if (redis instanceof Cluster) await connectMasters(redis);
     if (redis instanceof Cluster || !(await isNodeOfCluster(redis))) return { redis };
   } catch (failure) {
-    return { redis, failure };
+    if (!isRefusalOfDatabase(failure)) return { redis, failure };
+    redis.disconnect();
+    throw onlyDatabaseZero();
   }
   redis.disconnect();
-  assertDatabaseZero(urls);
+  if (!urls.every(hasDatabaseZero)) throw onlyDatabaseZero();
   return open(urls, logger, { ...options, asCluster: true });
 };
 
-const assertDatabaseZero = (urls: readonly string[]): void => {
-  if (urls.every((url) => /^\/?0*$/.test(new URL(url).pathname))) return;
-  throw new Error('The Redis of REDIS_URL is a cluster, which has no databases: remove the number from the URL');
-};
+/** The reply of a node to a database number other than 0. */
+const isRefusalOfDatabase = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
+
+const hasDatabaseZero = (url: string): boolean => /^\/?0*$/.test(new URL(url).pathname);
+
+const onlyDatabaseZero = (): Error =>
+  new Error('The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL');
 
 const isNodeOfCluster = async (redis: Redis): Promise<boolean> => {
   const info = await redis.info('cluster').catch(withoutPermission);

@@ -121,7 +121,7 @@ export const SERVICE_VARIABLES = {
       'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family, or the URLs of several nodes of a cluster, separated by commas, that differ only in host and port',
     unset: 'none: each instance counts for itself',
     meaning:
-      'The Redis in which all instances count rate limits and failed log-ins. Several URLs, separated by commas, are nodes of one cluster.',
+      'The Redis in which all instances count rate limits and failed log-ins: a server, or a cluster by one of its nodes. Several URLs, separated by commas, are nodes of one cluster.',
   },
   REDIS_PASSWORD: {
     schema: v.optional(form.password),

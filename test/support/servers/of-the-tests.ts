@@ -19,8 +19,9 @@ export const canStartServers = (): boolean =>
 /** Starts a PostgreSQL for one test, which may kill or freeze it and has to stop it. */
 export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(inject('postgresql')?.programs));
 
-/** Starts a Redis for one test, which may kill or freeze it and has to stop it. */
-export const startRedis = (): Promise<TestServer> => launchRedis(needed(inject('redis')?.programs));
+/** Starts a Redis for one test, which may kill or freeze it and has to stop it. @param settings of `redis.conf`. */
+export const startRedis = (settings: Readonly<Record<string, string>> = {}): Promise<TestServer> =>
+  launchRedis(needed(inject('redis')?.programs), settings);
 
 /** Whether a PgBouncer can be started in front of the tests' PostgreSQL; it always can in CI. */
 export const canStartPgbouncer = (): boolean =>

@@ -1,0 +1,95 @@
+import { Cluster, Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
+import { openOptionalRedis, openRedis, pingRedis } from '../../src/infrastructure/redis.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
+
+const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
+const CONNECTING = 10_000;
+
+/** A cluster of one node, and a connection to it for the test's own commands. */
+const startClusterOfOne = async () => {
+  const server = await startRedis({
+    'cluster-enabled': 'yes',
+    'cluster-port': String(await freePort()),
+    // Other nodes would tell it its address.
+    'cluster-announce-ip': '127.0.0.1',
+  });
+  onTestFinished(server.stop);
+  const node = closedAfterTest(new Redis(server.url));
+  await node.cluster('ADDSLOTSRANGE', 0, 16_383);
+  await vi.waitFor(async () => expect(await node.cluster('INFO')).toContain('cluster_state:ok'), CONNECTING);
+  return { url: server.url, node };
+};
+
+const closedAfterTest = <Client extends Redis | Cluster>(redis: Client): Client => {
+  onTestFinished(() => redis.disconnect());
+  return redis;
+};
+
+describe.runIf(canStartServers())('the URL of one node of a cluster', () => {
+  it.each([
+    ['required', openRedis],
+    ['optional', openOptionalRedis],
+  ])('connects to the cluster when Redis is %s', async (_use, open) => {
+    const { url } = await startClusterOfOne();
+    const redis = closedAfterTest(await open([url], logger));
+    expect(redis).toBeInstanceOf(Cluster);
+    await pingRedis(redis);
+    expect(await redis.set('key', 'value')).toBe('OK');
+  });
+
+  it.each([
+    ['required', openRedis],
+    ['optional', openOptionalRedis],
+  ])('is refused with a database number when Redis is %s', async (_use, open) => {
+    const { url } = await startClusterOfOne();
+    await expect(open([url.replace(/0$/, '1')], logger)).rejects.toThrow(
+      'The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL',
+    );
+  });
+
+  it('is not up when it was taken for a single server', async () => {
+    const { url } = await startClusterOfOne();
+    const redis = closedAfterTest(connectRedis([url], logger));
+    await awaitRedis(redis, CONNECTING);
+    await expect(pingRedis(redis)).rejects.toThrow('connected to one node of a cluster');
+  });
+});
+
+describe.runIf(canStartServers())('a Redis Cluster', () => {
+  it.each([
+    ['is not assigned', ['DELSLOTS', 7]],
+    ['has no master', ['RESET', 'HARD']],
+  ] as const)('is not up when a slot %s', async (_which, command) => {
+    const { url, node } = await startClusterOfOne();
+    const redis = closedAfterTest(await openRedis([url], logger));
+    await pingRedis(redis);
+    await node.call('CLUSTER', ...command);
+    await expect(pingRedis(redis)).rejects.toThrow('a slot is not served');
+  });
+
+  it('is not up after it was closed', async () => {
+    const { url } = await startClusterOfOne();
+    const redis = await openRedis([url], logger);
+    redis.disconnect();
+    await expect(pingRedis(redis)).rejects.toThrow('not connected to the cluster');
+  });
+});
+
+describe.runIf(canStartServers())('a Redis that does not permit INFO', () => {
+  it('is used as a single server', async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => undefined);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const server = await startRedis();
+    onTestFinished(server.stop);
+    const admin = closedAfterTest(new Redis(server.url));
+    await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '+@all', '-info');
+    const { host } = new URL(server.url);
+    const redis = closedAfterTest(await openRedis([`redis://limited:secret@${host}`], logger));
+    expect(redis).toBeInstanceOf(Redis);
+    await pingRedis(redis);
+  });
+});

@@ -1,4 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
+import { createLogger } from '../../src/infrastructure/logging/logger.ts';
+import { openRedis } from '../../src/infrastructure/redis.ts';
+import { describeSessionRepository } from '../contracts/session-repository.contract.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { canShare } from '../support/processes/instances.ts';
@@ -8,6 +12,7 @@ import { canStartServers, postgresOfTheTests, startRedisCluster } from '../suppo
 import type { RedisCluster, Shard } from '../support/servers/redis-cluster.ts';
 import { createDatabase } from '../support/storage/databases.ts';
 
+const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
 const LIMIT = 20;
 const HOLDERS_PER_SHARD = 2;
 /** Only catch a state that never comes. */
@@ -23,6 +28,8 @@ const ENVIRONMENT = {
   RATE_LIMIT_PUBLIC: 'off',
 };
 
+const mastersOf = ({ shards }: RedisCluster): string[] => shards.map(({ master }) => master.url.replace(/\/0$/, ''));
+
 /** A cluster and two instances over it: the first has the URLs of all masters, the second that of one. */
 const instancesOverCluster = (env: Readonly<Record<string, string>> = {}) => {
   let cluster: RedisCluster;
@@ -33,7 +40,7 @@ const instancesOverCluster = (env: Readonly<Record<string, string>> = {}) => {
     cleanups.push(cluster.stop);
     const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
     cleanups.push(drop);
-    const masters = cluster.shards.map(({ master }) => master.url.replace(/\/0$/, ''));
+    const masters = mastersOf(cluster);
     for (const urls of [masters, masters.slice(0, 1)]) {
       const parts = { DATABASE_URL: url, REDIS_URL: urls.join(',') };
       const service = await runService({ ...ENVIRONMENT, ...parts, ...env });
@@ -54,13 +61,17 @@ const instancesOverCluster = (env: Readonly<Record<string, string>> = {}) => {
 const READY = { status: 200, body: { data: { status: 'ready' } } };
 const NOT_READY = { status: 503, body: { message: 'Not ready; down: sessions, redis.' } };
 
-const expectReadiness = (urls: readonly string[], readiness: object): Promise<void> =>
-  vi.waitFor(async () => {
-    for (const url of urls) expect(await ask(`${url}/health/ready`)).toMatchObject(readiness);
-  }, PATIENCE);
+/** Waits until an instance says so, and then asks so often that each master would have been asked by chance. */
+const expectReadiness = async (urls: readonly string[], readiness: object): Promise<void> => {
+  for (const url of urls) {
+    const probe = () => ask(`${url}/health/ready`);
+    await vi.waitFor(async () => expect(await probe()).toMatchObject(readiness), PATIENCE);
+    for (const answer of await Promise.all(Array.from({ length: 20 }, probe))) expect(answer).toMatchObject(readiness);
+  }
+};
 
 describe.runIf(canShare() && canStartServers())('two instances over a Redis Cluster', () => {
-  const { urls, urlAt } = instancesOverCluster({ RATE_LIMIT_STRICT: `${LIMIT}/60` });
+  const { cluster, urls, urlAt } = instancesOverCluster({ RATE_LIMIT_STRICT: `${LIMIT}/60` });
 
   it('are ready, whether they have the URLs of several nodes or of one', () => expectReadiness(urls(), READY));
 
@@ -70,6 +81,11 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
     for (const { refresh } of holders) {
       for (const at of [1, 0, 1]) expect((await refresh(urlAt(at))).status).toBe(200);
     }
+  });
+
+  describeSessionRepository('redisSessionRepository over a Redis Cluster', async () => {
+    const redis = await openRedis(mastersOf(cluster()), logger);
+    return { repository: redisSessionRepository(redis), expires: true, close: async () => redis.disconnect() };
   });
 
   // Proves: flood-1
@@ -95,6 +111,7 @@ describe.runIf(canShare() && canStartServers()).each(Object.entries(FAULTS))(
     const placed: Placed[] = [];
     const STRUCK = 1;
     const onStruck = () => placed.filter(({ shard }) => shard === STRUCK);
+    const holdersAt = (url: string) => placed.filter((holder) => holder.url === url);
     const onOthers = () => placed.filter(({ shard }) => shard !== STRUCK);
 
     /** Signs users up until each master has the sessions of some users of each instance. */
@@ -126,12 +143,9 @@ describe.runIf(canShare() && canStartServers()).each(Object.entries(FAULTS))(
       async () => {
         const shard = cluster().shards[STRUCK] ?? expect.unreachable();
         await expectReadiness(urls(), READY);
-        const stops = urls().map((url) =>
-          refreshAllAt(
-            url,
-            placed.filter((holder) => holder.url === url),
-          ),
-        );
+        const loops = urls().map((url) => refreshAllAt(url, holdersAt(url)));
+        const stop = () => Promise.all(loops.map((stopLoop) => stopLoop()));
+        onTestFinished(async () => void (await stop()));
         await refreshed(placed, 3);
 
         await cluster().withhold(shard);
@@ -155,7 +169,7 @@ describe.runIf(canShare() && canStartServers()).each(Object.entries(FAULTS))(
         await mend(shard);
         await cluster().whole();
         await refreshed(placed, 3);
-        for (const stop of stops) await stop();
+        await stop();
         await expectReadiness(urls(), READY);
 
         for (const holder of placed) {

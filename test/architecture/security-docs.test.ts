@@ -107,7 +107,7 @@ describe('docs/security.md', async () => {
     const using = globSync('src/**/*.ts', { cwd: ROOT }).filter((path) =>
       CRYPTOGRAPHY.test(readFileSync(ROOT + path, 'utf8')),
     );
-    const byUrl = ['src/infrastructure/database/orm-options.ts', 'src/infrastructure/redis.ts'];
+    const byUrl = ['src/infrastructure/database/orm-options.ts', 'src/infrastructure/redis/connect.ts'];
     const paths = new Set(listed.map((link) => join(dirname(PAGE), link)));
     expect([...paths].sort()).toEqual([...using, ...byUrl].sort());
   });

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
-import { openRedis } from '../../src/infrastructure/redis.ts';
+import { openRedis, type RedisClient } from '../../src/infrastructure/redis.ts';
+import { absent } from '../contracts/hooks.ts';
 import { describeSessionRepository } from '../contracts/session-repository.contract.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { canShare } from '../support/processes/instances.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { canStartServers, postgresOfTheTests, startRedisCluster } from '../support/servers/of-the-tests.ts';
 import type { RedisCluster, Shard } from '../support/servers/redis-cluster.ts';
 import { createDatabase } from '../support/storage/databases.ts';
@@ -84,8 +86,23 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
   });
 
   describeSessionRepository('redisSessionRepository over a Redis Cluster', async () => {
-    const redis = await openRedis(mastersOf(cluster()), logger);
-    return { repository: redisSessionRepository(redis), expires: true, close: async () => redis.disconnect() };
+    const clients: RedisClient[] = [];
+    const connect = async () => {
+      const redis = await openRedis(mastersOf(cluster()), logger);
+      clients.push(redis);
+      return redisSessionRepository(redis, { budget: AMPLE_BUDGET });
+    };
+    return {
+      repository: await connect(),
+      another: connect,
+      failing: absent('an unavailable Redis: test/adapters/session-repository'),
+      delayed: absent('a delayed Redis: test/adapters/session-repository'),
+      deleteUser: absent('the store knows no users'),
+      expires: true,
+      close: async () => {
+        for (const client of clients) client.disconnect();
+      },
+    };
   });
 
   // Proves: flood-1

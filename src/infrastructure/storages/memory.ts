@@ -11,7 +11,7 @@ const URL_TEXT = 'memory:';
 export const memory: Storage<MemoryOptions> = {
   isFor: (url) => url === URL_TEXT,
   expected: URL_TEXT,
-  meaning: '`memory:` keeps nothing, and production refuses it.',
+  meaning: '`memory:` loses all data at exit; production rejects it.',
   optionsOf: () => ({ kind: 'memory' }),
   refusals: ({ NODE_ENV }) => [
     [

@@ -17,7 +17,7 @@ type PostgresqlOptions = { readonly kind: 'postgresql'; readonly url: string } &
 export const postgresql: Storage<PostgresqlOptions> = {
   isFor: (url) => url !== undefined && isUrlOf(url, ['postgres:', 'postgresql:']),
   expected: 'a postgres:// or postgresql:// URL with special characters percent-encoded',
-  meaning: 'The PostgreSQL database; a password that is not in it is read from PGPASSWORD.',
+  meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',
   optionsOf: (values) => ({ kind: 'postgresql', url: values.DATABASE_URL ?? '', ...poolOf(values) }),
   refusals: ({ DATABASE_URL: url }) => {
     const given = overridden(url);

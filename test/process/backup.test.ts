@@ -1,0 +1,67 @@
+import { cpSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import request from 'supertest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+describe('a copy of the data directory', () => {
+  const directory = temporaryDirectory();
+  const original = join(directory.path, 'original');
+  const backup = join(directory.path, 'backup');
+  const person = aPerson();
+  const running: RunningService[] = [];
+  const start = async (dataDir: string): Promise<RunningService> => {
+    const service = await runService({ DATA_DIR: dataDir });
+    running.push(service);
+    return service;
+  };
+  afterAll(async () => {
+    for (const { stop } of running) await stop('SIGKILL');
+    directory.remove();
+  });
+
+  const login = ({ url }: RunningService) =>
+    request(url).post('/auth/login').send({ account: person.email, password: person.password });
+  const refresh = ({ url }: RunningService, cookie: string) =>
+    request(url).post('/auth/refresh-token').set('Cookie', cookie);
+
+  it('restores users, sessions and keys, if the service was stopped', async () => {
+    const first = await start(original);
+    const { body, headers } = await request(first.url).post('/auth/register').send(person);
+    const registered = cookiePair(refreshCookieOf({ headers }));
+    const rotated = cookiePair(refreshCookieOf(await refresh(first, registered)));
+    expect(await first.stop()).toEqual({ code: 0, signal: null });
+    cpSync(original, backup, { recursive: true });
+    rmSync(original, { recursive: true });
+
+    const restored = await start(backup);
+    const me = await request(restored.url).get('/users/me').set('Authorization', `Bearer ${body.data.accessToken}`);
+    expect(me.body.data).toEqual(body.data.user);
+    expect((await refresh(restored, rotated)).status).toBe(200);
+    expect((await login(restored)).status).toBe(200);
+  });
+
+  it('keeps the passwords, but not the sessions, without the keys', async () => {
+    const before = await start(join(directory.path, 'with-keys'));
+    const registered = await request(before.url).post('/auth/register').send(person);
+    await before.stop();
+    const copy = join(directory.path, 'without-keys');
+    cpSync(join(directory.path, 'with-keys'), copy, { recursive: true });
+    rmSync(join(copy, 'keys'), { recursive: true });
+
+    const restored = await start(copy);
+    expect((await refresh(restored, cookiePair(refreshCookieOf(registered)))).status).toBe(401);
+    expect((await login(restored)).status).toBe(200);
+  });
+
+  it('is refused if the service was running', async () => {
+    const source = join(directory.path, 'running');
+    await start(source);
+    const copy = join(directory.path, 'hot');
+    cpSync(source, copy, { recursive: true });
+    expect(existsSync(join(copy, 'tandem.pid'))).toBe(true);
+    await expect(runService({ DATA_DIR: copy })).rejects.toThrow(/process \d+ is using it/);
+  });
+});

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, ConfigError, parseConfig } from '../../src/infrastructure/config.ts';
 import { blamed, type Env, problemsOf } from '../support/config-problems.ts';
 import { NO_WARNINGS } from '../support/processes/environments.ts';
-import { onPostgresql } from '../support/storage/databases.ts';
 
 const pair = (namedCurve = 'P-256') => generateKeyPairSync('ec', { namedCurve });
 const pkcs8 = (key: KeyObject) => key.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -21,6 +20,8 @@ const KEYS = {
   JWT_REFRESH_PUBLIC_KEY: spki(refresh.publicKey),
 };
 const PRODUCTION = { ...NO_WARNINGS, ...KEYS };
+/** Times in milliseconds. */
+const DEFAULT_POOL = { poolSize: 10, connectionTimeout: 3_000, statementTimeout: 5_000, idleTimeout: 10_000 };
 
 describe('a PostgreSQL', () => {
   const DATABASE_URL = 'postgresql://db/tandem';
@@ -236,9 +237,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   DATABASE_URL: {
     fits: {
       'postgres://u:p%40@db:5432/tandem': {
-        database: onPostgresql('postgres://u:p%40@db:5432/tandem'),
+        database: { ...DEFAULT_POOL, kind: 'postgresql', url: 'postgres://u:p%40@db:5432/tandem' },
       },
-      'postgresql://db/tandem': { database: onPostgresql('postgresql://db/tandem') },
+      'postgresql://db/tandem': { database: { ...DEFAULT_POOL, kind: 'postgresql', url: 'postgresql://db/tandem' } },
       'memory:': { database: { kind: 'memory' } },
     },
     unfit: [

@@ -29,7 +29,7 @@ const OUTCOMES = [
   'token N again',
   'AUTH_FAILED raced',
   'AUTH_FAILED reused',
-  'AUTH_FAILED over',
+  'AUTH_FAILED ended',
   'AUTH_FAILED not genuine',
   'DB_QUERY_FAILED',
   'timed out',

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../domain/errors/catalog.ts';
 import { reasonOf } from '../redaction/redact-error.ts';
@@ -33,12 +34,17 @@ const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
   }
 };
 
+/** Milliseconds between a conflict and the second attempt. */
+const LONGEST_PAUSE = 100;
+
 /** Sends a query again, once, if PostgreSQL rolled it back because of a concurrent one. */
 const sendTwice = async <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
     return await send(query);
   } catch (error) {
     if (!isConflict(error)) throw error;
+    // Of two transactions in a deadlock, the other one gets its locks first: sent at once, the query could take them away again.
+    await pause(LONGEST_PAUSE * (0.5 + Math.random() / 2));
     return send(query);
   }
 };

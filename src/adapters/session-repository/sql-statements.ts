@@ -117,7 +117,13 @@ export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to
     .where('user_id', '=', userId)
     .where('current_token_id', 'in', [from, to]);
 
-/** Deletes expired sessions, one instance at a time: while another holds the lock, nothing is deleted. Skips locked rows. */
+/** Epoch milliseconds of the database clock, when the statement started. The planner can use an index with it. */
+const statementTime = sql<number>`(date_part('epoch', statement_timestamp()) * 1000)::bigint`;
+
+/**
+ * Deletes expired sessions, one instance at a time: while another holds the lock, nothing is deleted. Skips locked rows. A session
+ * has to be expired by the database clock as well, so that an instance whose clock is ahead deletes no live session.
+ */
 export const purgeExpired = (db: Kysely<Tables>, now: number, limit: number) =>
   db
     .with('lock', () =>
@@ -127,7 +133,7 @@ export const purgeExpired = (db: Kysely<Tables>, now: number, limit: number) =>
       query
         .selectFrom('sessions')
         .select('id')
-        .where('expires_at', '<=', now)
+        .where((eb) => eb('expires_at', '<=', eb.fn<number>('least', [eb.val(now), statementTime])))
         .where((eb) => eb.selectFrom('lock').select('acquired'))
         .orderBy('expires_at')
         .limit(limit)

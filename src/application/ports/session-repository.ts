@@ -65,6 +65,9 @@ export interface SessionRepository {
   listByUser(userId: string, now: number): Promise<Session[]>;
   /** @param exceptId the id of the session that is not ended; `null` to end all. */
   endByUser(userId: string, exceptId: string | null): Promise<void>;
-  /** Deletes expired sessions, at most `limit`. @returns how many; always 0 in a store that expires them itself. */
+  /**
+   * Deletes expired sessions, at most `limit`, those first that expired first. A store that has a clock deletes none that is live by
+   * that clock. @returns how many; always 0 in a store that expires them itself.
+   */
   purge(now: number, limit: number): Promise<number>;
 }

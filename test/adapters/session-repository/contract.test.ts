@@ -11,7 +11,7 @@ import type { Database } from '../../../src/infrastructure/database/database.ts'
 import { absent } from '../../contracts/hooks.ts';
 import type { DelayedSessions } from '../../contracts/session-repository/store.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
-import { aRotation, aSession, aUser, NOW } from '../../support/builders.ts';
+import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
 import { openHeldLine } from '../../support/servers/held-line.ts';
 import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
@@ -24,6 +24,9 @@ import {
 } from '../../support/storage/databases.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
+const HOUR = 3_600_000;
+/** Before the time of any database: only what has expired by its clock is purged. */
+const PAST = Date.UTC(2020, 0, 1);
 /** Connections that wait for a lock. */
 const WAITING = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
@@ -121,26 +124,34 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     it('purges each session once when several instances purge at the same time', async () => {
       const { repository, owner } = await empty();
       for (let count = 0; count < 40; count += 1) {
-        await repository.add(aSession({ userId: owner, expiresAt: NOW - count }));
+        await repository.add(aSession({ userId: owner, expiresAt: PAST - count }));
       }
-      const purged = await Promise.all(Array.from({ length: 10 }, () => repository.purge(NOW, 10)));
-      const rest = await repository.purge(NOW, 100);
+      const purged = await Promise.all(Array.from({ length: 10 }, () => repository.purge(PAST, 10)));
+      const rest = await repository.purge(PAST, 100);
       expect(Math.max(...purged)).toBeLessThanOrEqual(10);
       expect(purged.reduce((sum, count) => sum + count, rest)).toBe(40);
     });
 
     it.runIf(concurrent)('purges nothing while another instance does', async () => {
       const { repository, owner } = await empty();
-      for (const age of [0, 1]) await repository.add(aSession({ userId: owner, expiresAt: NOW - age }));
+      for (const age of [0, 1]) await repository.add(aSession({ userId: owner, expiresAt: PAST - age }));
       const [purged, committing] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
       const transaction = database.em.fork().transactional(async (em) => {
-        purged.resolve(await mikroOrmSessionRepository(em).purge(NOW, 1));
+        purged.resolve(await mikroOrmSessionRepository(em).purge(PAST, 1));
         await committing.promise;
       });
-      expect([await purged.promise, await repository.purge(NOW, 10)]).toEqual([1, 0]);
+      expect([await purged.promise, await repository.purge(PAST, 10)]).toEqual([1, 0]);
       committing.resolve();
       await transaction;
-      expect(await repository.purge(NOW, 10)).toBe(1);
+      expect(await repository.purge(PAST, 10)).toBe(1);
+    });
+
+    it('purges no session that is live by the clock of the database, however far ahead the caller is', async () => {
+      const { repository, owner } = await empty();
+      const [expired, live] = [-1, 1].map((side) => aSession({ userId: owner, expiresAt: Date.now() + side * HOUR }));
+      for (const session of [expired, live]) if (session !== undefined) await repository.add(session);
+      expect(await repository.purge(Date.now() + 365 * 24 * HOUR, 10)).toBe(1);
+      expect((await repository.listByUser(owner, 0)).map(({ id }) => id)).toEqual([live?.id]);
     });
 
     it('does not rotate after the deadline by the clock of the database, and returns too-late', async () => {

@@ -17,7 +17,7 @@ type ModelSession = {
   /** When each token was rotated, from the first on. */
   readonly rotations: Map<Token, number>;
   /** When each token expires, in milliseconds, a multiple of a second (RFC 7519 §2). */
-  readonly over: Map<Token, number>;
+  readonly expirations: Map<Token, number>;
   /** Rotations with an outcome that is unknown to an instance. */
   readonly unconfirmed: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
 };
@@ -34,7 +34,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     state: { current: 0, rotatedAt: openedAt, expiresAt: openedAt + REFRESH_LIFETIME, replaced: false },
     last: 0,
     rotations: new Map(),
-    over: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
+    expirations: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
     unconfirmed: [],
   };
 
@@ -44,7 +44,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     if (!mayRotate(from, at)) return false;
     session.state = { current: to, rotatedAt: at, expiresAt: at + REFRESH_LIFETIME, replaced: true };
     session.rotations.set(from, at);
-    session.over.set(to, wholeSeconds(at + REFRESH_LIFETIME));
+    session.expirations.set(to, wholeSeconds(at + REFRESH_LIFETIME));
     return true;
   };
   const takeBack = ({ from, to }: Rotation): void => {
@@ -59,10 +59,10 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   /** Whether the service reads the session before it rotates, because the token was issued recently. */
   const isLookedAtFirst = (token: Token, now: number): boolean =>
     policy.replayWindow > 0 && now - issuedAt(token) < policy.replayWindow + 1_000;
-  const issuedAt = (token: Token): number => (session.over.get(token) ?? 0) - REFRESH_LIFETIME;
+  const issuedAt = (token: Token): number => (session.expirations.get(token) ?? 0) - REFRESH_LIFETIME;
   const refuse = (token: Token, now: number): string => {
     const { state } = session;
-    if (state === null || now >= state.expiresAt) return 'AUTH_FAILED over';
+    if (state === null || now >= state.expiresAt) return 'AUTH_FAILED ended';
     if (token === state.current && !isFresh(now)) return 'AUTH_FAILED current';
     if (token === state.current) return `token ${token} again`;
     const age = now - (session.rotations.get(token) ?? Number.NEGATIVE_INFINITY);
@@ -71,7 +71,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     session.state = null;
     return 'AUTH_FAILED reused';
   };
-  const isGenuine = (token: Token, now: number): boolean => now < (session.over.get(token) ?? 0);
+  const isGenuine = (token: Token, now: number): boolean => now < (session.expirations.get(token) ?? 0);
 
   return {
     /** The expected response to one refresh. */

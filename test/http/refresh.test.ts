@@ -414,7 +414,7 @@ describe('a refresh during which the database fails', () => {
         },
       },
     }));
-    const { cookie } = await signUp(service);
+    const { cookie } = await signUp(failingService);
     failing = true;
     const response = await refreshWith(failingService, cookie);
     expect([response.status, response.body.code]).toEqual([500, 'DB_QUERY_FAILED']);

@@ -10,7 +10,7 @@ export const realPostgres = (): string | null => real(postgresOfTheTests);
 const realRedis = (): string | null => real(redisOfTheTests);
 
 const real = (find: () => string | undefined): string | null => {
-  if (inject('parts') === 'embedded') return null;
+  if (['embedded', 'example'].includes(inject('parts'))) return null;
   const url = find();
   if (url === undefined) throw new Error('the server that this test needs is missing here');
   return url;

@@ -1,6 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
+import { assertWritable } from './redis/assert-writable.ts';
 import { connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
 
@@ -34,10 +35,10 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** Rejects unless Redis responds. A cluster has to serve every slot: without one, some users cannot be served. */
+/** Rejects unless Redis accepts writes. A cluster has to do so for every slot: without one, some users cannot be served. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) return pingCluster(redis);
-  await redis.ping();
+  await assertWritable(redis);
   if (await isNodeOfCluster(redis)) throw new Error('connected to one node of a cluster');
 };
 

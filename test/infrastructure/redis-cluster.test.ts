@@ -71,6 +71,15 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
     await expect(pingRedis(redis)).rejects.toThrow('a slot is not served');
   });
 
+  it('is not up when a master refuses writes, and is when it accepts them again', async () => {
+    const { url, node } = await startClusterOfOne();
+    const redis = closedAfterTest(await openRedis([url], logger));
+    await node.config('SET', 'min-replicas-to-write', 1);
+    await expect(pingRedis(redis)).rejects.toThrow('NOREPLICAS');
+    await node.config('SET', 'min-replicas-to-write', 0);
+    await pingRedis(redis);
+  });
+
   it('is not up after it was closed', async () => {
     const { url } = await startClusterOfOne();
     const redis = await openRedis([url], logger);

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
+import { pingRedis } from '../../src/infrastructure/redis.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
+import { openHeldLine } from '../support/servers/held-line.ts';
 import { canStartServers, redisOfTheTests, startRedis } from '../support/servers/of-the-tests.ts';
 import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
@@ -18,6 +20,8 @@ const connect = async (url: string) => {
   await awaitRedis(redis, CONNECTING);
   return redis;
 };
+
+const passwordOf = (url: string): string => new URL(url).password;
 
 const server = redisOfTheTests();
 describe.runIf(server !== undefined)('a Redis that answers while this process is late', () => {
@@ -74,5 +78,38 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     await expect(ping).rejects.toThrow('Command timed out');
     standing.thaw();
     await expect.poll(() => redis.ping()).toBe('PONG');
+  });
+});
+
+describe.runIf(canStartServers())('a Redis that refuses writes', () => {
+  it.each([
+    ['NOREPLICAS', 'min-replicas-to-write', '1', '0'],
+    ['OOM', 'maxmemory', '1', '0'],
+  ])('with %s is not up, and is when it accepts them again', async (code, setting, refusing, accepting) => {
+    const server = await startRedis();
+    onTestFinished(server.stop);
+    const redis = await connect(server.url);
+    await pingRedis(redis);
+    const admin = await connect(server.url);
+    await admin.call('CONFIG', 'SET', setting, refusing);
+    await expect(pingRedis(redis)).rejects.toThrow(code);
+    await admin.call('CONFIG', 'SET', setting, accepting);
+    await pingRedis(redis);
+    expect(await admin.call('DBSIZE')).toBe(0);
+  });
+
+  it('since it has become a replica, is left for the master that has its address now', async () => {
+    const [former, promoted] = [await startRedis(), await startRedis()];
+    onTestFinished(() => Promise.all([former.stop(), promoted.stop()]).then(() => undefined));
+    await (await connect(promoted.url)).config('SET', 'requirepass', passwordOf(former.url));
+    const address = await openHeldLine(former.url);
+    onTestFinished(address.close);
+    const redis = await connect(address.url);
+    const admin = await connect(former.url);
+    await admin.call('REPLICAOF', '127.0.0.1', new URL(promoted.url).port);
+    address.leadTo(promoted.url);
+    await expect(pingRedis(redis)).rejects.toThrow('READONLY');
+    await expect.poll(() => redis.set('key', 'value').catch(() => 'failed')).toBe('OK');
+    await pingRedis(redis);
   });
 });

@@ -1,4 +1,5 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
+import { assertWritable } from './assert-writable.ts';
 
 /** Milliseconds between two refreshes of a cluster's slots. */
 const SLOTS_INTERVAL = 2_000;
@@ -43,12 +44,17 @@ export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };
 
-/** Rejects unless all masters respond and report that every slot is served. */
+/** Rejects unless all masters accept writes and report that every slot is served. */
 export const pingCluster = async (cluster: Cluster): Promise<void> => {
   const masters = cluster.nodes('master');
   if (cluster.status !== 'ready' || masters.length === 0) throw new Error('not connected to the cluster');
-  const reports = await Promise.all(masters.map((master) => master.cluster('INFO')));
-  if (!reports.every((report) => servesEverySlot(String(report)))) throw new Error('a slot is not served');
+  await Promise.all(masters.map(assertServing));
+};
+
+const assertServing = async (master: Redis): Promise<void> => {
+  const report = await master.cluster('INFO');
+  if (!servesEverySlot(String(report))) throw new Error('a slot is not served');
+  await assertWritable(master);
 };
 
 /** Of the lines of CLUSTER INFO, those that a cluster has while every slot has a master that has not failed. */

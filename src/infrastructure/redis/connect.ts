@@ -20,6 +20,9 @@ Command.prototype.setTimeout = function setTimeout(timeout: number): void {
   this.promise.then(cancel, cancel);
 };
 
+/** A server that has become a replica keeps its connections, while the address may already lead to the new master. */
+const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
+
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
 
 export type ConnectionOptions = {
@@ -42,7 +45,7 @@ export const connectRedis = (
   const [url = ''] = urls;
   const redis = asCluster
     ? connectCluster(urls.map(nodeOf), { ...options, ...accessOf(url) }, retryStrategy)
-    : new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy });
+    : new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy, reconnectOnError: isReadOnly });
   redis.on('error', (error) => logger.debug({ err: error }, 'the connection to Redis failed'));
   return redis;
 };

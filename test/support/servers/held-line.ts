@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A line to a server on which requests can be held up, and arrive later. Its responses are never held up. */
 export const openHeldLine = async (server: string) => {
-  const target = new URL(server);
+  let target = new URL(server);
   const lines = new Map<Socket, Socket>();
   const listener = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);
@@ -28,6 +28,10 @@ export const openHeldLine = async (server: string) => {
     },
     release: (): void => {
       for (const [near, far] of lines) near.pipe(far);
+    },
+    /** Leads new connections to another server; those that exist stay. */
+    leadTo: (other: string): void => {
+      target = new URL(other);
     },
     close: (): void => {
       listener.close();

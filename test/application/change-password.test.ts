@@ -126,6 +126,36 @@ describe('changePassword', () => {
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
+  it('can be repeated when the password was stored, but the store reports a failure', async () => {
+    const users = memoryUserRepository();
+    let failing = true;
+    const setPasswordHash: typeof users.setPasswordHash = async (...given) => {
+      const changed = await users.setPasswordHash(...given);
+      if (!failing) return changed;
+      failing = false;
+      throw new AppError('DB_QUERY_FAILED');
+    };
+    const { change, logIn } = await setUp({ users: { ...users, setPasswordHash } });
+    await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    await change();
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
+  it('can be repeated when the request is aborted while the other sessions are ended', async () => {
+    const sessions = memorySessionRepository();
+    const request = new AbortController();
+    const endByUser: typeof sessions.endByUser = async (...given) => {
+      await sessions.endByUser(...given);
+      request.abort();
+    };
+    const { app, user, here, change, logIn } = await setUp({ sessions: { ...sessions, endByUser } });
+    const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
+    const passwords = { currentPassword: ADA.password, newPassword: NEW_PASSWORD };
+    await expect(app.changePassword({ ...input, ...passwords }, request.signal)).rejects.toThrow();
+    await change();
+    expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
+  });
+
   it('returns the error of the store when the old password cannot be restored either', async () => {
     const [users, sessions] = [memoryUserRepository(), memorySessionRepository()];
     const setPasswordHash = unreliable(users.setPasswordHash);

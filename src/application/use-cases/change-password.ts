@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { User } from '../../domain/user.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
@@ -33,13 +34,13 @@ type ChangePasswordInput = {
 
 /**
  * Changes the password of a user who knows the current one, then ends the user's other sessions. In this order the old password
- * cannot open a session in between; a log-in that compared the old one before checks it again (login.ts). If the sessions can't
- * be ended, the old password is restored, so that a client can repeat the request (ADR 0032).
+ * cannot open a session in between; a log-in that compared the old one before checks it again (login.ts). If that
+ * fails half-way, the old password is restored, so that a client can repeat the request (ADR 0032).
  * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
  */
 export const changePassword = (deps: ChangePasswordDeps) => {
-  const { users, sessions, hasher, clock } = deps;
+  const { users, hasher } = deps;
   const change = async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword } = input;
     const user = await users.findById(userId);
@@ -52,18 +53,36 @@ export const changePassword = (deps: ChangePasswordDeps) => {
     cancellation.throwIfAborted();
     const passwordHash = await hasher.hash(newPassword);
     cancellation.throwIfAborted();
-    const replace = (replaces: string, replacement: string) =>
-      users.setPasswordHash(userId, { passwordHash: replacement, isOfNewPassword: true, now: clock.now(), replaces });
-    const changed = await replace(user.passwordHash, passwordHash);
+    const changed = await storePassword(deps, { user, passwordHash, sessionId }, cancellation);
     // The stored hash was replaced in the meantime, so the current password may be another one: compare again.
     if (!changed) return change(input, cancellation);
-    try {
-      await sessions.endByUser(userId, sessionId);
-    } catch (error) {
-      // Without the database the new password stays. The client gets the first error either way.
-      await replace(passwordHash, user.passwordHash).catch(() => undefined);
-      throw error;
-    }
   };
   return change;
+};
+
+type NewPassword = {
+  /** As read when the current password was compared. */
+  readonly user: User;
+  readonly passwordHash: string;
+  readonly sessionId: string;
+};
+
+/** @returns false when the stored hash is no longer that of `user`; then nothing was changed. */
+const storePassword = async (
+  { users, sessions, clock }: ChangePasswordDeps,
+  { user: { id, passwordHash: former }, passwordHash, sessionId }: NewPassword,
+  cancellation: Cancellation,
+): Promise<boolean> => {
+  const replace = (replaces: string, replacement: string) =>
+    users.setPasswordHash(id, { passwordHash: replacement, isOfNewPassword: true, now: clock.now(), replaces });
+  try {
+    if (!(await replace(former, passwordHash))) return false;
+    await sessions.endByUser(id, sessionId);
+    cancellation.throwIfAborted();
+    return true;
+  } catch (error) {
+    // It may have been stored although the store reports a failure. Without the database it stays. The client gets the first error.
+    await replace(passwordHash, former).catch(() => undefined);
+    throw error;
+  }
 };

@@ -1,6 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
+import { NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
 import { assertWritable } from './redis/assert-writable.ts';
 import { connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
@@ -39,7 +40,7 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) return pingCluster(redis);
   await assertWritable(redis);
-  if (await isNodeOfCluster(redis)) throw new Error('connected to one node of a cluster');
+  if (await isNodeOfCluster(redis)) throw new Error(NODE_OF_CLUSTER);
 };
 
 type OpenOptions = ConnectionOptions & {

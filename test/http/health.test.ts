@@ -17,7 +17,7 @@ import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
+const silent = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
 const configOf = (env: Readonly<Record<string, string>>) => ({
   ...parseConfig({ NODE_ENV: 'test', PORT: '0', RATE_LIMIT_PUBLIC: 'off', ...env }),
   keys: testKeys(),
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 /** The health routes with the given checks. */
-const withChecks = async (checks: readonly Check[]) => {
+const withChecks = async (checks: readonly Check[], logger = silent) => {
   const server = await serve(
     createApp(healthRoutes(checks), {
       ...configOf({ DATABASE_URL: 'memory:' }),
@@ -78,7 +78,7 @@ describe('the service over a database', () => {
   let http: typeof server.http;
   beforeAll(async () => {
     await copyEmbedded(path, { migrated: true });
-    service = await compose(configOf({ DATA_DIR: path }), logger);
+    service = await compose(configOf({ DATA_DIR: path }), silent);
     server = await serve(service.http);
     http = server.http;
   });
@@ -121,6 +121,29 @@ describe('GET /health/ready', () => {
     const response = await http.get('/health/ready');
     expectNotReady(response, 'database, redis');
     expect(response.text).not.toContain('secret');
+  });
+
+  it('logs the reason why a check is down', async () => {
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const options = { level: 'error', environment: 'production', version: VERSION, destination } as const;
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const database = { name: 'database', ping: () => Promise.reject(refused), required: true };
+    const throwing = {
+      name: 'own',
+      ping: () => {
+        throw new AppError('DB_QUERY_FAILED', { reason: 'closed' });
+      },
+      required: true,
+    };
+    const http = await withChecks(
+      [database, throwing],
+      createLogger(options, () => ({})),
+    );
+    expectNotReady(await http.get('/health/ready'), 'database, own');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'Not ready; down: database, own.', reason: 'database: Error ECONNREFUSED; own: closed' },
+    ]);
   });
 
   it('is degraded but ready when an optional check is down', async () => {

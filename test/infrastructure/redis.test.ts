@@ -113,3 +113,36 @@ describe.runIf(canStartServers())('a Redis that refuses writes', () => {
     await pingRedis(redis);
   });
 });
+
+describe.runIf(canStartServers())('a Redis that refuses the password', () => {
+  it('is logged at warn once per outage, with the reason and without the password', async () => {
+    const server = await startRedis();
+    onTestFinished(server.stop);
+    const admin = await connect(server.url);
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const options = { level: 'warn', environment: 'production', version: 'test', destination } as const;
+    const redis = connectRedis(
+      [server.url],
+      createLogger(options, () => ({})),
+    );
+    onTestFinished(() => redis.disconnect());
+    await awaitRedis(redis, CONNECTING);
+    for (let outage = 1; outage <= 2; outage += 1) {
+      let attempts = 0;
+      redis.on('reconnecting', () => {
+        attempts += 1;
+      });
+      await admin.call('CONFIG', 'SET', 'requirepass', 'another');
+      await admin.call('CLIENT', 'KILL', 'TYPE', 'normal');
+      await expect.poll(() => attempts, { timeout: CONNECTING }).toBeGreaterThan(3);
+      expect(lines.map((line) => JSON.parse(line))).toEqual(
+        Array(outage).fill(expect.objectContaining({ msg: 'the connection to Redis failed' })),
+      );
+      await admin.call('CONFIG', 'SET', 'requirepass', passwordOf(server.url));
+      await expect.poll(() => redis.status, { timeout: CONNECTING }).toBe('ready');
+    }
+    expect(lines[0]).toContain('WRONGPASS');
+    expect(lines.join()).not.toContain(passwordOf(server.url));
+  });
+});

@@ -1,9 +1,15 @@
 /** Thrown by this service where a driver has no error for it. */
 export const DATABASE_CLOSED = 'the database is closed';
+export const NODE_OF_CLUSTER = 'connected to one node of a cluster';
+export const NO_CLUSTER = 'not connected to the cluster';
+export const SLOT_NOT_SERVED = 'a slot is not served';
 
 /** Messages of drivers that quote no value, word for word. */
 const OF_DRIVERS: ReadonlySet<string> = new Set([
   DATABASE_CLOSED,
+  NODE_OF_CLUSTER,
+  NO_CLUSTER,
+  SLOT_NOT_SERVED,
   // node-postgres, and its pool
   'Connection terminated',
   'Connection terminated unexpectedly',

@@ -5,6 +5,7 @@ import type { Rotation, RotationOutcome } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
+import { notExecuted } from './rotation-recovery/not-executed.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
 import { toSession } from './sql-rows.ts';
 import {
@@ -38,11 +39,11 @@ export const mikroOrmSessionRepository = (
   const clock = serverClock(readTime);
 
   const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
-    const deadline = await clock.deadlineIn(budget);
+    const deadline = await clock.deadlineIn(budget).catch(notExecuted);
     const update = await unlessRolledBack(() => rotateBefore(tables(), deadline, rotation).executeTakeFirst());
     if (update === null) return 'too-late';
     if (update.numUpdatedRows === 1n) return 'rotated';
-    if ((await readTime()) < deadline) return 'stale';
+    if ((await readTime().catch(notExecuted)) < deadline) return 'stale';
     clock.forget();
     return 'too-late';
   };

@@ -2,11 +2,10 @@ import type { Cluster, Redis } from 'ioredis';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { byLastUse, isLive, type RotatedToken, type Session, type SessionKey } from '../../domain/session.ts';
-import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { answered } from './redis-errors.ts';
 import { defineSessionCommands } from './redis-scripts.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
-import { NotExecutedError } from './rotation-recovery/not-executed.ts';
+import { notExecuted } from './rotation-recovery/not-executed.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
 
 /** One key for all sessions of a user, so that a script can change several of them atomically, also in a cluster. */
@@ -43,12 +42,6 @@ const toRotatedToken = ({ tokenId, rotatedAt }: Record<keyof RotatedToken, strin
   rotatedAt: Number(rotatedAt),
 });
 
-/** The rotation is sent when the time of Redis is known, and otherwise never. */
-const beforeRotation = (error: unknown): never => {
-  const reason = error instanceof AppError ? error.reason : undefined;
-  throw inPlaceOf(error, new NotExecutedError(reason === undefined ? {} : { reason }));
-};
-
 /**
  * Stores sessions in Redis, one hash for each user, which expires with the last of its sessions.
  * @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022.
@@ -81,7 +74,7 @@ export const redisSessionRepository = (
       const key = keyOf(userId);
       const clock = clockFor(key);
       try {
-        const deadline = await clock.deadlineIn(budget).catch(beforeRotation);
+        const deadline = await clock.deadlineIn(budget).catch(notExecuted);
         const step = [sessionId, from, to, at, expiresAt, racesSince, deadline];
         const outcome = await answered(redis.rotateSession(key, ...step));
         if (outcome === 'too-late') clock.forget();

@@ -1,4 +1,5 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
+import { NO_CLUSTER, SLOT_NOT_SERVED } from '../../adapters/redaction/safe-messages.ts';
 import { assertWritable } from './assert-writable.ts';
 
 /** Milliseconds between two refreshes of a cluster's slots. */
@@ -47,13 +48,13 @@ export const connectMasters = async (cluster: Cluster): Promise<void> => {
 /** Rejects unless all masters accept writes and report that every slot is served. */
 export const pingCluster = async (cluster: Cluster): Promise<void> => {
   const masters = cluster.nodes('master');
-  if (cluster.status !== 'ready' || masters.length === 0) throw new Error('not connected to the cluster');
+  if (cluster.status !== 'ready' || masters.length === 0) throw new Error(NO_CLUSTER);
   await Promise.all(masters.map(assertServing));
 };
 
 const assertServing = async (master: Redis): Promise<void> => {
   const report = await master.cluster('INFO');
-  if (!servesEverySlot(String(report))) throw new Error('a slot is not served');
+  if (!servesEverySlot(String(report))) throw new Error(SLOT_NOT_SERVED);
   await assertWritable(master);
 };
 

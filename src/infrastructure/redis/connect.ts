@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type Cluster, Command, Redis } from 'ioredis';
 import type { Logger } from 'pino';
+import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { onResponseTimeout, withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
 import { connectCluster } from './cluster.ts';
 
@@ -46,8 +47,21 @@ export const connectRedis = (
   const redis = asCluster
     ? connectCluster(urls.map(nodeOf), { ...options, ...accessOf(url) }, retryStrategy)
     : new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy, reconnectOnError: isReadOnly });
-  redis.on('error', (error) => logger.debug({ err: error }, 'the connection to Redis failed'));
+  logFailures(redis, logger);
   return redis;
+};
+
+/** At `warn` once per reason and outage: the errors of commands do not show why there is no connection. */
+const logFailures = (redis: RedisClient, logger: Logger): void => {
+  let logged = new Set<string>();
+  redis.on('ready', () => {
+    logged = new Set();
+  });
+  redis.on('error', (error) => {
+    const reason = reasonOf(error);
+    logger[logged.has(reason) ? 'debug' : 'warn']({ err: error }, 'the connection to Redis failed');
+    logged.add(reason);
+  });
 };
 
 /** Resolves when a new connection is ready. Rejects when it fails, or is not ready after `timeout` milliseconds. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AppError } from '../../../domain/errors/app-error.ts';
+import { reasonOf } from '../../redaction/redact-error.ts';
 import { withResponseTimeout } from '../../resilience/response-timeout.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
@@ -42,9 +43,9 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
       response: { data: Readiness },
     },
     async () => {
-      const outcomes = await Promise.all(checks.map(async (check) => ({ ...check, up: await isUp(check.ping) })));
+      const outcomes = await Promise.all(checks.map(outcomeOf));
       const down = outcomes.filter(({ up }) => !up);
-      if (down.some(({ required }) => required)) throw notReady(down.map(({ name }) => name));
+      if (down.some(({ required }) => required)) throw notReady(down);
       return {
         status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
         checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
@@ -53,15 +54,29 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
   ),
 ];
 
-const isUp = (ping: Check['ping']): Promise<boolean> =>
-  withResponseTimeout(PING_TIMEOUT, ping(), () => new Error('no response')).then(
-    () => true,
-    () => false,
-  );
+type Outcome = Pick<Check, 'name' | 'required'> & {
+  readonly up: boolean;
+  /** Why it is down, for the log. */
+  readonly reason: string;
+};
 
-const notReady = (down: readonly string[]): AppError =>
+const outcomeOf = async ({ name, ping, required }: Check): Promise<Outcome> => {
+  try {
+    await withResponseTimeout(PING_TIMEOUT, ping(), noResponse);
+    return { name, required, up: true, reason: '' };
+  } catch (error) {
+    return { name, required, up: false, reason: whyDown(error) };
+  }
+};
+
+const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no response' });
+
+const whyDown = (error: unknown): string => (error instanceof AppError ? error.reason : reasonOf(error)) ?? '';
+
+const notReady = (down: readonly Outcome[]): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
-    message: `Not ready; down: ${down.join(', ')}.`,
+    message: `Not ready; down: ${down.map(({ name }) => name).join(', ')}.`,
+    reason: down.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
     retryAfter: 1,
   });

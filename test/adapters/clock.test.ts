@@ -6,7 +6,11 @@ import { describeClock } from '../contracts/clock.contract.ts';
 const START = Date.UTC(2026, 0, 1);
 
 describeClock('systemClock', () => systemClock);
-describeClock('fixedClock', () => fixedClock(START));
+describeClock(
+  'fixedClock',
+  () => fixedClock(START),
+  (clock) => clock.advance(1),
+);
 
 describe('fixedClock', () => {
   it('changes only when it is set or advanced', () => {

@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
+import { type Absent, offered } from './hooks.ts';
 import { vitestSuite } from './suite.ts';
 
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
@@ -9,7 +10,13 @@ const START = Date.UTC(2026, 0, 1);
 
 const take = (ids: IdGenerator, count: number) => Array.from({ length: count }, () => ids.next());
 
-export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGenerator, suite = vitestSuite) => {
+/** @param another makes the generator of another instance of the service. */
+export const describeIdGenerator = (
+  name: string,
+  make: (clock: Clock) => IdGenerator,
+  another: ((clock: Clock) => IdGenerator) | Absent = make,
+  suite = vitestSuite,
+) => {
   const { it } = suite;
   suite.describe(`${name} as an IdGenerator`, () => {
     it("makes ULIDs: 26 characters of Crockford's base 32", () => {
@@ -20,6 +27,13 @@ export const describeIdGenerator = (name: string, make: (clock: Clock) => IdGene
       const ids = make(fixedClock(START));
       const made = await Promise.all(Array.from({ length: 5_000 }, async () => ids.next()));
       expect(new Set(made).size).toBe(5_000);
+    });
+
+    it('never makes an id that another generator makes', (run) => {
+      const makeAnother = offered(another, run);
+      const clock = fixedClock(START);
+      const made = [...take(make(clock), 1_000), ...take(makeAnother(clock), 1_000)];
+      expect(new Set(made).size).toBe(2_000);
     });
 
     it('makes ids in ascending order, even within a millisecond', () => {

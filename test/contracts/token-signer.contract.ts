@@ -83,25 +83,37 @@ export const describeTokenSigner = (
 
     it('rejects a token that was changed in any part', async () => {
       const signer = await make('ours');
-      for (const altered of alterations(await signer.signAccess(ACCESS))) {
+      const [access, refresh] = [await signer.signAccess(ACCESS), await signer.signRefresh(REFRESH)];
+      // A signer that remembers what it has verified must not accept what resembles it.
+      expect((await signer.verifyAccess(access, NOW)).ok).toBe(true);
+      expect((await signer.verifyRefresh(refresh, NOW)).ok).toBe(true);
+      for (const altered of alterations(access)) {
         expect((await signer.verifyAccess(altered, NOW)).ok, altered).toBe(false);
       }
-      for (const altered of alterations(await signer.signRefresh(REFRESH))) {
+      for (const altered of alterations(refresh)) {
         expect((await signer.verifyRefresh(altered, NOW)).ok, altered).toBe(false);
       }
     });
 
     it('rejects an access token as a refresh token, and vice versa', async () => {
       const signer = await make('ours');
-      expect((await signer.verifyRefresh(await signer.signAccess(ACCESS), NOW)).ok).toBe(false);
-      expect((await signer.verifyAccess(await signer.signRefresh(REFRESH), NOW)).ok).toBe(false);
+      const [access, refresh] = [await signer.signAccess(ACCESS), await signer.signRefresh(REFRESH)];
+      for (const _round of ['unknown', 'verified before']) {
+        expect((await signer.verifyRefresh(access, NOW)).ok).toBe(false);
+        expect((await signer.verifyAccess(refresh, NOW)).ok).toBe(false);
+        expect((await signer.verifyAccess(access, NOW)).ok).toBe(true);
+        expect((await signer.verifyRefresh(refresh, NOW)).ok).toBe(true);
+      }
     });
 
     it('rejects a token signed with another key', async () => {
       const [ours, theirs] = await Promise.all([make('ours'), make('theirs')]);
       await Promise.all([ours.signAccess(ACCESS), ours.signRefresh(REFRESH)]);
-      expect((await ours.verifyAccess(await theirs.signAccess(ACCESS), NOW)).ok).toBe(false);
-      expect((await ours.verifyRefresh(await theirs.signRefresh(REFRESH), NOW)).ok).toBe(false);
+      const [access, refresh] = [await theirs.signAccess(ACCESS), await theirs.signRefresh(REFRESH)];
+      expect((await theirs.verifyAccess(access, NOW)).ok).toBe(true);
+      expect((await theirs.verifyRefresh(refresh, NOW)).ok).toBe(true);
+      expect((await ours.verifyAccess(access, NOW)).ok).toBe(false);
+      expect((await ours.verifyRefresh(refresh, NOW)).ok).toBe(false);
     });
 
     it('rejects a token that says it is not signed', async () => {

@@ -25,8 +25,10 @@ const openFile = () => {
   const path = join(directory.path, 'tandem.sqlite');
   const database = openDatabase(path);
   const closing: (() => unknown)[] = [directory.remove, () => database.close()];
+  const threads: (() => Promise<void>)[] = [];
   const another = async <Port extends object>(given: Omit<ThreadStore, 'path'>): Promise<Port> => {
-    const { port, close } = await inThread<Port>(IN_THREAD, { ...given, path });
+    const { port, begun, close } = await inThread<Port>(IN_THREAD, { ...given, path });
+    threads.push(begun);
     closing.push(close);
     return port;
   };
@@ -37,10 +39,12 @@ const openFile = () => {
     other.close();
     return repository;
   };
+  /** Until the calls in all threads have begun: their budgets are counted from then on. */
+  const begun = () => Promise.all(threads.map((callsOf) => callsOf()));
   const close = async () => {
     for (const each of closing.toReversed()) await each();
   };
-  return { path, database, another, closed, close };
+  return { path, database, another, begun, closed, close };
 };
 
 describeUserRepository('sqliteUserRepository', async () => {
@@ -54,7 +58,7 @@ describeUserRepository('sqliteUserRepository', async () => {
 });
 
 describeSessionRepository('sqliteSessionRepository', async () => {
-  const { database, another, closed, close } = openFile();
+  const { database, another, begun, closed, close } = openFile();
   const users = [aUser(), aUser()] as const;
   for (const user of users) await sqliteUserRepository(database).add(user);
   return {
@@ -66,6 +70,7 @@ describeSessionRepository('sqliteSessionRepository', async () => {
       repository: await another<SessionRepository>({ port: 'sessions', budget: SHORT_BUDGET }),
       hold: async () => database.exec('begin immediate'),
       release: async () => {
+        await begun();
         await setTimeout(2 * SHORT_BUDGET);
         database.exec('commit');
       },

@@ -1,3 +1,4 @@
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { describeClock } from '../contracts/clock.contract.ts';
 import { describeMutants } from './harness/describe-mutants.ts';
@@ -10,10 +11,11 @@ describeClock(
   of(() => Date.now()),
 );
 
-describeMutants((make: ReturnType<typeof of>, suite) => describeClock('a mutant', make, suite), {
+describeMutants((make: ReturnType<typeof of>, suite) => describeClock('a mutant', make, undefined, suite), {
   'returns seconds': { make: of(() => Math.floor(Date.now() / 1_000)), caughtBy },
   'returns microseconds': { make: of(() => Date.now() * 1_000), caughtBy },
   'returns fractions': { make: of(() => Date.now() + 0.5), caughtBy },
   'counts from the start of the process': { make: of(() => Math.floor(performance.now())), caughtBy },
+  'stands still': { make: () => fixedClock(Date.now()), caughtBy: 'advances with the time' },
   'has no time': { make: of(() => Number.NaN), caughtBy },
 });

@@ -15,9 +15,20 @@ const ORDER = 'makes ids in ascending order, even within a millisecond';
 
 describeIdGenerator('the correct generator', ulidGenerator);
 
-describeMutants((make: ReturnType<typeof of>, suite) => describeIdGenerator('a mutant', make, suite), {
+describeMutants((make: ReturnType<typeof of>, suite) => describeIdGenerator('a mutant', make, make, suite), {
   'makes UUIDs': { make: of(() => randomUUID), caughtBy: FORM },
   'makes ULIDs in lower case': { make: of((clock) => () => ulid(clock.now()).toLowerCase()), caughtBy: FORM },
+  'counts from the start of its process': {
+    make: of((clock) => {
+      let [count, latest] = [0, 0];
+      return () => {
+        count += 1;
+        latest = Math.max(latest, clock.now());
+        return encodeTime(latest) + String(count).padStart(16, '0');
+      };
+    }),
+    caughtBy: 'never makes an id that another generator makes',
+  },
   'makes one id in a millisecond': {
     make: of((clock) => () => encodeTime(clock.now()).padEnd(26, '0')),
     caughtBy: 'never makes the same id twice',

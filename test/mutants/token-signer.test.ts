@@ -64,6 +64,31 @@ const signer =
     };
   };
 
+/** What a token said when it was verified, by a part of it. */
+const caching =
+  (keyOf: (text: string, type: string) => string, cache?: Map<string, unknown>) =>
+  async (key: 'ours' | 'theirs'): Promise<TokenSigner> => {
+    const correct = await signer({})(key);
+    const verified = cache ?? new Map<string, unknown>();
+    const cached = async <Token extends Signed>(
+      text: string,
+      type: string,
+      now: number,
+      result: Promise<Verified<Token>>,
+    ) => {
+      const known = verified.get(keyOf(text, type)) as Token | undefined;
+      if (known !== undefined && now < known.claims.exp * 1_000) return { ok: true as const, token: known };
+      const found = await result;
+      if (found.ok) verified.set(keyOf(text, type), found.token);
+      return found;
+    };
+    return {
+      ...correct,
+      verifyAccess: (text, now) => cached(text, 'access', now, correct.verifyAccess(text, now)),
+      verifyRefresh: (text, now) => cached(text, 'refresh', now, correct.verifyRefresh(text, now)),
+    };
+  };
+
 describeTokenSigner('the correct signer', signer({}));
 
 const CHANGED = 'rejects a token that was changed in any part';
@@ -79,6 +104,22 @@ describeMutants((make: ReturnType<typeof signer>, suite) => describeTokenSigner(
   'expires tokens a second early': { make: signer({ leeway: -1 }), caughtBy: EXPIRED },
   'ignores the signature': { make: signer({ signature: false }), caughtBy: CHANGED },
   'decodes the signature leniently': { make: signer({ canonical: false }), caughtBy: CHANGED },
+  'finds a verified token in a cache by its signature': {
+    make: caching((text, type) => `${type} ${text.split('.')[2]}`),
+    caughtBy: CHANGED,
+  },
+  'finds a verified token in a cache by what is signed': {
+    make: caching((text, type) => `${type} ${text.split('.').slice(0, 2)}`),
+    caughtBy: CHANGED,
+  },
+  'finds a verified token in a cache, whatever its kind': {
+    make: caching((text) => text),
+    caughtBy: 'rejects an access token as a refresh token, and vice versa',
+  },
+  'finds a token in a cache that another key has verified': {
+    make: caching((text, type) => `${type} ${text}`, new Map()),
+    caughtBy: 'rejects a token signed with another key',
+  },
   'takes a token at its word that it is not signed': {
     make: signer({ none: true }),
     caughtBy: 'rejects a token that says it is not signed',

@@ -19,6 +19,7 @@ export type Attempt = {
  * - admits one of many concurrent attempts after the wait
  * - forgets the failures of a party that succeeds
  * - keeps the failures of other parties when one succeeds
+ * - counts exactly while attempts begin, succeed and are withdrawn at the same time
  * - counts each key separately
  * - admits a network without failures while another network waits
  * - makes networks without failures wait for each other

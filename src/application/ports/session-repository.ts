@@ -20,15 +20,18 @@ import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domai
  * - reverts a rotation, so that the rotated token is current again
  * - keeps the times and the remembered tokens when a rotation is reverted
  * - does not revert a rotation that was followed by another
+ * - either reverts a rotation or accepts the next one, when both are asked for at the same time
  * - reverts nothing in a session that was ended or never rotated
  * - ends a session, and returns false when there is none
  * - does not end a session of another user
  * - ends all sessions of one user
  * - ends all sessions of one user except one
+ * - does not bring back a session that ends while it is rotated or reverted
  * - loses the sessions of a user who is deleted
  * - lists the live sessions of one user, the most recently used first
  * - treats a session as expired at its expiry, and as live a millisecond before
  * - keeps the 50 most recently used live sessions of a user
+ * - keeps the newest 50 of sessions that were used at the same time
  * - keeps exactly these 50 after many concurrent adds
  * - keeps exactly these 50 after many adds by two instances
  * - does not count expired sessions towards the 50

@@ -21,6 +21,8 @@ type NewPasswordHash = {
  * - rejects a second user with the same username, in any letter case
  * - rejects a second user with the same email, in any letter case
  * - rejects a second user with the same id
+ * - distinguishes names that only resemble each other
+ * - stores names of the greatest length, and distinguishes them by their last character
  * - stores nothing of a rejected user
  * - accepts exactly one of many concurrent adds with the same username
  * - accepts exactly one of two adds with the same username or email by two instances

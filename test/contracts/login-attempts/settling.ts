@@ -25,6 +25,18 @@ export const settling = ({ it }: Tests<GivenAttempts>): void => {
     expect(await fail(2)).toBe(1);
   });
 
+  it('counts exactly while attempts begin, succeed and are withdrawn at the same time', async ({ attempts, fail }) => {
+    await fail(20);
+    await fail(10, from('owner'));
+    await Promise.all([
+      ...Array.from({ length: 10 }, () => attempts.withdraw(ADA)),
+      attempts.succeed(from('owner')),
+      ...Array.from({ length: 10 }, (_none, network) => attempts.begin(from(network))),
+    ]);
+    // Ten of the first are left, and ten have begun.
+    expect(await fail(FREE)).toBe(FREE - 20);
+  });
+
   it('does not count an attempt that is withdrawn', async ({ attempts, pass, fail, secondsToWait }) => {
     await attempts.withdraw(ADA);
     for (let count = 0; count < 2 * FREE; count += 1) {

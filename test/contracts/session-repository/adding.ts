@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { shortUserAgent } from '../../../src/domain/device.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
@@ -7,9 +8,16 @@ import { DEVICE, EARLIER, type GivenSessions, idsOf } from './store.ts';
 export const adding = ({ it }: Tests<GivenSessions>): void => {
   it('finds a session by its id and its user', async ({ sessions, otherUser, stored }) => {
     const fresh = await stored();
-    const old = await stored({ previousTokenId: anId(), rotatedAt: NOW + 1, earlierTokens: EARLIER, ...DEVICE });
+    const old = await stored({
+      previousTokenId: anId(),
+      createdAt: NOW - 1,
+      rotatedAt: NOW + 1,
+      earlierTokens: EARLIER,
+      ...DEVICE,
+    });
+    const longest = await stored({ userAgent: shortUserAgent('📱'.repeat(1_000)) });
     const ofOther = await stored({ userId: otherUser });
-    for (const session of [fresh, old, ofOther]) expect(await sessions.find(session)).toStrictEqual(session);
+    for (const session of [fresh, old, longest, ofOther]) expect(await sessions.find(session)).toStrictEqual(session);
   });
 
   it('does not find an unknown session, or one of another user', async ({ sessions, owner, otherUser, stored }) => {

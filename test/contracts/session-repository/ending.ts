@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { SESSIONS_PER_USER, type SessionKey } from '../../../src/domain/session.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { DEVICE, type GivenSessions } from './store.ts';
@@ -22,7 +23,7 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
   });
 
   it('ends all sessions of one user', async ({ sessions, owner, otherUser, stored, storedSeries, listed }) => {
-    const [ended, ofOther] = [await storedSeries(3), await stored({ userId: otherUser })];
+    const [ended, ofOther] = [await storedSeries(SESSIONS_PER_USER), await stored({ userId: otherUser })];
     await sessions.endByUser(owner, null);
     await sessions.endByUser(anId(), null);
     expect(await listed()).toEqual([]);
@@ -47,6 +48,23 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     await sessions.endByUser(owner, ofOther.id);
     expect(await listed()).toEqual([]);
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
+  });
+
+  it('does not bring back a session that ends while it is rotated or reverted', async (given) => {
+    const { sessions, owner, storedSeries } = given;
+    const ends = [(session: SessionKey) => sessions.end(session), () => sessions.endByUser(owner, null)];
+    for (const end of ends) {
+      const series = await storedSeries(20);
+      const rotations = series.map((session) => aRotation(session));
+      const [coming, done] = [rotations.slice(0, 10), rotations.slice(10)];
+      for (const rotation of done) expect(await sessions.rotate(rotation)).toBe('rotated');
+      await Promise.all([
+        ...coming.map((rotation) => sessions.rotate(rotation)),
+        ...done.map((rotation) => sessions.revert(rotation)),
+        ...series.map((session) => end(session)),
+      ]);
+      for (const session of series) expect(await sessions.find(session)).toBeNull();
+    }
   });
 
   it('loses the sessions of a user who is deleted', async ({ sessions, owner, otherUser, stored, hook }) => {

@@ -24,6 +24,12 @@ export const limiting = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
   });
 
+  it('keeps the newest 50 of sessions that were used at the same time', async ({ stored, listed }) => {
+    const series: Session[] = [];
+    for (let count = 0; count < SESSIONS_PER_USER + 10; count += 1) series.push(await stored());
+    expect(await listed()).toEqual(idsOf(series.slice(-SESSIONS_PER_USER).reverse()));
+  });
+
   it('keeps exactly these 50 after many concurrent adds', async ({ sessions, owner, storedSeries, listed }) => {
     const [oldest = expect.unreachable()] = await storedSeries(5);
     const series = aSeries(60, { userId: owner, rotatedAt: NOW + 1_000 });

@@ -43,6 +43,22 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(now);
   });
 
+  it('either reverts a rotation or accepts the next one, when both are asked for at the same time', async (given) => {
+    const { sessions, storedSeries } = given;
+    const pairs = (await storedSeries(20)).map((session) => {
+      const first = aRotation(session);
+      return { session, first, next: aRotation(session, { from: first.to }) };
+    });
+    for (const { first } of pairs) expect(await sessions.rotate(first)).toBe('rotated');
+    const outcomes = await Promise.all(
+      pairs.map(async ({ first, next }) => (await Promise.all([sessions.rotate(next), sessions.revert(first)]))[0]),
+    );
+    for (const [at, { session, first, next }] of pairs.entries()) {
+      const currentTokenId = outcomes[at] === 'rotated' ? next.to : first.from;
+      expect(await sessions.find(session)).toMatchObject({ currentTokenId });
+    }
+  });
+
   it('reverts nothing in a session that was ended or never rotated', async ({ sessions, otherUser, stored }) => {
     const [ended, fresh, lost] = [await stored(), await stored(), await stored({ previousTokenId: anId() })];
     const rotation = aRotation(ended);

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { EMAIL_MAX_LENGTH, USERNAME_MAX_LENGTH } from '../../../src/domain/account.ts';
 import { aUser } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
@@ -31,6 +32,34 @@ export const adding = ({ it }: Tests<GivenUsers>): void => {
       code: 'DB_UNIQUE_VIOLATION',
     });
     expect(await users.findById(user.id)).toStrictEqual(user);
+  });
+
+  it('distinguishes names that only resemble each other', async ({ users }) => {
+    const names = ['some.person', 'some_person', 'some-person', 's_%'];
+    const alike = names.map((username) => aUser({ username, email: `${username}@example.org` }));
+    for (const user of alike) await expect(users.add(user)).resolves.toBeUndefined();
+    for (const user of alike) {
+      expect(await users.findByUsername(user.username)).toStrictEqual(user);
+      expect(await users.findByEmail(user.email)).toStrictEqual(user);
+    }
+  });
+
+  it('stores names of the greatest length, and distinguishes them by their last character', async ({ users }) => {
+    const domain = [63, 63, 60].map((length) => 'd'.repeat(length)).join('.');
+    const long = ['x', 'y'].map((last) =>
+      aUser({
+        username: `${'u'.repeat(USERNAME_MAX_LENGTH - 1)}${last}`,
+        email: `${'l'.repeat(64)}@${domain}${last}`,
+      }),
+    );
+    for (const user of long) {
+      expect(user.email).toHaveLength(EMAIL_MAX_LENGTH);
+      await expect(users.add(user)).resolves.toBeUndefined();
+    }
+    for (const user of long) {
+      expect(await users.findByUsername(user.username)).toStrictEqual(user);
+      expect(await users.findByEmail(user.email)).toStrictEqual(user);
+    }
   });
 
   it('stores nothing of a rejected user', async ({ users }) => {

@@ -1,5 +1,5 @@
 import type { Attempt, LoginAttempts } from '../../../src/application/ports/login-attempts.ts';
-import { FIRST_WAIT, type LoginThrottle } from '../../../src/domain/login-throttle.ts';
+import { FIRST_WAIT, type LoginThrottle, succeeded, withdrawn } from '../../../src/domain/login-throttle.ts';
 import { translating } from '../harness/shared-rows.ts';
 import { type Connection, correctAttempts, countIn, waitIn } from './correct.ts';
 
@@ -42,6 +42,14 @@ const neverForgotten = (throttle: LoginThrottle, at: number): LoginThrottle => (
   ...throttle,
   parties: new Map([...throttle.parties].map(([name, failures]) => [name, { ...failures, lastAt: at }])),
 });
+
+const settledInTwoSteps =
+  ({ access }: Connection, settled: typeof withdrawn): LoginAttempts['withdraw'] =>
+  async ({ key, party }) => {
+    const stored = await translating(access)((rows) => rows.get(key));
+    if (stored !== undefined)
+      await translating(access)((rows) => rows.set({ id: key, throttle: settled(stored.throttle, party) }));
+  };
 
 /** By what is wrong. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
@@ -157,6 +165,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'counts an attempt that is withdrawn': {
     wrong: () => ({ withdraw: async () => undefined }),
     caughtBy: 'does not count an attempt that is withdrawn',
+  },
+  'reads the failures, and then writes them without one': {
+    wrong: (connection) => ({ withdraw: settledInTwoSteps(connection, withdrawn) }),
+    caughtBy: 'counts exactly while attempts begin, succeed and are withdrawn at the same time',
+  },
+  'reads the failures, and then writes them without those of a party': {
+    wrong: (connection) => ({ succeed: settledInTwoSteps(connection, succeeded) }),
+    caughtBy: 'counts exactly while attempts begin, succeed and are withdrawn at the same time',
   },
   'takes a withdrawal for a right password': {
     wrong: (_connection, correct) => ({ withdraw: correct.succeed }),

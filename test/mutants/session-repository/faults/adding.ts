@@ -59,6 +59,18 @@ export const ADDING: Faults = {
     wrong: ({ access }) => ({ find: ({ id, userId }) => access((rows) => findIn(rows, { id: id.trim(), userId })) }),
     caughtBy: 'distinguishes an id from the same id with trailing spaces',
   },
+  'stores the time of the creation in seconds': {
+    wrong: (_connection, correct) => ({
+      add: (session) => correct.add({ ...session, createdAt: Math.floor(session.createdAt / 1_000) * 1_000 }),
+    }),
+    caughtBy: 'finds a session by its id and its user',
+  },
+  'shortens the name of a device': {
+    wrong: (_connection, correct) => ({
+      add: (session) => correct.add({ ...session, userAgent: session.userAgent?.slice(0, 255) ?? null }),
+    }),
+    caughtBy: 'finds a session by its id and its user',
+  },
   'forgets the device of a session': {
     wrong: (_connection, correct) => ({ add: (session) => correct.add({ ...session, userAgent: null }) }),
     caughtBy: 'finds a session by its id and its user',

@@ -20,6 +20,15 @@ export const ENDING: Faults = {
     }),
     caughtBy: 'ends all sessions of one user',
   },
+  'ends at most 25 sessions of a user': {
+    wrong: ({ access }) => ({
+      endByUser: (userId, exceptId) =>
+        access((rows) => {
+          for (const { id } of ofUser(rows, userId).slice(0, 25)) if (id !== exceptId) rows.delete(id);
+        }),
+    }),
+    caughtBy: 'ends all sessions of one user',
+  },
   'ends the session that was to be kept': {
     wrong: (_connection, correct) => ({ endByUser: (userId) => correct.endByUser(userId, null) }),
     caughtBy: 'ends all sessions of one user except one',

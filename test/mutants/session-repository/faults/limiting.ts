@@ -28,6 +28,26 @@ export const LIMITING: Faults = {
     }),
     caughtBy: 'keeps the 50 most recently used live sessions of a user',
   },
+  'ends no session that was used at the same time as one that is kept': {
+    wrong: ({ access }) => ({
+      add: addBy(access, (rows, { userId, createdAt }) => {
+        const live = liveOf(rows, userId, createdAt);
+        const last = live[SESSIONS_PER_USER - 1];
+        return live.filter(({ rotatedAt }) => last !== undefined && rotatedAt < last.rotatedAt);
+      }),
+    }),
+    caughtBy: 'keeps the newest 50 of sessions that were used at the same time',
+  },
+  'ends the newest of the sessions that were used at the same time': {
+    wrong: ({ access }) => ({
+      add: addBy(access, (rows, { userId, createdAt }) =>
+        liveOf(rows, userId, createdAt)
+          .sort((a, b) => b.rotatedAt - a.rotatedAt || (a.id < b.id ? -1 : 1))
+          .slice(SESSIONS_PER_USER),
+      ),
+    }),
+    caughtBy: 'keeps the newest 50 of sessions that were used at the same time',
+  },
   'counts expired sessions': {
     wrong: ({ access }) => ({
       add: addBy(access, (rows, { userId }) => ofUser(rows, userId).sort(byLastUse).slice(SESSIONS_PER_USER)),

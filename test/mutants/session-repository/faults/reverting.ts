@@ -1,5 +1,6 @@
 import { type Rotation, reverted } from '../../../../src/domain/session.ts';
-import { byIdAlone, changeBy, type Faults } from './fault.ts';
+import { findIn } from '../correct.ts';
+import { byIdAlone, changeBy, type Faults, keyOf } from './fault.ts';
 
 const REVERTS = 'keeps the times and the remembered tokens when a rotation is reverted';
 
@@ -46,6 +47,29 @@ export const REVERTING: Faults = {
       revert: revertBy(access, (session, { from }) => ({ ...session, currentTokenId: from })),
     }),
     caughtBy: 'does not revert a rotation that was followed by another',
+  },
+  'checks the current token, and then reverts': {
+    wrong: ({ access }) => ({
+      revert: async (rotation) => {
+        const session = await access((rows) => findIn(rows, keyOf(rotation)));
+        const before = session && reverted(session, rotation);
+        await access((rows) => before && rows.get(before.id) && rows.set(before));
+      },
+    }),
+    caughtBy: 'either reverts a rotation or accepts the next one, when both are asked for at the same time',
+  },
+  'brings back a session that ends while it is reverted': {
+    wrong: ({ access }) => ({
+      revert: async (rotation) => {
+        const session = await access((rows) => findIn(rows, keyOf(rotation)));
+        const before = session && reverted(session, rotation);
+        await access((rows) => {
+          const stored = before && rows.get(before.id);
+          if (before !== null && (stored === undefined || stored?.currentTokenId === rotation.to)) rows.set(before);
+        });
+      },
+    }),
+    caughtBy: 'does not bring back a session that ends while it is rotated or reverted',
   },
   'reverts in a session of another user': {
     wrong: ({ access }) => ({ revert: revertBy(access, reverted, byIdAlone) }),

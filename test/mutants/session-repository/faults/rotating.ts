@@ -1,5 +1,5 @@
 import { type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
-import { findIn } from '../correct.ts';
+import { findIn, now } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf } from './fault.ts';
 
 /** Rotates by a rule that may be another one than the domain's, at any time. */
@@ -20,6 +20,24 @@ export const ROTATING: Faults = {
       },
     }),
     caughtBy: 'accepts exactly one of many concurrent rotations of the same token',
+  },
+  'brings back a session that ends while it is rotated': {
+    wrong: ({ access, budget }) => ({
+      rotate: async (rotation) => {
+        const deadline = now() + budget;
+        const session = await access((rows) => findIn(rows, keyOf(rotation)));
+        const next = session && rotated(session, rotation);
+        if (next === null) return 'stale';
+        return access((rows) => {
+          if (now() >= deadline) return 'too-late';
+          const stored = rows.get(next.id);
+          if (stored !== undefined && stored.currentTokenId !== rotation.from) return 'stale';
+          rows.set(next);
+          return 'rotated';
+        });
+      },
+    }),
+    caughtBy: 'does not bring back a session that ends while it is rotated or reverted',
   },
   'locks a session within its own process only': {
     wrong: ({ access }) => {

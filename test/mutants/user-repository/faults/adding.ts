@@ -3,7 +3,7 @@ import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { isTaken } from '../correct.ts';
-import { type Faults, inTurn } from './fault.ts';
+import { type Faults, inTurn, patternOf } from './fault.ts';
 
 const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
 
@@ -23,6 +23,38 @@ export const ADDING: Faults = {
         }),
     }),
     caughtBy: 'rejects a second user with the same username, in any letter case',
+  },
+  'takes a new name for a pattern when it compares it with those that are taken': {
+    wrong: ({ access }, correct) => ({
+      add: async (user) => {
+        const isLike = patternOf(user.username);
+        if (await access((rows) => rows.all().some(({ username }) => isLike.test(username))))
+          throw new AppError('AUTH_USER_DUPLICATE');
+        await correct.add(user);
+      },
+    }),
+    caughtBy: 'distinguishes names that only resemble each other',
+  },
+  'stores the time of the creation in seconds': {
+    wrong: (_connection, correct) => ({
+      add: (user) => correct.add({ ...user, createdAt: Math.floor(user.createdAt / 1_000) * 1_000 }),
+    }),
+    caughtBy: 'finds a user by id, by username and by email',
+  },
+  'shortens an email': {
+    wrong: (_connection, correct) => ({ add: (user) => correct.add({ ...user, email: user.email.slice(0, 128) }) }),
+    caughtBy: 'stores names of the greatest length, and distinguishes them by their last character',
+  },
+  'compares the first 64 characters of an email': {
+    wrong: ({ access }, correct) => ({
+      findByEmail: (address) =>
+        access((rows) => {
+          const start = canonicalEmail(address).slice(0, 64);
+          return rows.all().find(({ email }) => email.slice(0, 64) === start) ?? null;
+        }),
+      add: correct.add,
+    }),
+    caughtBy: 'stores names of the greatest length, and distinguishes them by their last character',
   },
   'accepts the same email twice': {
     wrong: ({ access }) => ({

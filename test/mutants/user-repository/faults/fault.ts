@@ -22,6 +22,15 @@ export const withFault =
     return { ...correct, ...wrong({ access: translating(untranslated), untranslated }, correct) };
   };
 
+/** A name as a pattern of SQL's `like`. */
+export const patternOf = (name: string): RegExp => {
+  const pattern = name
+    .replaceAll(/[.*+?^$()|[\]\\{}]/g, '\\$&')
+    .replaceAll('%', '.*')
+    .replaceAll('_', '.');
+  return new RegExp(`^${pattern}$`, 'i');
+};
+
 /** One after the other within this process, as with a lock of its own. */
 export const inTurn = () => {
   let last: Promise<unknown> = Promise.resolve();

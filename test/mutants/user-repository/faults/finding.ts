@@ -3,7 +3,7 @@ import { canonicalEmail, canonicalUsername } from '../../../../src/domain/accoun
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import { isTaken } from '../correct.ts';
-import type { Faults } from './fault.ts';
+import { type Faults, patternOf } from './fault.ts';
 
 const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
 
@@ -57,14 +57,31 @@ export const FINDING: Faults = {
     wrong: ({ access }) => ({
       findByUsername: (name) =>
         access((rows) => {
-          const pattern = name
-            .replaceAll(/[.*+?^$()|[\]\\{}]/g, '\\$&')
-            .replaceAll('%', '.*')
-            .replaceAll('_', '.');
-          return rows.all().find(({ username }) => new RegExp(`^${pattern}$`, 'i').test(username)) ?? null;
+          const pattern = patternOf(name);
+          return rows.all().find(({ username }) => pattern.test(username)) ?? null;
         }),
     }),
     caughtBy: 'returns null for an unknown user',
+  },
+  'takes an email for a pattern': {
+    wrong: ({ access }) => ({
+      findByEmail: (address) =>
+        access((rows) => {
+          const pattern = patternOf(address);
+          return rows.all().find(({ email }) => pattern.test(email)) ?? null;
+        }),
+    }),
+    caughtBy: 'distinguishes names that only resemble each other',
+  },
+  'compares usernames by the rules of Turkish': {
+    wrong: ({ access }) => ({
+      findByUsername: (name) =>
+        access((rows) => {
+          const sought = name.toLocaleLowerCase('tr');
+          return rows.all().find(({ username }) => username.toLocaleLowerCase('tr') === sought) ?? null;
+        }),
+    }),
+    caughtBy: 'finds a username in any letter case, and returns it as it was registered',
   },
   'ends a name at a NUL': {
     wrong: (_connection, correct) => ({

@@ -8,6 +8,7 @@ import { type PrometheusMetrics, prometheusMetrics, type RateLimitMode } from '.
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
+import { type Closing, closing } from './closing.ts';
 import { samplingFor } from './compose/log-sampling.ts';
 import { countLoginAttempts } from './compose/login-attempts.ts';
 import type { OwnParts } from './compose/own-parts.ts';
@@ -29,16 +30,31 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
+/** `serve` closes the caller's own stores. */
+type ComposedParts = Pick<OwnParts, 'ports' | 'checks'>;
+
 type AppDeps = Parameters<typeof createApp>[1];
 
 /** The share of the request time-out that a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
 
-/** Builds the service: the same in production, in tests, and with parts of a caller's own. */
-export const compose = async (config: Config, logger: Logger, own: OwnParts = {}): Promise<Service> => {
+/** Builds the service: the same in production, in tests, and with parts of a caller's own. If that fails, it closes what it opened. */
+export const compose = async (config: Config, logger: Logger, own: ComposedParts = {}): Promise<Service> => {
+  const opened = closing();
+  try {
+    return await build(config, logger, own, opened);
+  } catch (error) {
+    await opened.closeAll().catch(() => undefined);
+    throw error;
+  }
+};
+
+const build = async (config: Config, logger: Logger, own: ComposedParts, opened: Closing): Promise<Service> => {
   const overrides = own.ports ?? {};
   const storage = await openStorage(config, logger, overrides);
+  opened.add(storage.close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
+  opened.add(() => redis?.disconnect());
   const metrics = config.metrics === null ? null : prometheusMetrics();
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
@@ -61,19 +77,14 @@ export const compose = async (config: Config, logger: Logger, own: OwnParts = {}
     keySet,
   });
   const sampling = samplingFor(config.environment, logger);
+  opened.add(sampling.close);
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis }));
   metrics?.watch({
     passwordHashes: hasher.load,
     databaseConnections: storage.connections,
     rateLimits: () => rateLimitMode(redis, http),
   });
-  const close = async () => {
-    sampling.close();
-    redis?.disconnect();
-    await storage.close();
-    await own.close?.();
-  };
-  return { http, routes, ports, metrics, close };
+  return { http, routes, ports, metrics, close: opened.closeAll };
 };
 
 type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };

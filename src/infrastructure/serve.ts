@@ -1,4 +1,5 @@
 import { currentRequest } from '../adapters/http/request/request-scope.ts';
+import { type Closing, closing } from './closing.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
@@ -10,12 +11,25 @@ import { createLogger } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
 /**
- * Starts the service.
+ * Starts the service. If that fails, everything is closed that was opened, the caller's own stores included.
  * @param own the caller's own adapters, in place of the service's
- * @returns a function that stops it: responds to every accepted request, then closes all connections
+ * @returns a function that stops it: responds to every accepted request, then closes all connections, even if one of them fails.
+ *   `why` is logged. Further calls wait for the first one.
  * @throws Error that names the invalid setting
  */
 export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: string) => Promise<void>> => {
+  const opened = closing();
+  if (own.close !== undefined) opened.add(own.close);
+  try {
+    return await start(config, own, opened);
+  } catch (error) {
+    // The reason why it did not start matters more.
+    await opened.closeAll().catch(() => undefined);
+    throw error;
+  }
+};
+
+const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(why: string) => Promise<void>> => {
   const logger = createLogger(
     { level: config.logLevel, environment: config.environment, version: VERSION, pretty: process.stdout.isTTY },
     () => ({ requestId: currentRequest()?.requestId }),
@@ -25,17 +39,23 @@ export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: s
   await probeAddress(config);
   if (config.metrics !== null) await probeMetricsAddress(config.metrics);
   const service = await compose(config, logger, own);
+  opened.add(service.close);
+  if (config.metrics !== null && service.metrics !== null) {
+    const metrics = await listenForMetrics(service.metrics, config.metrics);
+    opened.add(metrics.closeNow);
+  }
   const server = await listen(service.http, config);
-  const metrics = config.metrics && service.metrics && (await listenForMetrics(service.metrics, config.metrics));
   const background = new AbortController();
   const purging = purgeSessions(service.ports, logger, background.signal);
+  opened.add(() => Promise.all([server.close(), purging]));
   const { address } = server;
   logger.info({ address, url: config.baseUrl }, `Tandem is listening on ${addressText(address.address, address.port)}`);
-  return async (why) => {
+  let stopping: Promise<void> | undefined;
+  return (why) => {
+    if (stopping !== undefined) return stopping;
     logger.info({ why }, 'Tandem is stopping');
     background.abort();
-    await Promise.all([server.close(), purging]);
-    await service.close();
-    await metrics?.closeNow();
+    stopping = opened.closeAll();
+    return stopping;
   };
 };

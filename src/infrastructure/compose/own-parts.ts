@@ -10,11 +10,13 @@ export type OwnParts = {
   /**
    * Adapters for some of the ports. With `users` and `sessions` no database is opened; `users` alone needs SESSION_STORE=redis,
    * since sessions in the database reference the users in it. `sessions` has to rotate within `rotationBudget(config)`, or not at all.
+   * With `tokens`, the key set of the service is empty: publish the keys yourself. `hasher` and `attempts` also replace the limits on
+   * waiting passwords and on wrong ones.
    */
   readonly ports?: OwnPorts;
   /** Whether their stores respond: `GET /health/ready` runs these checks besides the service's. */
   readonly checks?: readonly Check[];
-  /** Closes their stores. Called once, after the last response. */
+  /** Closes their stores. Called once: after the last response, or when the start fails. */
   readonly close?: () => Promise<void> | void;
 };
 

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Check } from '../../../src/adapters/http/routes/health.ts';
@@ -50,10 +53,10 @@ const bothPorts = () => ({ users: memoryUserRepository(), sessions: memorySessio
 const check: Check = { name: 'own', ping: async () => undefined, required: true };
 
 describe('users and sessions of one’s own', () => {
-  it('are used, checked and closed, and no database is opened', async () => {
+  it('are used and checked, and no database is opened', async () => {
     const ports = bothPorts();
-    const close = vi.fn();
-    const service = await composed({ ports, checks: [check], close });
+    const service = await composed({ ports, checks: [check] });
+    onTestFinished(service.close);
     const user = aUser();
     await service.ports.users.add(user);
     expect(await ports.users.findById(user.id)).toEqual(user);
@@ -65,9 +68,6 @@ describe('users and sessions of one’s own', () => {
 
     expect(await service.ready()).toEqual({ status: 'ready', checks: { own: 'up' } });
     expect(service.hasDatabase()).toBe(false);
-    expect(close).not.toHaveBeenCalled();
-    await service.close();
-    expect(close).toHaveBeenCalledOnce();
   });
 
   it('need no database that could be reached, and production is not warned of it', async () => {
@@ -114,6 +114,56 @@ describe('users and sessions of one’s own', () => {
     [1_000, 500],
   ])('have, where requests have %i ms, %i ms for a rotation', (requestTimeout, budget) => {
     expect(rotationBudget({ requestTimeout })).toBe(budget);
+  });
+});
+
+describe('stores of one’s own', () => {
+  const configOf = (env: Env = {}) => ({
+    ...parseConfig({ NODE_ENV: 'test', PORT: '0', LOG_LEVEL: 'silent', ...env }),
+    keys: testKeys(),
+  });
+
+  it('are closed once, after the last response, however often the service is stopped', async () => {
+    const close = vi.fn();
+    const stop = await serve(configOf(), { ports: bothPorts(), close });
+    expect(close).not.toHaveBeenCalled();
+    await Promise.all([stop('SIGINT'), stop('SIGTERM')]);
+    await stop('again');
+    expect(close).toHaveBeenCalledOnce();
+  });
+
+  it('are closed when the service does not start, whatever the reason', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const broken = {
+      ...bothPorts(),
+      get tokens(): never {
+        throw new Error('no tokens');
+      },
+    };
+    const starts = [
+      { env: { PORT: String(port) }, ports: bothPorts(), reason: /^HOST and PORT: / },
+      { env: {}, ports: { users: memoryUserRepository() }, reason: /^ports\.users needs/ },
+      { env: {}, ports: broken, reason: /^no tokens$/ },
+    ];
+    for (const { env, ports, reason } of starts) {
+      const close = vi.fn(() => Promise.reject(new Error('does not close')));
+      await expect(serve(configOf(env), { ports, close })).rejects.toThrow(reason);
+      expect(close).toHaveBeenCalledOnce();
+    }
+  });
+
+  it('that fail to close keep nothing else open, and the failure is reported', async () => {
+    const port = await freePort();
+    const metrics = await freePort();
+    const config = configOf({ PORT: String(port), METRICS: `127.0.0.1:${metrics}` });
+    const close = () => Promise.reject(new Error('does not close'));
+    const stop = await serve(config, { ports: bothPorts(), close });
+    await fetch(`http://127.0.0.1:${metrics}/metrics`);
+    await expect(stop('test')).rejects.toThrow('does not close');
+    for (const each of [port, metrics]) await expect(fetch(`http://127.0.0.1:${each}/metrics`)).rejects.toThrow();
   });
 });
 

@@ -1,0 +1,28 @@
+/** What a service has opened, to be closed in the opposite order. */
+export type Closing = {
+  /** @param close closes what was opened last. */
+  add(close: () => unknown): void;
+  /**
+   * Closes everything, also if one of them fails, and each only once.
+   * @throws the first error
+   */
+  closeAll(): Promise<void>;
+};
+
+export const closing = (): Closing => {
+  const open: (() => unknown)[] = [];
+  return {
+    add: (close) => void open.push(close),
+    closeAll: async () => {
+      const errors: unknown[] = [];
+      for (let close = open.pop(); close !== undefined; close = open.pop()) {
+        try {
+          await close();
+        } catch (error) {
+          errors.push(error);
+        }
+      }
+      if (errors.length > 0) throw errors[0];
+    },
+  };
+};

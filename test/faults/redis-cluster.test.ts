@@ -85,31 +85,6 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
     }
   });
 
-  it('refresh, register and are ready while the slot of a session is moved to another master', async () => {
-    const { userId, refresh, failures } = await signUpAt(urlAt(0));
-    const key = `tandem:sessions:${userId}`;
-    const from = await cluster().shardOf(key);
-    const masterOf = (shard: number) => cluster().shards[shard % 3]?.master ?? expect.unreachable();
-    const [source, target] = [masterOf(from), masterOf(from + 1)];
-    const slot = Number(await source.redis.cluster('KEYSLOT', key));
-    const { port, password } = new URL(target.url);
-    const steps = [
-      () => target.redis.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', source.id),
-      () => source.redis.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', target.id),
-      () => source.redis.call('MIGRATE', '127.0.0.1', port, key, 0, 5_000, 'AUTH', password),
-      () => target.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', target.id),
-      () => source.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', target.id),
-    ];
-    for (const step of steps) {
-      await step();
-      for (const at of [0, 1, 0, 1]) await refresh(urlAt(at));
-      await signUpAt(urlAt(0));
-    }
-    expect(failures).toEqual([]);
-    await expectReadiness(urls(), READY);
-    expect(await target.redis.exists(key)).toBe(1);
-  });
-
   describeSessionRepository('redisSessionRepository over a Redis Cluster', async () => {
     const clients: RedisClient[] = [];
     const connect = async () => {
@@ -135,6 +110,35 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
     const attempt = (_none: unknown, index: number) => postJson(`${urlAt(index)}/auth/login`, {});
     const statuses = (await Promise.all(Array.from({ length: 3 * LIMIT }, attempt))).map(({ status }) => status);
     expect(statuses.sort()).toEqual([...Array(LIMIT).fill(400), ...Array(2 * LIMIT).fill(429)]);
+  });
+});
+
+describe.runIf(canShare() && canStartServers())('two instances over a Redis Cluster that is resharded', () => {
+  const { cluster, urls, urlAt } = instancesOverCluster();
+
+  it('refresh, register and are ready while the slot of a session is moved to another master', async () => {
+    const { userId, refresh, failures } = await signUpAt(urlAt(0));
+    const key = `tandem:sessions:${userId}`;
+    const from = await cluster().shardOf(key);
+    const masterOf = (shard: number) => cluster().shards[shard % 3]?.master ?? expect.unreachable();
+    const [source, target] = [masterOf(from), masterOf(from + 1)];
+    const slot = Number(await source.redis.cluster('KEYSLOT', key));
+    const { port, password } = new URL(target.url);
+    const steps = [
+      () => target.redis.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', source.id),
+      () => source.redis.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', target.id),
+      () => source.redis.call('MIGRATE', '127.0.0.1', port, key, 0, 5_000, 'AUTH', password),
+      () => target.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', target.id),
+      () => source.redis.call('CLUSTER', 'SETSLOT', slot, 'NODE', target.id),
+    ];
+    for (const step of steps) {
+      await step();
+      for (const at of [0, 1, 0, 1]) await refresh(urlAt(at));
+      await signUpAt(urlAt(0));
+    }
+    expect(failures).toEqual([]);
+    await expectReadiness(urls(), READY);
+    expect(await target.redis.exists(key)).toBe(1);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { TokenKeys } from '../adapters/token-signer/jose.ts';
+import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type HttpSettings, httpSettings } from './config/http-settings.ts';
 import { refusals } from './config/refusals.ts';
 import { readTokenKeys } from './config/token-keys.ts';

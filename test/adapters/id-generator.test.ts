@@ -19,6 +19,22 @@ describe('ulidGenerator', () => {
     expect(decodeTime(ids.next())).toBe(clock.now());
   });
 
+  it('draws each of the 16 random characters from all 32, evenly', () => {
+    const clock = fixedClock(Date.UTC(2026, 0, 1));
+    const ids = ulidGenerator(clock);
+    const counts = new Map<string, number>();
+    for (let made = 0; made < 20_000; made += 1) {
+      clock.advance(1);
+      for (const [at, character] of [...ids.next().slice(10)].entries()) {
+        const key = `${at} ${character}`;
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+      }
+    }
+    expect(counts.size).toBe(16 * 32);
+    // 625 are expected of each, with a standard deviation of 25.
+    for (const [key, count] of counts) expect(Math.abs(count - 625), key).toBeLessThan(250);
+  });
+
   it('makes different ids than another generator at the same time', () => {
     const clock = fixedClock(Date.UTC(2026, 0, 1));
     const made = Array.from({ length: 200 }, () => ulidGenerator(clock).next());

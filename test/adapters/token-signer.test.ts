@@ -1,13 +1,22 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { joseTokenSigner, type TokenKeys } from '../../src/adapters/token-signer/jose.ts';
+import { joseTokenSigner } from '../../src/adapters/token-signer/jose.ts';
+import type { TokenKeys } from '../../src/adapters/token-signer/keys.ts';
+import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
+import { rememberingTokenSigner } from '../../src/adapters/token-signer/remembering.ts';
 import type { TokenProblem } from '../../src/application/ports/token-signer.ts';
 import type { AccessClaims, RefreshClaims } from '../../src/domain/tokens.ts';
 import { describeTokenSigner } from '../contracts/token-signer.contract.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
 
-describeTokenSigner('joseTokenSigner', () => joseTokenSigner(testKeys()));
+const SIGNERS: Readonly<Record<string, typeof nodeCryptoTokenSigner>> = {
+  nodeCryptoTokenSigner,
+  joseTokenSigner,
+  rememberingTokenSigner: async (...given) => rememberingTokenSigner(await nodeCryptoTokenSigner(...given)),
+};
+
+for (const [name, makeSigner] of Object.entries(SIGNERS)) describeTokenSigner(name, () => makeSigner(testKeys()));
 describeTokenSigner('plainTokenSigner', async (key) => plainTokenSigner(key));
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -52,17 +61,17 @@ const forged = (key: KeyObject, header: object, payload: unknown) => {
   return `${text}.${signature.toString('base64url')}`;
 };
 
-const setUp = async () => {
-  const keys = testKeys();
-  const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.access.publicKeys), sid: SID };
-  const payload = {
-    ...ACCESS,
-    user: { ...USER, createdAt: '2025-12-30T23:59:59.999Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
+  const setUp = async () => {
+    const keys = testKeys();
+    const header = { alg: 'ES256', typ: 'JWT', kid: thumbprint(keys.access.publicKeys), sid: SID };
+    const payload = {
+      ...ACCESS,
+      user: { ...USER, createdAt: '2025-12-30T23:59:59.999Z', updatedAt: '2026-01-01T00:00:00.000Z' },
+    };
+    return { keys, signer: await makeSigner(keys), header, payload };
   };
-  return { keys, signer: await joseTokenSigner(keys), header, payload };
-};
 
-describe('joseTokenSigner', () => {
   // Proves: token-11, asvs-11.4.3
   it('writes algorithm, type, key and session into the header', async () => {
     const { keys, signer } = await setUp();
@@ -120,10 +129,10 @@ describe('joseTokenSigner', () => {
   it('verifies with an older key as long as that is among the public keys', async () => {
     const [older, newer] = [testKeyPair(), testKeyPair()];
     const refresh = testKeyPair();
-    const before = await joseTokenSigner({ access: older, refresh });
+    const before = await makeSigner({ access: older, refresh });
     const both = { privateKey: newer.privateKey, publicKeys: [...newer.publicKeys, ...older.publicKeys] };
-    const during = await joseTokenSigner({ access: both, refresh });
-    const after = await joseTokenSigner({ access: newer, refresh });
+    const during = await makeSigner({ access: both, refresh });
+    const after = await makeSigner({ access: newer, refresh });
 
     const token = await before.signAccess(signed(ACCESS));
     expect((await during.verifyAccess(token, NOW)).ok).toBe(true);
@@ -134,7 +143,7 @@ describe('joseTokenSigner', () => {
   // Proves: refresh-3, network-3, asvs-9.2.2
   it('distinguishes the two kinds of tokens by their type, even if one key pair signs both', async () => {
     const pair = testKeyPair();
-    const signer = await joseTokenSigner({ access: pair, refresh: pair } satisfies TokenKeys);
+    const signer = await makeSigner({ access: pair, refresh: pair } satisfies TokenKeys);
     expect((await signer.verifyRefresh(await signer.signAccess(signed(ACCESS)), NOW)).ok).toBe(false);
     const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: SID });
     expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
@@ -262,6 +271,93 @@ describe('joseTokenSigner', () => {
     };
     for (const [reason, texts] of Object.entries(examples)) {
       for (const text of texts) expect(await signer.verifyAccess(text, NOW), text).toEqual({ ok: false, reason });
+    }
+  });
+});
+
+describe('a token of one signer', () => {
+  it.each([
+    ['nodeCryptoTokenSigner', 'joseTokenSigner'],
+    ['joseTokenSigner', 'nodeCryptoTokenSigner'],
+  ] as const)('%s is verified by the other, %s', async (signedBy, verifiedBy) => {
+    const parties = { issuer: 'https://auth.example', audience: 'https://api.example' };
+    const [keys, makers] = [testKeys(), { joseTokenSigner, nodeCryptoTokenSigner }];
+    const [signer, verifier] = await Promise.all([makers[signedBy](keys, parties), makers[verifiedBy](keys, parties)]);
+    const refresh = { claims: REFRESH, sessionId: SID };
+    const access = await signer.signAccess(signed(ACCESS));
+    expect(await verifier.verifyAccess(access, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
+    expect(await verifier.verifyRefresh(await signer.signRefresh(refresh), NOW)).toEqual({ ok: true, token: refresh });
+    const [header, claims] = access.split('.');
+    expect((await verifier.signAccess(signed(ACCESS))).split('.').slice(0, 2)).toEqual([header, claims]);
+  });
+});
+
+describe('rememberingTokenSigner', () => {
+  /** A signer that counts its verifications. */
+  const counting = async (max?: number) => {
+    const inner = await nodeCryptoTokenSigner(testKeys());
+    const seen: string[] = [];
+    const signer = rememberingTokenSigner(
+      {
+        ...inner,
+        verifyAccess: (token, now) => {
+          seen.push(token);
+          return inner.verifyAccess(token, now);
+        },
+      },
+      max === undefined ? {} : { max },
+    );
+    const sign = (jti: string) => signer.signAccess(signed({ ...ACCESS, jti }));
+    return { signer, seen, sign };
+  };
+  const jtiOf = (index: number) => `01J0000000000000000000${String(index).padStart(4, '0')}`;
+
+  it('verifies a token once', async () => {
+    const { signer, seen, sign } = await counting();
+    const token = await sign(jtiOf(1));
+    for (let count = 0; count < 3; count += 1) {
+      expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: signed({ ...ACCESS, jti: jtiOf(1) }) });
+    }
+    expect(seen).toEqual([token]);
+  });
+
+  it('does not remember a token that was rejected', async () => {
+    const { signer, seen, sign } = await counting();
+    const token = (await sign(jtiOf(1))).replace('.', '.x');
+    for (let count = 0; count < 2; count += 1) {
+      expect(await signer.verifyAccess(token, NOW)).toMatchObject({ ok: false });
+    }
+    expect(seen).toEqual([token, token]);
+  });
+
+  it('rejects a token that has expired since it was remembered, and accepts it again when the clock steps back', async () => {
+    const { signer, sign } = await counting();
+    const token = await sign(jtiOf(1));
+    const end = ACCESS.exp * 1000;
+    expect((await signer.verifyAccess(token, end - 1)).ok).toBe(true);
+    expect(await signer.verifyAccess(token, end)).toEqual({ ok: false, reason: 'expired' });
+    expect((await signer.verifyAccess(token, end - 1)).ok).toBe(true);
+  });
+
+  it('forgets the token that was not used for longest when there are too many', async () => {
+    const { signer, seen, sign } = await counting(3);
+    const tokens = await Promise.all([1, 2, 3, 4].map((index) => sign(jtiOf(index))));
+    const [first = '', second = '', third = '', fourth = ''] = tokens;
+    for (const token of [first, second, third, first, fourth]) await signer.verifyAccess(token, NOW);
+    expect(seen).toEqual([first, second, third, fourth]);
+    for (const token of [first, third, fourth, second]) await signer.verifyAccess(token, NOW);
+    expect(seen).toEqual([first, second, third, fourth, second]);
+  });
+
+  it('returns what no caller can change for the next one', async () => {
+    const { signer, sign } = await counting();
+    const token = await sign(jtiOf(1));
+    for (let count = 0; count < 2; count += 1) {
+      const verified = await signer.verifyAccess(token, NOW);
+      if (!verified.ok) expect.unreachable(verified.reason);
+      for (const part of [verified.token, verified.token.claims, verified.token.claims.user]) {
+        expect(Object.isFrozen(part)).toBe(true);
+      }
     }
   });
 });

@@ -3,6 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { joseTokenSigner } from '../../src/adapters/token-signer/jose.ts';
+import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
 import { CLAIMS, SESSIONS, USERS } from '../support/forgeries/claims.ts';
 import {
   compact,
@@ -126,6 +128,22 @@ describe.each(Object.entries(EVERYWHERE))('refresh refuses forged %s', (_group, 
   it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
     const token = forge(refresh);
     await expectRefused(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
+  });
+});
+
+describe.each(Object.entries({ joseTokenSigner, nodeCryptoTokenSigner }))('%s alone refuses', (_name, makeSigner) => {
+  const signer = () => makeSigner(service.config.keys ?? expect.unreachable('the service has no keys'));
+  const all = (groups: Readonly<Record<string, Forgeries>>) =>
+    Object.entries(groups).flatMap(([group, forgeries]) =>
+      Object.entries(forgeries).map(([what, forge]) => [group, what, forge] as const),
+    );
+
+  it.each(all({ ...EVERYWHERE, users: USERS }))('as an access token, of %s: %s', async (_group, _what, forge) => {
+    expect(await (await signer()).verifyAccess(forge(access), Date.now())).toMatchObject({ ok: false });
+  });
+
+  it.each(all(EVERYWHERE))('as a refresh token, of %s: %s', async (_group, _what, forge) => {
+    expect(await (await signer()).verifyRefresh(forge(refresh), Date.now())).toMatchObject({ ok: false });
   });
 });
 

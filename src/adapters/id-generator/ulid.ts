@@ -1,9 +1,29 @@
+import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 
 /** Random ULIDs. Within a millisecond, or when the clock steps back, each id is the successor of the last. */
 export const ulidGenerator = (clock: Clock): IdGenerator => {
-  const ulid = monotonicFactory();
+  const ulid = monotonicFactory(pooledRandom());
   return { next: () => ulid(clock.now()) };
+};
+
+/** Bytes that are drawn at once: a call of the system for each of an id's 16 random characters would cost more than the id. */
+const POOL_SIZE = 4_096;
+
+/** @returns random numbers of at least 0 and below 1, in steps of 1/256, from the system's cryptographic source. */
+const pooledRandom = (): (() => number) => {
+  const pool = new Uint8Array(POOL_SIZE);
+  let used = POOL_SIZE;
+  return () => {
+    if (used === POOL_SIZE) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const byte = pool[used] ?? 0;
+    pool[used] = 0;
+    used += 1;
+    return byte / 256;
+  };
 };

@@ -19,29 +19,15 @@ import {
   partyClaims,
   RefreshTokenOfSession,
 } from './claims.ts';
-
-/** The keys of one kind of token, on P-256. */
-export type KeyPair = {
-  readonly privateKey: KeyObject;
-  /** The first belongs to `privateKey`; the others only verify. */
-  readonly publicKeys: readonly KeyObject[];
-};
-
-/** Each kind of token has its own key pair. SPEC "Token scheme". */
-export type TokenKeys = { readonly access: KeyPair; readonly refresh: KeyPair };
+import { formProblem } from './compact-jws.ts';
+import type { KeyPair, TokenKeys } from './keys.ts';
 
 const ALGORITHM = 'ES256';
 const NO_PARTIES: Parties = { issuer: null, audience: null };
-/** Characters. The tokens signed here have fewer than 1 024; longer ones are rejected before anything is computed. */
-const MAX_TOKEN_LENGTH = 8 * 1024;
-/**
- * The canonical form of a compact JWS with a signature of 64 bytes. Decoders of base64url accept other texts for the same
- * signature: with white space, or with unused bits set in the last character.
- */
-const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /**
- * Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4). `kid` is the key's RFC 7638 thumbprint.
+ * Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4) by jose and WebCrypto: the reference that node-crypto.ts is tested against.
+ * `kid` is the key's RFC 7638 thumbprint.
  * @param parties the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */
 export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NO_PARTIES): Promise<TokenSigner> => {
@@ -88,8 +74,8 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
         .sign(privateKey),
 
     verify: async <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Promise<Verified<T>> => {
-      if (token.length > MAX_TOKEN_LENGTH) return { ok: false, reason: 'too_long' };
-      if (!COMPACT_JWS.test(token)) return { ok: false, reason: 'malformed' };
+      const problem = formProblem(token);
+      if (problem !== null) return { ok: false, reason: problem };
       let verified: JWTVerifyResult;
       try {
         verified = await jwtVerify(token, keyOf, { algorithms: [ALGORITHM], typ: 'JWT', currentDate: new Date(now) });

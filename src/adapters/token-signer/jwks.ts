@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK } from 'jose';
-import type { KeyPair } from './jose.ts';
+import type { KeyPair } from './keys.ts';
 
 /** A JWK Set of public keys: RFC 7517 §5. */
 export type PublicJwks = { readonly keys: PublicJwk[] };

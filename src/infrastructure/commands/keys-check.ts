@@ -1,5 +1,5 @@
-import type { KeyPair } from '../../adapters/token-signer/jose.ts';
 import { jwks } from '../../adapters/token-signer/jwks.ts';
+import type { KeyPair } from '../../adapters/token-signer/keys.ts';
 import { parseConfig } from '../config.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { KEY_SET_MAX_AGE } from '../../adapters/http/routes/key-set.ts';
-import type { KeyPair } from '../../adapters/token-signer/jose.ts';
 import { jwks } from '../../adapters/token-signer/jwks.ts';
+import type { KeyPair } from '../../adapters/token-signer/keys.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { newPair, privatePem, publicPem } from '../keys/new-keys.ts';

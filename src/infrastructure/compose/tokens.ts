@@ -1,5 +1,6 @@
-import { joseTokenSigner } from '../../adapters/token-signer/jose.ts';
 import { jwks, type PublicJwks } from '../../adapters/token-signer/jwks.ts';
+import { nodeCryptoTokenSigner } from '../../adapters/token-signer/node-crypto.ts';
+import { rememberingTokenSigner } from '../../adapters/token-signer/remembering.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys/keys.ts';
@@ -13,7 +14,9 @@ export const openTokens = async (
   if (tokens !== undefined) return { tokens, keySet: { keys: [] } };
   const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
   return {
-    tokens: await joseTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
+    tokens: rememberingTokenSigner(
+      await nodeCryptoTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
+    ),
     keySet: await jwks(keys.access),
   };
 };

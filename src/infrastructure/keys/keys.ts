@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
-import type { KeyPair, TokenKeys } from '../../adapters/token-signer/jose.ts';
+import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 import { newPair, privatePem } from './new-keys.ts';

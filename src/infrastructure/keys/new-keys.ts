@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { KeyPair } from '../../adapters/token-signer/jose.ts';
+import type { KeyPair } from '../../adapters/token-signer/keys.ts';
 
 export const newPair = (): KeyPair => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

@@ -1,19 +1,38 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import bcrypt from 'bcrypt';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import type { HashingTask } from '../../src/adapters/password-hasher/hashing-thread.ts';
+import { type HashingRunner, hashingThreads } from '../../src/adapters/password-hasher/hashing-threads.ts';
 import { describePasswordHasher } from '../contracts/password-hasher.contract.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
 
 /** The lowest cost of bcrypt. */
 const COST = 4;
 
-afterEach(() => {
-  vi.restoreAllMocks();
-});
+/** The threads, and the tasks that they were given. */
+const watchedThreads = () => {
+  const tasks: HashingTask[] = [];
+  const load = { running: 0, most: 0 };
+  const run: HashingRunner['run'] = async (task) => {
+    tasks.push(task);
+    load.running += 1;
+    load.most = Math.max(load.most, load.running);
+    return hashingThreads.run(task).finally(() => {
+      load.running -= 1;
+    });
+  };
+  return { tasks, load, run };
+};
 
 describePasswordHasher('bcryptPasswordHasher', (steps = 0) => {
-  const compare = vi.spyOn(bcrypt, 'compare');
-  return { hasher: bcryptPasswordHasher({ cost: COST + steps }), comparisons: () => compare.mock.calls.length };
+  const { run, tasks } = watchedThreads();
+  return {
+    hasher: bcryptPasswordHasher({ cost: COST + steps, runner: { ...hashingThreads, run } }),
+    comparisons: () => tasks.filter((task) => 'hash' in task).length,
+  };
 });
 describePasswordHasher('plainPasswordHasher', (steps = 0) => {
   const hasher = plainPasswordHasher(10 + steps);
@@ -28,9 +47,9 @@ describe('bcryptPasswordHasher', () => {
   });
 
   it.each([4, 10])('compares against a hash of the same cost when there is none: %i', async (cost) => {
-    const compare = vi.spyOn(bcrypt, 'compare');
-    await bcryptPasswordHasher({ cost }).verify('a password', null);
-    const hash = compare.mock.calls[0]?.[1] ?? '';
+    const { run, tasks } = watchedThreads();
+    await bcryptPasswordHasher({ cost, runner: { ...hashingThreads, run } }).verify('a password', null);
+    const [hash = expect.unreachable()] = tasks.map((task) => ('hash' in task ? task.hash : ''));
     expect(hash).toHaveLength(60);
     expect(bcrypt.getRounds(hash)).toBe(cost);
     expect(await bcrypt.hash('a password', hash)).toMatch(hash.slice(0, 28));
@@ -38,23 +57,8 @@ describe('bcryptPasswordHasher', () => {
 
   // Proves: password-6
   it('computes no more hashes at once than its width', async () => {
-    let running = 0;
-    let most = 0;
-    const watched =
-      <Arguments extends unknown[], Result>(work: (...given: Arguments) => Promise<Result>) =>
-      async (...given: Arguments) => {
-        running += 1;
-        most = Math.max(most, running);
-        return work(...given).finally(() => {
-          running -= 1;
-        });
-      };
-    const { hash, compare } = bcrypt;
-    // The casts restore the overloads with a callback, which the adapter does not use.
-    vi.spyOn(bcrypt, 'hash').mockImplementation(watched(hash) as typeof bcrypt.hash);
-    vi.spyOn(bcrypt, 'compare').mockImplementation(watched(compare) as typeof bcrypt.compare);
-
-    const hasher = bcryptPasswordHasher({ cost: COST, width: 2 });
+    const { run, load } = watchedThreads();
+    const hasher = bcryptPasswordHasher({ cost: COST, runner: { width: 2, run } });
     const given = await hasher.hash('a password');
     const answers = await Promise.all(
       Array.from({ length: 10 }, async (_, index) =>
@@ -62,6 +66,25 @@ describe('bcryptPasswordHasher', () => {
       ),
     );
     expect(answers).toHaveLength(10);
-    expect(most).toBe(2);
+    expect(load.most).toBe(2);
+  });
+
+  it('does not keep the process alive', () => {
+    const script = `
+      import { hashingThreads } from '${new URL('../../src/adapters/password-hasher/hashing-threads.ts', import.meta.url)}';
+      console.log(await hashingThreads.run({ password: 'a password', cost: ${COST} }));
+    `;
+    const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      encoding: 'utf8',
+      timeout: 30_000,
+    });
+    expect([status, stdout.trim().length]).toEqual([0, 60]);
+  });
+
+  it.runIf(process.platform === 'linux')('computes in threads of a lower priority than the others', async () => {
+    await hashingThreads.run({ password: 'a password', cost: COST });
+    const niceness = readdirSync('/proc/self/task').map((id) => getPriority(Number(id)));
+    const own = getPriority();
+    expect(niceness.filter((value) => value > own).length).toBeGreaterThan(0);
   });
 });

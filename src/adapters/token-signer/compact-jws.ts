@@ -1,5 +1,3 @@
-import type { TokenProblem } from '../../application/ports/token-signer.ts';
-
 /** Characters. The tokens signed here have fewer than 1 024; longer ones are rejected before anything is computed. */
 const MAX_TOKEN_LENGTH = 8 * 1024;
 /**
@@ -9,7 +7,7 @@ const MAX_TOKEN_LENGTH = 8 * 1024;
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 /** Why a text can't be a token of this service, before anything is decoded. `null`: it may be one. */
-export const formProblem = (token: string): TokenProblem | null => {
+export const formProblem = (token: string): 'too_long' | 'malformed' | null => {
   if (token.length > MAX_TOKEN_LENGTH) return 'too_long';
   return COMPACT_JWS.test(token) ? null : 'malformed';
 };

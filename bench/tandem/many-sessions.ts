@@ -21,7 +21,7 @@ const SESSIONS = `
     lateral (select (${SPREAD}.0 * n / $1::int)::bigint as ago) spread,
     lateral jsonb_populate_record(s, jsonb_build_object(
       'id', ${ulid('B')}, 'user_id', ${ulid('A')}, 'current_token_id', ${ulid('C')}, 'created_at', s.created_at - ago,
-      'rotated_at', s.rotated_at - ago, 'expires_at', s.expires_at - ago)) copy`;
+      'rotated_at', s.rotated_at - ago, 'expires_at', s.expires_at - ago, 'purge_check_at', s.expires_at - ago)) copy`;
 
 /** Fills the tables, in which there is one user with one session, until there are so many more. */
 export const addUsersWithSessions = async (url: string, count: number): Promise<void> => {

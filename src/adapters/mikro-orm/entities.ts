@@ -39,7 +39,9 @@ export const SessionEntity = defineEntity({
     rotatedAt: p.bigint('number'),
     earlierTokens: p.json<readonly RotatedToken[]>().default('[]'),
     createdAt: p.bigint('number'),
-    expiresAt: p.bigint('number').index('sessions_expires_at_index'),
+    expiresAt: p.bigint('number'),
+    /** When the purge looks at the session next: not after `expiresAt`. Refreshes leave it alone (ADR 0034). */
+    purgeCheckAt: p.bigint('number').default(0).index('sessions_purge_check_at_index'),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),
   },

@@ -14,10 +14,13 @@ import {
   endSurplus,
   liveSessions,
   mayBeTooMany,
-  purgeExpired,
+  purgeDue,
   revertRotation,
   rotateBefore,
 } from './sql-statements.ts';
+
+/** How many statements one purge sends at most, so that it ends soon however many sessions were refreshed since their last check. */
+const PURGE_ROUNDS = 100;
 
 /**
  * Stores sessions in the table `sessions`, by single queries outside MikroORM's unit of work.
@@ -93,8 +96,14 @@ export const mikroOrmSessionRepository = (
       await translated(() => ended.execute());
     },
     async purge(now, limit) {
-      const { numDeletedRows } = await translated(() => purgeExpired(tables(), now, limit).executeTakeFirst());
-      return Number(numDeletedRows);
+      let purged = 0;
+      for (let round = 0; round < PURGE_ROUNDS && purged < limit; round += 1) {
+        const limits = { due: limit, expired: limit - purged };
+        const counts = await translated(() => purgeDue(tables(), now, limits).executeTakeFirstOrThrow());
+        purged += Number(counts.purged);
+        if (Number(counts.due) < limit) break;
+      }
+      return purged;
     },
   };
 };

@@ -23,6 +23,7 @@ export const toRow = (session: Session): NewRow<'sessions'> => ({
   earlier_tokens: JSON.stringify(session.earlierTokens),
   created_at: session.createdAt,
   expires_at: session.expiresAt,
+  purge_check_at: session.expiresAt,
   user_agent: session.userAgent,
   address: session.address,
 });

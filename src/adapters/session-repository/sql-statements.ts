@@ -12,18 +12,12 @@ const PURGE_LOCK = 7_263_501_949;
 export const clockOf = <Db, Table extends keyof Db>(eb: ExpressionBuilder<Db, Table>) =>
   eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
-/**
- * `+ 0` keeps the planner from the index on `expires_at`. With statistics from a time when nearly all sessions had expired, it
- * would prefer that index and then scan every live session.
- */
-const liveAt = (now: number) => (eb: ExpressionBuilder<Tables, 'sessions'>) => eb(eb('expires_at', '+', 0), '>', now);
-
 /** The live sessions of a user, sorted as by `byLastUse`. */
 export const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
   db
     .selectFrom('sessions')
     .where('user_id', '=', userId)
-    .where(liveAt(now))
+    .where('expires_at', '>', now)
     .orderBy('rotated_at', 'desc')
     .orderBy('id', 'desc');
 
@@ -66,7 +60,8 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
 
 /**
  * Compare-and-swap of the current token. The row is locked first and the time is read then, since the lock may be had only after
- * the deadline.
+ * the deadline. No indexed column gets another value, unless the new expiry is earlier than the last, so that PostgreSQL writes no
+ * index (ADR 0034).
  * @param deadline epoch milliseconds of the database clock; from then on nothing changes.
  */
 export const rotateBefore = (
@@ -82,17 +77,18 @@ export const rotateBefore = (
         .where('id', '=', sessionId)
         .where('user_id', '=', userId)
         .where('current_token_id', '=', from)
-        .where(liveAt(at))
+        .where('expires_at', '>', at)
         .forNoKeyUpdate(),
     )
     .updateTable('sessions')
-    .set({
+    .set((eb) => ({
       current_token_id: to,
       previous_token_id: from,
       rotated_at: at,
       earlier_tokens: earlierTokensAfter(racesSince),
       expires_at: expiresAt,
-    })
+      purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
+    }))
     .where('id', '=', (query) =>
       query
         .selectFrom('locked')
@@ -120,26 +116,56 @@ export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to
 /** Epoch milliseconds of the database clock, when the statement started. The planner can use an index with it. */
 const statementTime = sql<number>`(date_part('epoch', statement_timestamp()) * 1000)::bigint`;
 
+/** How many sessions one purge may look at, and how many of those it may delete. */
+type PurgeLimits = { readonly due: number; readonly expired: number };
+
 /**
- * Deletes expired sessions, one instance at a time: while another holds the lock, nothing is deleted. Skips locked rows. A session
- * has to be expired by the database clock as well, so that an instance whose clock is ahead deletes no live session.
+ * Looks at the sessions whose check is due, in the order of the checks. Those that were refreshed since have their next check when they
+ * expire; the others have expired at the time of their check, and are deleted, those that expired first first. One instance at a time:
+ * while another holds the lock, nothing is done. Skips locked rows. A check has to be due by the database clock as well, so that an
+ * instance whose clock is ahead deletes no live session.
  */
-export const purgeExpired = (db: Kysely<Tables>, now: number, limit: number) =>
+export const purgeDue = (db: Kysely<Tables>, now: number, limits: PurgeLimits) =>
   db
     .with('lock', () =>
       db.selectNoFrom((eb) => eb.fn<boolean>('pg_try_advisory_xact_lock', [eb.val(PURGE_LOCK)]).as('acquired')),
     )
-    .with('expired', (query) =>
+    .with('due', (query) =>
       query
         .selectFrom('sessions')
-        .select('id')
-        .where((eb) => eb('expires_at', '<=', eb.fn<number>('least', [eb.val(now), statementTime])))
+        .select(['id', 'expires_at', 'purge_check_at'])
+        .where((eb) => eb('purge_check_at', '<=', eb.fn<number>('least', [eb.val(now), statementTime])))
         .where((eb) => eb.selectFrom('lock').select('acquired'))
-        .orderBy('expires_at')
-        .limit(limit)
+        .orderBy('purge_check_at')
+        .limit(limits.due)
         .forUpdate()
         .skipLocked(),
     )
-    .deleteFrom('sessions')
     // An array is looked up by the primary key; a join might scan the whole table.
-    .where((eb) => eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [eb.selectFrom('expired').select('id')]))));
+    .with('postponed', (query) =>
+      query
+        .updateTable('sessions')
+        .set((eb) => ({ purge_check_at: eb.ref('expires_at').$castTo<number>() }))
+        .where((eb) => {
+          const refreshed = eb.selectFrom('due').select('due.id').whereRef('due.expires_at', '>', 'due.purge_check_at');
+          return eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [refreshed])));
+        }),
+    )
+    .with('purged', (query) =>
+      query
+        .deleteFrom('sessions')
+        .where((eb) => {
+          const expired = eb
+            .selectFrom('due')
+            .select('due.id')
+            .whereRef('due.expires_at', '<=', 'due.purge_check_at')
+            .orderBy('due.purge_check_at')
+            .limit(limits.expired);
+          return eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [expired])));
+        })
+        .returning('id'),
+    )
+    .selectNoFrom((eb) => [
+      eb.selectFrom('due').select(eb.fn.countAll().as('count')).as('due'),
+      eb.selectFrom('purged').select(eb.fn.countAll().as('count')).as('purged'),
+    ]);

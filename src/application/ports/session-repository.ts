@@ -38,6 +38,7 @@ import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domai
  * - ends the whole surplus with the next add, however it arose
  * - purges expired sessions, and only those
  * - purges those first that expired first
+ * - purges a session that was rotated by its new expiry, and in that order
  * - purges each session once when two instances purge
  * - does not find a session that expired long ago and was purged
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored

@@ -48,6 +48,43 @@ export const purging = ({ it }: Tests<GivenSessions>): void => {
     expect(await left()).toEqual(store.expires ? [1, 2, 3, 4, 5] : [1, 2]);
   });
 
+  it('purges a session that was rotated by its new expiry, and in that order', async ({ store, sessions, stored }) => {
+    const now = timeFor(store);
+    const storedUntil = (expiresAt: number) => stored({ createdAt: now - 10, rotatedAt: now - 10, expiresAt });
+    const rotatedUntil = async (first: number, expiresAt: number) => {
+      const session = await storedUntil(first);
+      expect(await sessions.rotate(aRotation(session, { at: now - 10, expiresAt }))).toBe('rotated');
+      return session;
+    };
+    const live = await rotatedUntil(now - 6, now + 1);
+    const expired = [
+      await rotatedUntil(now - 5, now - 1),
+      await storedUntil(now - 2),
+      await rotatedUntil(now - 1, now - 3),
+      await rotatedUntil(now + 1_000, now - 4),
+    ];
+    /** Which of the expired ones are left. */
+    const left = async () => {
+      const found = await Promise.all(expired.map((session) => sessions.find(session)));
+      return found.flatMap((session, index) => (session === null ? [] : [index]));
+    };
+    const rounds = [];
+    for (let round = 0; round < 5; round += 1) rounds.push([await sessions.purge(now, 1), await left()]);
+    const all = [0, 1, 2, 3];
+    expect(rounds).toEqual(
+      store.expires
+        ? Array.from({ length: 5 }, () => [0, all])
+        : [
+            [1, [0, 1, 2]],
+            [1, [0, 1]],
+            [1, [0]],
+            [1, []],
+            [0, []],
+          ],
+    );
+    expect(await sessions.find(live)).not.toBeNull();
+  });
+
   it('purges each session once when two instances purge', async ({ store, sessions, owner, listed, hook }) => {
     const now = timeFor(store);
     const another = await hook('another')();

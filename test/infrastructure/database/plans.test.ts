@@ -50,7 +50,7 @@ const WORK: Readonly<Record<string, [index: string, work: (context: Context) => 
     ({ repository, session }) => repository.endByUser(session.userId, session.id),
   ],
   'ending a session': ['sessions_pkey', ({ repository, session }) => repository.end(session)],
-  'purging expired sessions': ['sessions_expires_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
+  'purging expired sessions': ['sessions_purge_check_at_index', ({ repository }) => repository.purge(NOW, 1_000)],
 };
 
 const describePlans = (name: string, open: () => Promise<Database>, count: number) =>

@@ -47,8 +47,8 @@ const DIFFERENCES = [
   ['an index too many', 'create index planted on users (created_at)', 'drop index planted'],
   [
     'an index too few',
-    'drop index sessions_expires_at_index',
-    'create index sessions_expires_at_index on sessions (expires_at)',
+    'drop index sessions_purge_check_at_index',
+    'create index sessions_purge_check_at_index on sessions (purge_check_at)',
   ],
   [
     'a constraint too few',

@@ -18,6 +18,20 @@ export const PURGING: Faults = {
     }),
     caughtBy: 'purges those first that expired first',
   },
+  'purges rotated sessions by their first expiry': {
+    wrong: ({ access }, correct) => {
+      const first = new Map<string, number>();
+      const firstExpiry = ({ id, expiresAt }: Session) => Math.min(first.get(id) ?? expiresAt, expiresAt);
+      return {
+        add: async (session) => {
+          first.set(session.id, session.expiresAt);
+          await correct.add(session);
+        },
+        purge: purgeBy(access, (all, at, limit) => all.filter((session) => firstExpiry(session) <= at).slice(0, limit)),
+      };
+    },
+    caughtBy: 'purges a session that was rotated by its new expiry, and in that order',
+  },
   'purges a session a millisecond before its expiry': {
     wrong: ({ access }) => ({
       purge: purgeBy(access, (all, at, limit) => all.filter(({ expiresAt }) => expiresAt <= at + 1).slice(0, limit)),

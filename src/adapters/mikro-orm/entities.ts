@@ -41,7 +41,7 @@ export const SessionEntity = defineEntity({
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number'),
     /** When the purge looks at the session next: not after `expiresAt`. Refreshes leave it alone (ADR 0034). */
-    purgeCheckAt: p.bigint('number').default(0).index('sessions_purge_check_at_index'),
+    purgeCheckAt: p.bigint('number').defaultRaw('0').index('sessions_purge_check_at_index'),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),
   },

@@ -9,6 +9,9 @@ import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/s
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
+/** Before the time of any database: only what has expired by its clock is purged. */
+const PAST = Date.UTC(2020, 0, 1);
+
 const FIRST = '0001-users-and-sessions';
 
 const USER = aUser({ username: 'Ada' });
@@ -97,6 +100,26 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       const session = aSession({ userId: USER.id });
       await insertAsFirst(database.em, session);
       expect(await mikroOrmSessionRepository(database.em).find(session)).toStrictEqual(session);
+    });
+
+    it('is purged of what the first version wrote before and after the upgrade', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillFirst(options);
+      const database = await openDatabase(options, { migrate: false });
+      onTestFinished(() => database.close());
+      const [before, after, refreshed] = [2, 1, 0].map((age) => aSession({ userId: USER.id, expiresAt: PAST - age }));
+      for (const session of [before, refreshed]) if (session) await insertAsFirst(database.em, session);
+      await database.migrate();
+      if (after) await insertAsFirst(database.em, after);
+      const sessions = mikroOrmSessionRepository(database.em);
+      expect(await sessions.purge(PAST - 1, 1)).toBe(1);
+      await database.em.execute('update sessions set expires_at = ? where id = ?', [PAST + 2, refreshed?.id]);
+      expect(await sessions.purge(PAST + 1, 10)).toBe(1);
+      expect((await sessions.listByUser(USER.id, 0)).map(({ id }) => id).sort()).toEqual(
+        [SESSION.id, refreshed?.id].sort(),
+      );
+      expect(await sessions.purge(PAST + 2, 10)).toBe(1);
     });
   });
 

@@ -1,52 +1,8 @@
-import { existsSync } from 'node:fs';
-import { manageKeys } from './commands/keys.ts';
-import { type Config, parseConfig } from './config.ts';
+import { useCompileCache } from './compile-cache.ts';
 import { makeFilesPrivate } from './data-dir/private-data.ts';
-import { serve } from './serve.ts';
-import { storageOf } from './storages/storages.ts';
-
-/** Prints the error's message to standard error, and exits. */
-const fail = (error: unknown): never => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
-};
-
-/** Like Node's `--env-file-if-exists`, which also reports that there is no file. A variable that is set wins over the file. */
-const readEnvFile = (): void => {
-  if (existsSync('.env')) process.loadEnvFile('.env');
-};
-
-/** Stops at the first signal; the second one ends the process at once. */
-const serveUntilSignalled = async (config: Config): Promise<void> => {
-  const stop = await serve(config);
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      for (const again of ['SIGTERM', 'SIGINT'] as const)
-        process.removeAllListeners(again).once(again, () => process.exit(1));
-      stop(signal).catch(fail);
-    });
-  }
-};
-
-/** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
-const migrate = ({ database }: Config): Promise<void> =>
-  storageOf(database).migrate(database, () => void process.stdout.write('Preparing the database …\n'));
 
 makeFilesPrivate();
-const { argv, env, stdout } = process;
-const COMMANDS = new Map<string, (args: readonly string[]) => unknown>([
-  ['serve', () => serveUntilSignalled(parseConfig(env))],
-  ['migrate', () => migrate(parseConfig(env))],
-  ['keys', async (args) => stdout.write(await manageKeys(args, env))],
-]);
-
-const [, , name = 'serve', ...args] = argv;
-try {
-  readEnvFile();
-  const command = COMMANDS.get(name);
-  if (command === undefined)
-    throw new Error(`Unknown command: ${name}. The commands are ${[...COMMANDS.keys()].join(', ')}.`);
-  await command(args);
-} catch (error) {
-  fail(error);
-}
+useCompileCache();
+// Everything else is imported afterwards: only then is it kept compiled.
+const { runCommand } = await import('./commands/run.ts');
+await runCommand(process.argv.slice(2), process.env);

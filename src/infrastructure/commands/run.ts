@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { type Config, parseConfig } from '../config.ts';
+import { serve } from '../serve.ts';
+import { storageOf } from '../storages/storages.ts';
+import { manageKeys } from './keys.ts';
+
+/** Prints the error's message to standard error, and exits. */
+const fail = (error: unknown): never => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+};
+
+/** Like Node's `--env-file-if-exists`, which also reports that there is no file. A variable that is set wins over the file. */
+const readEnvFile = (): void => {
+  if (existsSync('.env')) process.loadEnvFile('.env');
+};
+
+/** Stops at the first signal; the second one ends the process at once. */
+const serveUntilSignalled = async (config: Config): Promise<void> => {
+  const stop = await serve(config);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      for (const again of ['SIGTERM', 'SIGINT'] as const)
+        process.removeAllListeners(again).once(again, () => process.exit(1));
+      stop(signal).catch(fail);
+    });
+  }
+};
+
+/** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
+const migrate = ({ database }: Config): Promise<void> =>
+  storageOf(database).migrate(database, () => void process.stdout.write('Preparing the database …\n'));
+
+/**
+ * Runs the command that the first argument names, by default `serve`. Ends the process when it fails.
+ * @param env the environment of the process, to which the variables of `.env` are added.
+ */
+export const runCommand = async ([name = 'serve', ...args]: readonly string[], env: NodeJS.ProcessEnv) => {
+  const commands = new Map<string, () => unknown>([
+    ['serve', () => serveUntilSignalled(parseConfig(env))],
+    ['migrate', () => migrate(parseConfig(env))],
+    ['keys', async () => process.stdout.write(await manageKeys(args, env))],
+  ]);
+  try {
+    readEnvFile();
+    const command = commands.get(name);
+    if (command === undefined)
+      throw new Error(`Unknown command: ${name}. The commands are ${[...commands.keys()].join(', ')}.`);
+    await command();
+  } catch (error) {
+    fail(error);
+  }
+};

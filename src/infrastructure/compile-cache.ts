@@ -1,0 +1,40 @@
+import { lstatSync, mkdirSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MODULES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const ROOT_UID = 0;
+const GROUP_AND_OTHERS_WRITE = 0o022;
+
+/**
+ * Has Node keep the compiled form of everything that is imported from now on, next to the installed packages (ADR 0035).
+ * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Without a safe directory, nothing is kept, silently.
+ */
+export const useCompileCache = (modules = MODULES): void => {
+  const directory = safeDirectory(modules);
+  if (directory !== null) enableCompileCache(directory);
+};
+
+/** Node executes what it finds there, so nobody else may be able to replace it. @returns `null` when there is none. */
+const safeDirectory = (modules: string): string | null => {
+  const directory = join(modules, '.cache', 'tandem', 'compile');
+  try {
+    if (isOwn(modules)) mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const parent = dirname(directory);
+    return [dirname(parent), parent, directory].every(isSafe) ? directory : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Otherwise, directories of this user would be in the way of the owner of the packages. */
+const isOwn = (path: string): boolean => process.geteuid === undefined || lstatSync(path).uid === process.geteuid();
+
+/** A directory, not a link, that only this user or root can write to. Windows has no such permissions. */
+const isSafe = (path: string): boolean => {
+  const stats = lstatSync(path);
+  if (!stats.isDirectory()) return false;
+  if (process.geteuid === undefined) return true;
+  return [ROOT_UID, process.geteuid()].includes(stats.uid) && (stats.mode & GROUP_AND_OTHERS_WRITE) === 0;
+};

@@ -62,7 +62,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const ports: Ports = {
     tokens,
     hasher,
-    blocklist: config.passwordBlocklist === 'common' ? await zxcvbnPasswordBlocklist() : null,
+    blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
     attempts: countLoginAttempts(redis, logger),
     clock,
     ids: ulidGenerator(clock),

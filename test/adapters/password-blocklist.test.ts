@@ -3,7 +3,7 @@ import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/z
 import { describePasswordBlocklist } from '../contracts/password-blocklist.contract.ts';
 
 describe('the list of common passwords', () => {
-  describePasswordBlocklist('zxcvbnPasswordBlocklist', zxcvbnPasswordBlocklist, [
+  describePasswordBlocklist('zxcvbnPasswordBlocklist', async () => zxcvbnPasswordBlocklist(), [
     'password',
     '12345678',
     'qwertyuiop',

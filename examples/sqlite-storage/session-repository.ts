@@ -39,9 +39,11 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     where id = :sessionId and userId = :userId and currentTokenId = :to`);
   const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');
   const deleteOthers = database.prepare('delete from sessions where userId = :userId and id is not :exceptId');
+  // A session has to be expired by SQLite's clock, too: a caller whose clock is ahead must not delete live ones.
   const deleteExpired = database.prepare(`
     delete from sessions where id in (
-      select id from sessions where expiresAt <= :now order by expiresAt limit :limit)`);
+      select id from sessions where expiresAt <= min(:now, cast(unixepoch('subsec') * 1000 as integer))
+      order by expiresAt limit :limit)`);
 
   return {
     async add(session) {

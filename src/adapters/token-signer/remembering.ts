@@ -25,7 +25,8 @@ export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBER
       const verified = await signer.verifyAccess(token, now);
       if (!verified.ok) return verified;
       remembered.set(digest, frozen(verified.token));
-      if (remembered.size > max) forgetOldest(remembered);
+      const [oldest = digest] = remembered.keys();
+      if (remembered.size > max) remembered.delete(oldest);
       return verified;
     },
   };
@@ -36,11 +37,4 @@ const frozen = (token: AccessToken): AccessToken => {
   Object.freeze(token.claims.user);
   Object.freeze(token.claims);
   return Object.freeze(token);
-};
-
-const forgetOldest = (remembered: Map<string, AccessToken>): void => {
-  for (const digest of remembered.keys()) {
-    remembered.delete(digest);
-    return;
-  }
 };

@@ -14,10 +14,6 @@ const EMBEDDED = [
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];
-/** What reads and writes users and sessions. */
-const STORING = [
-  'test/http/{register,login,refresh,clear-cookie,current-user,session,sessions,change-password,races}.test.ts',
-];
 const BROWSER = ['test/browser/**/*.test.ts'];
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
 
@@ -37,7 +33,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'example', include: STORING, provide: { parts: 'example' }, globalSetup: RUN_DIRECTORY },
+        test: { name: 'example', include: HTTP, provide: { parts: 'example' }, globalSetup: RUN_DIRECTORY },
       },
       {
         extends: true,
@@ -52,7 +48,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pooled',
-          include: [...STORING, 'test/http/{stored-hash,token-lifecycle}.test.ts'],
+          include: HTTP,
           provide: { parts: 'pooled' },
           globalSetup: [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'],
           runner: 'test/support/servers/runner.ts',

@@ -1,9 +1,10 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { SessionRepository, UserRotation } from '../../application/ports/session-repository.ts';
 import { isId } from '../../domain/id.ts';
-import type { Rotation, RotationOutcome } from '../../domain/session.ts';
+import type { Rotation } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
+import { toUser } from '../mikro-orm/user-rows.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
 import { notExecuted } from './rotation-recovery/not-executed.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
@@ -17,6 +18,7 @@ import {
   purgeDue,
   revertRotation,
   rotateBefore,
+  selectSession,
 } from './sql-statements.ts';
 
 /** How many statements one purge sends at most, so that it ends soon however many sessions were refreshed since their last check. */
@@ -41,14 +43,23 @@ export const mikroOrmSessionRepository = (
   };
   const clock = serverClock(readTime);
 
-  const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
-    const deadline = await clock.deadlineIn(budget).catch(notExecuted);
-    const update = await unlessRolledBack(() => rotateBefore(tables(), deadline, rotation).executeTakeFirst());
-    if (update === null) return 'too-late';
-    if (update.numUpdatedRows === 1n) return 'rotated';
-    if ((await readTime().catch(notExecuted)) < deadline) return 'stale';
+  const rotateInTime = async (rotation: Rotation): Promise<UserRotation> => {
+    const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
+    const result = await unlessRolledBack(() => rotateBefore(tables(), { ...rotation, deadline }));
+    if (result === null) return { outcome: 'too-late' };
+    const [row] = result.rows;
+    if (row !== undefined) return { outcome: 'rotated', user: toUser(row) };
+    if ((await readTime().catch(notExecuted)) < deadline * 1000) return { outcome: 'stale' };
     clock.forget();
-    return 'too-late';
+    return { outcome: 'too-late' };
+  };
+  const rotateAndReadUser = async (rotation: Rotation): Promise<UserRotation> => {
+    try {
+      return await rotateInTime(rotation);
+    } catch (error) {
+      clock.forget();
+      throw error;
+    }
   };
 
   return {
@@ -58,24 +69,11 @@ export const mikroOrmSessionRepository = (
     },
     async find({ id, userId }) {
       if (!isId(id) || !isId(userId)) return null;
-      const row = await translated(() =>
-        tables()
-          .selectFrom('sessions')
-          .selectAll()
-          .where('id', '=', id)
-          .where('user_id', '=', userId)
-          .executeTakeFirst(),
-      );
+      const [row] = (await translated(() => selectSession(tables(), { id, userId }))).rows;
       return row === undefined ? null : toSession(row);
     },
-    async rotate(rotation) {
-      try {
-        return await rotate(rotation);
-      } catch (error) {
-        clock.forget();
-        throw error;
-      }
-    },
+    rotate: async (rotation) => (await rotateAndReadUser(rotation)).outcome,
+    rotateAndReadUser,
     async revert(rotation) {
       await translated(() => revertRotation(tables(), rotation).execute());
     },

@@ -1,6 +1,13 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { EARLIER_TOKENS_KEPT, type Rotation, SESSIONS_PER_USER, type Session } from '../../domain/session.ts';
+import {
+  EARLIER_TOKENS_KEPT,
+  type Rotation,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionKey,
+} from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
+import { statement } from '../mikro-orm/statement.ts';
 import { toRow } from './sql-rows.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
@@ -58,43 +65,56 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
     .deleteFrom('sessions')
     .where('id', 'in', (query) => query.selectFrom('surplus').select('id'));
 
+type RotationValues = Rotation & {
+  /** Epoch seconds of the database clock; from then on nothing changes. */
+  readonly deadline: number;
+};
+
 /**
- * Compare-and-swap of the current token. The row is locked first and the time is read then, since the lock may be had only after
- * the deadline. No indexed column gets another value, unless the new expiry is earlier than the last, so that PostgreSQL writes no
- * index (ADR 0034).
- * @param deadline epoch milliseconds of the database clock; from then on nothing changes.
+ * Compare-and-swap of the current token, which returns the user of the session if it is rotated, and no row otherwise. The row is locked
+ * first and the time is read then, since the lock may be had only after the deadline. No indexed column gets another value, unless the
+ * new expiry is earlier than the last, so that PostgreSQL writes no index (ADR 0034).
  */
-export const rotateBefore = (
-  db: Kysely<Tables>,
-  deadline: number,
-  { sessionId, userId, from, to, at, expiresAt, racesSince }: Rotation,
-) =>
-  db
-    .with('locked', () =>
-      db
-        .selectFrom('sessions')
-        .select('id')
-        .where('id', '=', sessionId)
-        .where('user_id', '=', userId)
-        .where('current_token_id', '=', from)
-        .where('expires_at', '>', at)
-        .forNoKeyUpdate(),
-    )
-    .updateTable('sessions')
-    .set((eb) => ({
-      current_token_id: to,
-      previous_token_id: from,
-      rotated_at: at,
-      earlier_tokens: earlierTokensAfter(racesSince),
-      expires_at: expiresAt,
-      purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
-    }))
-    .where('id', '=', (query) =>
-      query
-        .selectFrom('locked')
-        .select('id')
-        .where((eb) => eb(clockOf(eb), '<', deadline / 1000)),
-    );
+export const rotateBefore = statement(
+  (db, { sessionId, userId, from, to, at, expiresAt, racesSince, deadline }: RotationValues) =>
+    db
+      .with('locked', () =>
+        db
+          .selectFrom('sessions')
+          .select('id')
+          .where('id', '=', sessionId)
+          .where('user_id', '=', userId)
+          .where('current_token_id', '=', from)
+          .where('expires_at', '>', at)
+          .forNoKeyUpdate(),
+      )
+      .with('rotated', (query) =>
+        query
+          .updateTable('sessions')
+          .set((eb) => ({
+            current_token_id: to,
+            previous_token_id: from,
+            rotated_at: at,
+            earlier_tokens: earlierTokensAfter(racesSince),
+            expires_at: expiresAt,
+            purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
+          }))
+          .where('id', '=', (inner) =>
+            inner
+              .selectFrom('locked')
+              .select('id')
+              .where((eb) => eb(clockOf(eb), '<', deadline)),
+          )
+          .returning('user_id'),
+      )
+      .selectFrom('users')
+      .selectAll()
+      .where('id', '=', (query) => query.selectFrom('rotated').select('user_id')),
+);
+
+export const selectSession = statement((db, { id, userId }: SessionKey) =>
+  db.selectFrom('sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
+);
 
 /** Same rule as in domain/session.ts, on the values before the update. */
 const earlierTokensAfter = (racesSince: number) => sql<never>`case

@@ -3,38 +3,26 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { isId } from '../../domain/id.ts';
 import type { User } from '../../domain/user.ts';
-import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
+import type { Tables } from '../mikro-orm/rows.ts';
+import { statement } from '../mikro-orm/statement.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
+import { toRow, toUser } from '../mikro-orm/user-rows.ts';
 
-const toUser = (row: Row<'users'>): User => ({
-  id: row.id,
-  username: row.username,
-  email: row.email,
-  passwordHash: row.password_hash,
-  createdAt: Number(row.created_at),
-  updatedAt: Number(row.updated_at),
-  passwordChangedAt: Number(row.password_changed_at),
-});
+const selectBy = (column: 'id' | 'username_canonical' | 'email') =>
+  statement((db, { value }: { readonly value: string }) =>
+    db.selectFrom('users').selectAll().where(column, '=', value),
+  );
 
-const toRow = (user: User): NewRow<'users'> => ({
-  id: user.id,
-  username: user.username,
-  username_canonical: canonicalUsername(user.username),
-  email: canonicalEmail(user.email),
-  password_hash: user.passwordHash,
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-  password_changed_at: user.passwordChangedAt,
-});
+const selectById = selectBy('id');
+const selectByUsername = selectBy('username_canonical');
+const selectByEmail = selectBy('email');
 
 /** Users in table `users`, one plain query per call, without MikroORM's unit of work. */
 export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => {
-  const findBy = async (column: 'id' | 'username_canonical' | 'email', value: string): Promise<User | null> => {
+  const findBy = async (select: typeof selectById, value: string): Promise<User | null> => {
     if (!isStorable(value)) return null;
-    const row = await translated(() =>
-      em.getKysely<Tables>().selectFrom('users').selectAll().where(column, '=', value).executeTakeFirst(),
-    );
+    const [row] = (await translated(() => select(em.getKysely<Tables>(), { value }))).rows;
     return row === undefined ? null : toUser(row);
   };
 
@@ -42,9 +30,9 @@ export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => 
     async add(user) {
       await translated(() => em.getKysely<Tables>().insertInto('users').values(toRow(user)).execute());
     },
-    findById: async (id) => (isId(id) ? findBy('id', id) : null),
-    findByUsername: (username) => findBy('username_canonical', canonicalUsername(username)),
-    findByEmail: (email) => findBy('email', canonicalEmail(email)),
+    findById: async (id) => (isId(id) ? findBy(selectById, id) : null),
+    findByUsername: (username) => findBy(selectByUsername, canonicalUsername(username)),
+    findByEmail: (email) => findBy(selectByEmail, canonicalEmail(email)),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
       const change = em

@@ -1,4 +1,11 @@
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+
+/** The result of a rotation, with the user of the session if it was rotated. */
+export type UserRotation =
+  | { readonly outcome: 'rotated'; readonly user: User }
+  | { readonly outcome: 'stale' }
+  | { readonly outcome: 'too-late' };
 
 /**
  * Stores sessions. What holds for concurrent calls also holds for calls of several instances over one store.
@@ -59,6 +66,11 @@ export interface SessionRepository {
    * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
+  /**
+   * `rotate` and the user of the session in one round trip. Only a store that has the users as well offers it; with any other store the
+   * user is read before the rotation.
+   */
+  rotateAndReadUser?(rotation: Rotation): Promise<UserRotation>;
   /**
    * Undoes a rotation whose new token was not given to anybody, so that `from` is current again and nothing else changes. Called
    * after the budget of the rotation; final, because the rotation can no longer happen. Idempotent. ADR 0022.

@@ -5,7 +5,7 @@ import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
+import type { SessionRepository, UserRotation } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type AssessedToken, assessTokens, keyOf, mostFavorable } from '../steps/assess-tokens.ts';
@@ -27,14 +27,15 @@ export type RefreshDeps = {
   readonly onRefresh?: ((outcome: 'rotated' | TokenStanding) => void) | undefined;
 };
 
+const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
 const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). Of several genuine tokens, the current one of its session
  * is rotated; a rotated token is handled as a replay only when none of them is current (ADR 0003).
  *
- * The pair is signed before the rotation, and a rotation whose caller has timed out is reverted, so that a refresh that could
- * not be completed leaves the token current (ADR 0022).
+ * A rotation whose new tokens could not be issued, or whose caller has timed out, is reverted, so that a refresh that could not be
+ * completed leaves the token current (ADR 0022).
  * @throws AppError AUTH_FAILED, DB_QUERY_FAILED
  */
 export const refresh =
@@ -52,14 +53,15 @@ export const refresh =
       token = mostFavorable(assessed).token;
     }
 
-    const user = await findUser(deps, token);
     const rotation = nextRotation(deps, token);
-    const pair = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
-    cancellation.throwIfAborted();
-    const outcome = await deps.sessions.rotate(rotation);
-    if (outcome === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine));
-    if (outcome === 'too-late') throw new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
-    await revertIfAborted(deps, rotation, cancellation);
+    const result = await rotate(deps, rotation, cancellation);
+    if (result.outcome === 'too-late') throw missedDeadline();
+    if (result.outcome === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine));
+    const pair = await orRevert(deps, rotation, async () => {
+      const issued = await issueTokenPair(deps, result.user, currentTokenAfter(rotation), rotation.at);
+      cancellation.throwIfAborted();
+      return issued;
+    });
     deps.onRefresh?.('rotated');
     return pair;
   };
@@ -68,8 +70,19 @@ export const refresh =
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
 
-const findUser = async ({ users }: RefreshDeps, { claims }: RefreshToken): Promise<User> => {
-  const user = await users.findById(claims.sub);
+/** Rotates the session and reads its user: before the rotation, unless the store does both at once. */
+const rotate = async (deps: RefreshDeps, rotation: Rotation, cancellation: Cancellation): Promise<UserRotation> => {
+  const { sessions } = deps;
+  cancellation.throwIfAborted();
+  if (sessions.rotateAndReadUser !== undefined) return sessions.rotateAndReadUser(rotation);
+  const user = await findUser(deps, rotation.userId);
+  cancellation.throwIfAborted();
+  const outcome = await sessions.rotate(rotation);
+  return outcome === 'rotated' ? { outcome, user } : { outcome };
+};
+
+const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
+  const user = await users.findById(id);
   if (user === null) throw failed('the user does not exist');
   return user;
 };
@@ -95,13 +108,14 @@ const currentTokenAfter = ({ sessionId, userId, to, at, expiresAt }: Rotation) =
   expiresAt,
 });
 
-const revertIfAborted = async (
+/** Reverts the rotation if the tokens cannot be issued: nobody has the new one then. */
+const orRevert = async <Result>(
   { sessions }: RefreshDeps,
   rotation: Rotation,
-  cancellation: Cancellation,
-): Promise<void> => {
+  issue: () => Promise<Result>,
+): Promise<Result> => {
   try {
-    cancellation.throwIfAborted();
+    return await issue();
   } catch (error) {
     await sessions.revert(rotation);
     throw error;
@@ -110,10 +124,10 @@ const revertIfAborted = async (
 
 /** Handles a request none of whose tokens can be rotated: issues the current token again, or ends the sessions of reused tokens. */
 const handleStaleTokens = async (deps: RefreshDeps, assessed: readonly AssessedToken[]): Promise<TokenPair> => {
-  const { token, session, standing } = mostFavorable(assessed);
+  const { session, standing } = mostFavorable(assessed);
   deps.onRefresh?.(standing);
   if (standing === 'replayable' && session !== null) {
-    return issueTokenPair(deps, await findUser(deps, token), session, deps.clock.now());
+    return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
   }
   if (standing !== 'reused') throw failed(`the session is not refreshed: ${standing}`);
   const reused = assessed.filter((each) => each.standing === 'reused').map((each) => keyOf(each.token));

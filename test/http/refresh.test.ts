@@ -1,6 +1,7 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FixedClock, fixedClock } from '../../src/adapters/clock/fixed.ts';
+import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY, SECOND } from '../support/application.ts';
@@ -20,14 +21,14 @@ import { aPerson, refreshCookieOf, type TestService } from '../support/http/serv
 const NOW = Date.UTC(2026, 0, 1, 12);
 const ALLOWED_ORIGIN = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();
-const deletedUsers = new Set<string>();
 const clock = fixedClock(NOW);
 let service: TestService;
+let removeUser: UserRepository['remove'];
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, ({ users }) => ({
-    clock,
-    users: { ...users, findById: async (id) => (deletedUsers.has(id) ? null : users.findById(id)) },
-  }));
+  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, ({ users }) => {
+    removeUser = users.remove;
+    return { clock };
+  });
 });
 
 const expectRefused = (response: Response): void => {
@@ -154,7 +155,7 @@ describe('a refresh token that is refused', () => {
   // Proves: refresh-6, catalog-9, asvs-7.4.2
   it('belongs to a user who no longer exists', async () => {
     const { cookie, user } = await signUp(service);
-    deletedUsers.add(user.id);
+    await removeUser(user.id);
     expectRefused(await refreshWith(service, cookie));
   });
 
@@ -398,22 +399,21 @@ describe('a refresh during which the database fails', () => {
       failing = false;
       throw new AppError('DB_QUERY_FAILED');
     };
-    const failingService = await start({ REQUEST_TIMEOUT_MS: '4000' }, ({ users, sessions }) => ({
-      users: {
-        ...users,
-        findById: async (id) => {
-          if (step === 'findById') failOnce();
-          return users.findById(id);
-        },
-      },
-      sessions: {
-        ...sessions,
-        rotate: async (rotation) => {
-          if (step === 'rotate') failOnce();
-          return sessions.rotate(rotation);
-        },
-      },
-    }));
+    const failingIn =
+      <Given extends unknown[], Result>(name: string, call: (...given: Given) => Promise<Result>) =>
+      async (...given: Given): Promise<Result> => {
+        if (step === name) failOnce();
+        return call(...given);
+      };
+    const failingService = await start({ REQUEST_TIMEOUT_MS: '4000' }, ({ users, sessions }) => {
+      const { rotateAndReadUser, ...alone } = sessions;
+      const both = rotateAndReadUser && { rotateAndReadUser: failingIn('rotate', rotateAndReadUser) };
+      return {
+        users: { ...users, findById: failingIn('findById', users.findById) },
+        // The user is read by itself only if the sessions do not return it.
+        sessions: { ...alone, rotate: failingIn('rotate', sessions.rotate), ...(step === 'rotate' && both) },
+      };
+    });
     const { cookie } = await signUp(failingService);
     failing = true;
     const response = await refreshWith(failingService, cookie);

@@ -11,17 +11,22 @@ class Placeholder {
 }
 
 /**
- * A statement of PostgreSQL that is built and compiled once, when it is first executed, and then only gets its values: to build one
- * takes longer than to send it.
+ * A statement that is built and compiled once for each connection pool, and then only gets its values: to build one costs about as much
+ * as to send it.
  * @param build passes each of the values on as it is, since it gets placeholders for them.
  */
 export const statement = <Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
 ): ((db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>>) => {
   const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) }) as Values;
-  let compiled: CompiledQuery<Row> | undefined;
+  const compiledFor = new WeakMap<Kysely<Tables>, CompiledQuery<Row>>();
+  const compile = (db: Kysely<Tables>): CompiledQuery<Row> => {
+    const compiled = build(db, placeholders).compile();
+    compiledFor.set(db, compiled);
+    return compiled;
+  };
   return (db, values) => {
-    compiled ??= build(db, placeholders).compile();
+    const compiled = compiledFor.get(db) ?? compile(db);
     const parameters = compiled.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     );

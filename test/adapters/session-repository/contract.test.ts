@@ -91,7 +91,8 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       const users = [aUser(), aUser()] as const;
       for (const user of users) await mikroOrmUserRepository(database.em).add(user);
       const owners = [users[0].id, users[1].id] as const;
-      return { repository: mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET }), owners, owner: owners[0] };
+      const repository = mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET });
+      return { repository, users, owners, owner: owners[0] };
     };
 
     describeSessionRepository('mikroOrmSessionRepository', async () => {
@@ -119,6 +120,18 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       await repository.add(session);
       await database.em.execute('delete from users where id = ?', [owner]);
       expect(await repository.find(session)).toBeNull();
+    });
+
+    it('returns the user of a session that is rotated, and no user otherwise', async () => {
+      const { repository, users } = await empty();
+      const session = aSession({ userId: users[0].id });
+      await repository.add(session);
+      const rotation = aRotation(session);
+      expect(await repository.rotateAndReadUser?.(rotation)).toStrictEqual({ outcome: 'rotated', user: users[0] });
+      expect(await repository.rotateAndReadUser?.(rotation)).toStrictEqual({ outcome: 'stale' });
+      const ofAnother = { ...aRotation({ ...session, currentTokenId: rotation.to }), userId: users[1].id };
+      expect(await repository.rotateAndReadUser?.(ofAnother)).toStrictEqual({ outcome: 'stale' });
+      expect(await repository.find(session)).toMatchObject({ currentTokenId: rotation.to });
     });
 
     it('purges each session once when several instances purge at the same time', async () => {

@@ -4,6 +4,7 @@ import { NotExecutedError } from '../../../src/adapters/session-repository/rotat
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { Rotation } from '../../../src/domain/session.ts';
 import { aRotation, aSession } from '../../support/builders.ts';
 
 const BUDGET = 5_000;
@@ -245,5 +246,29 @@ describe('recoveringSessionRepository', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(line.reverts()).toBe(0);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('also reverts a rotation with its user whose response was lost', async () => {
+    const store = memorySessionRepository();
+    const session = aSession();
+    await store.add(session);
+    const rotateAndReadUser = async (rotation: Rotation): Promise<never> => {
+      await store.rotate(rotation);
+      throw new AppError('DB_QUERY_FAILED', { reason: 'the response was lost' });
+    };
+    const recovering = recoveringSessionRepository({ ...store, rotateAndReadUser }, { answerBudget: BUDGET });
+    await expect(recovering.rotateAndReadUser?.(aRotation(session))).rejects.toMatchObject({
+      reason: 'the response was lost',
+    });
+    await expect(recovering.find(session)).rejects.toMatchObject(UNCONFIRMED);
+    await vi.advanceTimersByTimeAsync(BUDGET + INTERVAL);
+    expect(await recovering.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
+    recovering.close();
+  });
+
+  it('offers a rotation with its user only over a store that does', () => {
+    expect(
+      recoveringSessionRepository(memorySessionRepository(), { answerBudget: BUDGET }).rotateAndReadUser,
+    ).toBeUndefined();
   });
 });

@@ -12,20 +12,26 @@ type PlanNode = {
 /** The scans of one statement, such as `Index Scan sessions_pkey` or `Seq Scan sessions`. */
 export type Plan = { readonly sql: string; readonly scans: readonly string[] };
 
+/** Gives a Kysely an executor of its own. */
+const NO_CHANGES: KyselyPlugin = {
+  transformQuery: ({ node }) => node,
+  transformResult: async ({ result }) => result,
+};
+
 /** The plans of the statements that `work` executes with the given entity manager. */
 export const plansOf = async (
   em: SqlEntityManager,
   work: (em: SqlEntityManager) => Promise<unknown>,
 ): Promise<Plan[]> => {
   const sent: CompiledQuery[] = [];
-  const recording: KyselyPlugin = {
-    transformQuery: ({ node, queryId }) => {
-      sent.push(em.getKysely().getExecutor().compileQuery(node, queryId));
-      return node;
-    },
-    transformResult: async ({ result }) => result,
+  const db = em.getKysely().withPlugin(NO_CHANGES);
+  const executor = db.getExecutor();
+  const execute = executor.executeQuery.bind(executor);
+  executor.executeQuery = (query, options) => {
+    sent.push(query);
+    return execute(query, options);
   };
-  await work(Object.create(em, { getKysely: { value: () => em.getKysely().withPlugin(recording) } }));
+  await work(Object.create(em, { getKysely: { value: () => db } }));
   const plans: Plan[] = [];
   for (const { sql, parameters } of sent) {
     const explained = CompiledQuery.raw(`explain (format json) ${sql}`, [...parameters]);

@@ -16,7 +16,7 @@ RUN install -d -o node -g node -m 700 /data
 RUN install -d -o node -g node -m 755 node_modules/.cache/tandem/compile
 USER node
 RUN NODE_COMPILE_CACHE=node_modules/.cache/tandem/compile node --input-type=module --eval \
-  "for (const name of ['./src/infrastructure/commands/run.ts', './src/infrastructure/storages/sql.ts', '@mikro-orm/postgresql']) await import(name)"
+  "for (const name of ['./src/infrastructure/commands/run.ts', './src/infrastructure/storages/sql.ts', './src/infrastructure/database/migrate.ts', './src/adapters/metrics/prometheus.ts', '@mikro-orm/postgresql']) await import(name)"
 USER root
 RUN chown -R root:root node_modules/.cache && chmod -R a+rX node_modules/.cache
 ENV NODE_ENV=production DATA_DIR=/data PORT=3000

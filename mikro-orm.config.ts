@@ -1,7 +1,7 @@
 import { parseConfig } from './src/infrastructure/config.ts';
 import { lockDataDir } from './src/infrastructure/data-dir/data-dir-lock.ts';
 import { makeFilesPrivate, makePrivate } from './src/infrastructure/data-dir/private-data.ts';
-import { ormOptions } from './src/infrastructure/database/orm-options.ts';
+import { migratorOptions } from './src/infrastructure/database/migrator-options.ts';
 
 /** For MikroORM's command line only, such as `mikro-orm migration:list`; the service does not use this file. */
 export default async () => {
@@ -14,5 +14,5 @@ export default async () => {
     process.once('exit', lockDataDir(database.dataDir));
     makePrivate(database.dataDir, 'database');
   }
-  return ormOptions(database);
+  return migratorOptions(database);
 };

@@ -4,7 +4,7 @@ import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
-import { type PrometheusMetrics, prometheusMetrics, type RateLimitMode } from '../adapters/metrics/prometheus.ts';
+import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
@@ -55,7 +55,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   opened.add(storage.close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
-  const metrics = config.metrics === null ? null : prometheusMetrics();
+  const metrics = config.metrics === null ? null : await loadMetrics();
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
   const { tokens, keySet } = await openTokens(config, overrides);
@@ -86,6 +86,10 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   });
   return { http, routes, ports, metrics, close: opened.closeAll };
 };
+
+/** Imported when it is used: its library is slow to load. */
+const loadMetrics = async (): Promise<PrometheusMetrics> =>
+  (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics();
 
 type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
 

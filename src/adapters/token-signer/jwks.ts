@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { calculateJwkThumbprint, exportJWK } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { exportJWK } from 'jose/key/export';
 import type { KeyPair } from './keys.ts';
 
 /** A JWK Set of public keys: RFC 7517 §5. */

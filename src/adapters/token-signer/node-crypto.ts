@@ -1,5 +1,5 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
-import { calculateJwkThumbprint } from 'jose';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import * as v from 'valibot';
 import type { TokenProblem, TokenSigner, Verified } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/public-user.ts';

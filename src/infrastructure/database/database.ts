@@ -7,7 +7,7 @@ import { DATABASE_CLOSED } from '../../adapters/redaction/safe-messages.ts';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import { lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { applyMigrations } from './migrate.ts';
+import { bringUpToDate } from './bring-up-to-date.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
 /** Milliseconds. Without a limit, a ping over a network that drops packets would take minutes. */
@@ -47,7 +47,8 @@ export const openDatabase = async (options: DatabaseOptions, { migrate, onCreate
     if (closed) throw new Error(DATABASE_CLOSED);
     return settings.driverOptions ?? {};
   };
-  const orm = await MikroORM.init({ ...settings, driverOptions, logger: () => undefined });
+  // Not `init`, which loads what the service does not use: the migrator, and a search for files of entities.
+  const orm = new MikroORM({ ...settings, driverOptions, logger: () => undefined });
   const unlock = options.kind === 'embedded' ? lockDataDir(options.dataDir) : () => undefined;
   const select1 = (signal?: AbortSignal) => orm.em.execute('select 1', [], signal === undefined ? {} : { signal });
   const close = async () => {
@@ -60,7 +61,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate, onCreate
       if (isNew(options.dataDir)) onCreate?.();
     }
     await select1();
-    if (migrate) await applyMigrations(orm, options);
+    if (migrate) await bringUpToDate(orm, options);
   } catch (error) {
     await close().catch(() => undefined);
     throw new Error(openFailure(options, error));
@@ -69,7 +70,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate, onCreate
     em: orm.em,
     ping: async () => void (await translated(() => select1(AbortSignal.timeout(PING_TIMEOUT)))),
     connections: await poolGauge(orm, options),
-    migrate: () => translated(() => applyMigrations(orm, options)),
+    migrate: () => translated(() => bringUpToDate(orm, options)),
     close,
   };
 };

@@ -1,6 +1,7 @@
 import { IsolationLevel, MikroORM } from '@mikro-orm/sql';
+import { MIGRATIONS_OPTIONS, migratorOptions } from './migrator-options.ts';
 import { OneConnectionMigrator } from './one-connection-migrator.ts';
-import { type DatabaseOptions, ormOptions } from './orm-options.ts';
+import type { DatabaseOptions } from './orm-options.ts';
 
 /** The key of a PostgreSQL advisory lock: any number that no other program uses. */
 const LOCK_KEY = 7_263_501_948;
@@ -13,11 +14,12 @@ const STATEMENT_TIMEOUT = 600_000;
 /** Applies all pending migrations, or none. Instances that start at the same time on one PostgreSQL take turns. */
 export const applyMigrations = async (orm: MikroORM, options: DatabaseOptions): Promise<void> => {
   if (options.kind === 'embedded') {
+    orm.config.set('migrations', { ...orm.config.get('migrations'), ...MIGRATIONS_OPTIONS });
     await new OneConnectionMigrator(orm.em).up();
     return;
   }
   const patient = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
-  const migrating = await MikroORM.init({ ...(await ormOptions(patient)), logger: () => undefined });
+  const migrating = new MikroORM({ ...(await migratorOptions(patient)), logger: () => undefined });
   await upAlone(migrating).finally(() => migrating.close());
 };
 

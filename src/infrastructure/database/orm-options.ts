@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { Migrator } from '@mikro-orm/migrations';
 import type { Options } from '@mikro-orm/sql';
 import { SessionEntity, UserEntity } from '../../adapters/mikro-orm/entities.ts';
-import { MIGRATIONS } from '../../adapters/mikro-orm/migrations/migrations-list.ts';
 import type { Config } from '../config.ts';
 import { limitQueries } from './limit-queries.ts';
 
@@ -12,13 +10,11 @@ type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
 const SHARED: Partial<Options> = {
   entities: [UserEntity, SessionEntity],
-  extensions: [Migrator],
   ensureDatabase: false,
   debug: false,
-  migrations: { migrationsList: MIGRATIONS, snapshot: false },
 };
 
-/** The options of MikroORM, for the service and for MikroORM's command line. Loads only the driver that is needed. */
+/** The options of MikroORM, without its migrator. Loads only the driver that is needed. */
 export const ormOptions = (options: DatabaseOptions): Promise<Partial<Options>> =>
   options.kind === 'embedded' ? embedded(options.dataDir) : postgresql(options);
 

@@ -1,6 +1,8 @@
+import { MikroORM } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
 import { inTransaction, onPostgresql } from '../../support/storage/databases.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 
@@ -38,6 +40,12 @@ const whileAnotherMigrates = async (admin: Database, milliseconds: number, work:
   return (await opening).opened;
 };
 
+/** Applies the migrations up to this one. */
+const migrateTo = async (url: string, name: string): Promise<void> => {
+  const orm = await MikroORM.init({ ...(await migratorOptions(onPostgresql(url))), logger: () => undefined });
+  await orm.migrator.up({ to: name }).finally(() => orm.close());
+};
+
 const expectMigrated = async ({ em, close }: Database) => {
   onTestFinished(close);
   expect(await em.execute('select name from mikro_orm_migrations')).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
@@ -52,6 +60,23 @@ describe.each(ROUTES)('a migration, %s', (_name, route) => {
     await alter(direct, Object.fromEntries(known.map(({ name }) => [name, '300ms'])));
     const database = await whileAnotherMigrates(admin, 700, () => openDatabase(onPostgresql(url), { migrate: true }));
     await expectMigrated(database);
+  });
+
+  it('of another instance is not waited for by a start with nothing to apply', async () => {
+    const { direct, url } = await route();
+    const admin = await openDatabase(onPostgresql(direct), { migrate: true });
+    onTestFinished(admin.close);
+    const database = await inTransaction(admin, async (send) => {
+      await send(`select pg_advisory_xact_lock(${LOCK_KEY})`);
+      return { opened: await openDatabase(onPostgresql(url), { migrate: true }) };
+    });
+    await expectMigrated(database.opened);
+  });
+
+  it('is applied when the latest one is missing', async () => {
+    const { direct, url } = await route();
+    await migrateTo(direct, MIGRATIONS.at(-2)?.name ?? '');
+    await expectMigrated(await openDatabase(onPostgresql(url), { migrate: true }));
   });
 
   it.each(['repeatable read', 'serializable'])(

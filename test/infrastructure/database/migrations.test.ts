@@ -3,7 +3,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
+import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
+import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
@@ -52,7 +53,7 @@ const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise
 
 /** Creates the schema of the first release with one user who is logged in. */
 const fillFirst = async (options: DatabaseOptions): Promise<void> => {
-  const orm = await MikroORM.init({ ...(await ormOptions(options)), logger: () => undefined });
+  const orm = await MikroORM.init({ ...(await migratorOptions(options)), logger: () => undefined });
   await orm.migrator.up({ to: FIRST });
   await insertUserAsFirst(orm.em, USER);
   await insertAsFirst(orm.em, SESSION);

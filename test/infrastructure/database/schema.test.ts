@@ -1,6 +1,7 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DatabaseOptions, ormOptions } from '../../../src/infrastructure/database/orm-options.ts';
+import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
+import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -76,7 +77,7 @@ const describeMigrations = (name: string, make: () => Promise<{ options: Databas
     beforeAll(async () => {
       const made = await make();
       drop = made.drop;
-      orm = await MikroORM.init({ ...(await ormOptions(made.options)), logger: () => undefined });
+      orm = await MikroORM.init({ ...(await migratorOptions(made.options)), logger: () => undefined });
       await orm.migrator.up();
     });
     afterAll(async () => {

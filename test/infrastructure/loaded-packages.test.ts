@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+/** Everything that a service over PostgreSQL imports at its start. */
+const STARTED = ['src/infrastructure/commands/run.ts', 'src/infrastructure/storages/sql.ts'];
+
+/** Prints the address of each module that is loaded. */
+const PROGRAM = `
+  import { registerHooks } from 'node:module';
+  registerHooks({ load: (url, context, next) => { console.log(url); return next(url, context); } });
+  for (const path of ${JSON.stringify(STARTED)}) await import(new URL(path, 'file://' + process.cwd() + '/'));
+  await import(new URL('node_modules/@mikro-orm/postgresql/index.js', 'file://' + process.cwd() + '/'));
+`;
+
+it('a start loads no package that only some services, or later requests, use', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
+  const packages = new Set(stdout.split('\n').map((url) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url)?.[1]));
+  expect(packages).toContain('@mikro-orm/sql');
+  const unneeded = [
+    '@mikro-orm/migrations',
+    '@mikro-orm/pglite',
+    '@zxcvbn-ts/language-common',
+    'piscina',
+    'prom-client',
+  ];
+  expect(unneeded.filter((name) => packages.has(name))).toEqual([]);
+  // Of jose, only what exports keys and names them.
+  expect(stdout).not.toContain('/jwt/');
+});

@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import { RateLimitExceeded } from '../errors/exceptions.ts';
@@ -6,7 +5,7 @@ import type { HttpDeps, Limit } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
 import { clientKey } from './client-key.ts';
 import { Counters } from './counters.ts';
-import { redisClockDb } from './redis-clock.ts';
+import { redisCount } from './redis-count.ts';
 import type { SharedCount } from './shared-count.ts';
 
 /** Keys at once in a tier: about 20 MB. */
@@ -26,25 +25,22 @@ export const rateLimiter = (
     strict: tierOf(rateLimits.strict),
     public: tierOf(rateLimits.public),
   };
-  // The types require a whole Redis client; the driver calls two of its methods, which `redisClockDb` has.
-  const db = redis && (redisClockDb(redis) as unknown as Redis);
+  const countInRedis = redis && redisCount(redis);
   return ({ name, throttle }) => {
     const tier = tiers[throttle];
     if (tier === null) return async () => undefined;
     const { requests, window, counters } = tier;
-    const common = {
-      max: requests,
-      duration: window,
-      namespace: `tandem:limit:${throttle}:${name}`,
-      headers: HEADERS,
-      id: clientKey,
-    };
+    const namespace = `tandem:limit:${throttle}:${name}`;
     const wait = (seconds: number) => Math.min(Math.ceil(window / 1000), Math.max(1, Math.ceil(seconds)));
-    const inProcess = admitBy(ratelimit({ ...common, driver: 'memory', db: counters }), (reset) =>
+    const driver = { max: requests, duration: window, namespace, headers: HEADERS, id: clientKey };
+    const inProcess = admitBy(ratelimit({ ...driver, driver: 'memory', db: counters }), (reset) =>
       wait(counters.secondsUntil(reset)),
     );
-    if (db === null) return inProcess;
-    const inRedis = admitBy(ratelimit({ ...common, driver: 'redis', db }), wait);
+    if (countInRedis === null) return inProcess;
+    const inRedis: Admit = async (ctx) => {
+      const milliseconds = await countInRedis(`${namespace}:${clientKey(ctx)}`, tier);
+      if (milliseconds !== null) throw new RateLimitExceeded(wait(milliseconds / 1000));
+    };
     return (ctx) =>
       shared.orElse(
         () => inRedis(ctx),

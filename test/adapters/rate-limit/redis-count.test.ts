@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { redisCount } from '../../../src/adapters/http/rate-limit/redis-count.ts';
 import { awaitRedis, connectRedis } from '../../../src/infrastructure/redis/connect.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
@@ -98,5 +99,40 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
     slowly.mockRestore();
     await (await start()).http.get('/probe').expect(429);
     expect(late.logs.filter(({ msg }) => msg.startsWith('Redis is unavailable'))).toEqual([]);
+  });
+
+  const COUNT = { requests: LIMIT, window: WINDOW };
+  /** Asks for each key at once, so that the requests share a turn of the event loop. */
+  const askAtOnce = async (redis: Redis, keys: readonly string[]) => {
+    const count = redisCount(redis);
+    const sent = vi.spyOn(redis, 'sendCommand');
+    const waits = await Promise.all(keys.map((key) => count(key, COUNT)));
+    return { admitted: waits.map((wait) => wait === null), commands: sent.mock.calls.length };
+  };
+  const five = Array.from({ length: 5 }, () => 'a');
+
+  it('are exact within one turn of the event loop, whose requests share a command', async () => {
+    const { redis } = await setUp();
+    const { admitted, commands } = await askAtOnce(redis, [...five, 'b', ...five]);
+    expect(admitted).toEqual([true, true, true, false, false, true, false, false, false, false, false]);
+    expect(commands).toBe(1);
+    expect((await askAtOnce(redis, ['b', 'a', 'b', 'b'])).admitted).toEqual([true, false, true, false]);
+  });
+
+  it('hold when a turn has more requests than one command takes', async () => {
+    const { redis } = await setUp();
+    const keys = Array.from({ length: 1_000 }, (_, at) => `key ${at % 300}`);
+    const { admitted, commands } = await askAtOnce(redis, keys);
+    expect(admitted).toEqual(keys.map((_key, at) => at < LIMIT * 300));
+    expect(commands).toBe(Math.ceil(keys.length / 256));
+  });
+
+  it('are counted with one command for each key when a proxy refuses keys of several slots', async () => {
+    const { redis } = await setUp();
+    const send = redis.sendCommand.bind(redis);
+    vi.spyOn(redis, 'sendCommand').mockImplementation((command, ...rest) =>
+      Number(command.args[1]) > 1 ? Promise.reject(new Error('CROSSSLOT Keys in request')) : send(command, ...rest),
+    );
+    expect((await askAtOnce(redis, ['b', ...five])).admitted).toEqual([true, true, true, true, false, false]);
   });
 });

@@ -1,0 +1,92 @@
+import type { Cluster, Redis } from 'ioredis';
+import type { Limit } from '../http-deps.ts';
+
+type Bound = NonNullable<Limit>;
+
+/** Counts a request for a key. @returns the milliseconds to wait when the limit is reached; `null` for an admitted request. */
+export type RedisCount = (key: string, limit: Bound) => Promise<number | null>;
+
+/** The requests of one key that wait for the same command. */
+type Asked = {
+  readonly key: string;
+  readonly limit: Bound;
+  readonly requests: PromiseWithResolvers<number | null>[];
+};
+
+/** For each key: how many of its requests are admitted, and the milliseconds that the others have to wait. */
+type Reply = readonly [admitted: number, wait: number][];
+type Send = (numberOfKeys: number, ...keysAndArguments: (string | number)[]) => Promise<Reply>;
+
+const COMMAND = 'tandemCountRequests';
+/** Requests in one command, for which Redis serves nobody else. */
+const MAX_REQUESTS = 256;
+
+/**
+ * A sorted set for each key has the times of its admitted requests, in milliseconds by the clock of Redis, which all instances
+ * share. Requests that come in one command get times that differ by the smallest step that a number has there.
+ */
+const SCRIPT = `
+  local time = redis.call('time')
+  local now = time[1] * 1000 + time[2] / 1000
+  local reply = {}
+  for at, key in ipairs(KEYS) do
+    local limit, window, asked = tonumber(ARGV[3 * at - 2]), tonumber(ARGV[3 * at - 1]), tonumber(ARGV[3 * at])
+    redis.call('zremrangebyscore', key, '-inf', now - window)
+    -- After Redis' clock was set back, earlier entries would stay for that much longer than a window.
+    redis.call('zremrangebyscore', key, now + 1, '+inf')
+    local admitted = math.max(0, math.min(asked, limit - redis.call('zcard', key)))
+    local moment = now
+    for _ = 1, admitted do
+      while redis.call('zadd', key, moment, moment) == 0 do moment = moment + 1 / 4096 end
+    end
+    local wait = 0
+    if admitted > 0 then redis.call('pexpire', key, window) end
+    if admitted < asked then wait = math.ceil(redis.call('zrange', key, 0, 0)[1] + window - now) end
+    reply[at] = { admitted, wait }
+  end
+  return reply`;
+
+/** Counts in Redis. The requests of one turn of the event loop share a command; on a cluster, those of one key. */
+export const redisCount = (redis: Redis | Cluster): RedisCount => {
+  redis.defineCommand(COMMAND, { lua: SCRIPT });
+  const send: Send = Reflect.get(redis, COMMAND).bind(redis);
+  let waiting = new Map<string, Asked>();
+  let requests = 0;
+  const sendWaiting = (): void => {
+    if (requests === 0) return;
+    const all = [...waiting.values()];
+    waiting = new Map();
+    requests = 0;
+    // The keys of a command have to be in one slot of a cluster.
+    for (const some of redis.isCluster ? all.map((asked) => [asked]) : [all]) settle(some, send);
+  };
+  return (key, limit) => {
+    if (requests === 0) setImmediate(sendWaiting);
+    const asked = waiting.get(key) ?? { key, limit, requests: [] };
+    waiting.set(key, asked);
+    const request = Promise.withResolvers<number | null>();
+    asked.requests.push(request);
+    requests += 1;
+    if (requests === MAX_REQUESTS) sendWaiting();
+    return request.promise;
+  };
+};
+
+/** Sends one command, and settles its requests in the order in which they came. */
+const settle = async (all: readonly Asked[], send: Send): Promise<void> => {
+  try {
+    const keys = all.map(({ key }) => key);
+    const numbers = all.flatMap(({ limit, requests }) => [limit.requests, limit.window, requests.length]);
+    const reply = await send(keys.length, ...keys, ...numbers);
+    all.forEach(({ requests }, at) => {
+      const [admitted = 0, wait = 0] = reply[at] ?? [];
+      for (const [index, request] of requests.entries()) request.resolve(index < admitted ? null : wait);
+    });
+  } catch (error) {
+    // From a proxy that hides the nodes of a cluster. Nothing has been counted.
+    if (all.length > 1 && isCrossSlot(error)) for (const asked of all) settle([asked], send);
+    else for (const { requests } of all) for (const request of requests) request.reject(error);
+  }
+};
+
+const isCrossSlot = (error: unknown): boolean => error instanceof Error && error.message.startsWith('CROSSSLOT');

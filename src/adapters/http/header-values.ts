@@ -6,4 +6,7 @@ import type { IncomingMessage } from 'node:http';
  * @param name in lower case.
  */
 export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>
-  rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+  rawHeaders.filter((_value, at) => at % 2 === 1 && isNamed(rawHeaders[at - 1], name));
+
+const isNamed = (text: string | undefined, name: string): boolean =>
+  text?.length === name.length && text.toLowerCase() === name;

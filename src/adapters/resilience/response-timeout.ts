@@ -49,7 +49,8 @@ const raceTimer = <Result>(
   start: (giveUp: () => void) => () => void,
   error: () => Error,
 ): Promise<Result> => {
-  const late = Promise.withResolvers<never>();
-  const stop = start(() => late.reject(error()));
-  return Promise.race([work, late.promise]).finally(stop);
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  const stop = start(() => reject(error()));
+  work.finally(stop).then(resolve, reject);
+  return promise;
 };

@@ -8,16 +8,19 @@ const MAX_VALUES = 8;
 /** The pairs of the one cookie that the service reads. Linear in the header's length: blanks are scanned at most twice. */
 const REFRESH_PAIRS = new RegExp(`(?:^|;)([ \\t]*${REFRESH_COOKIE}[ \\t]*=[^;]*)`, 'g');
 
+const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
+
 /** Stage 2. Ignores cookies of other names, since it runs before the rate limit. ADR 0003. */
 export const cookieParsing = (): Middleware =>
-  async function cookieParsing(ctx, next) {
+  function cookieParsing(ctx, next) {
     const values = valuesIn(ctx.get('Cookie'));
-    ctx.request.cookies = new Map(values.length === 0 ? [] : [[REFRESH_COOKIE, values]]);
-    await next();
+    ctx.request.cookies = values.length === 0 ? NO_COOKIES : new Map([[REFRESH_COOKIE, values]]);
+    return next();
   };
 
 /** The library keeps one cookie of a name, so it parses one pair at a time. */
 const valuesIn = (header: string): string[] => {
+  if (header === '') return [];
   const values: string[] = [];
   for (const [, pair = ''] of header.matchAll(REFRESH_PAIRS)) {
     values.push(parseCookie(pair)[REFRESH_COOKIE] ?? '');

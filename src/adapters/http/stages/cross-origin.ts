@@ -26,15 +26,16 @@ export const crossOrigin = ({ allowedOrigins, allowedOriginsSetting }: HttpDeps)
     exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After'],
     keepHeadersOnError: false,
   });
-  return async function crossOrigin(ctx, next) {
+  return function crossOrigin(ctx, next) {
     const origin = ctx.get('Origin');
     ctx.vary('Origin');
+    if (origin === '' && ctx.method !== 'OPTIONS') return next();
     if (origin !== '' && !allowed.has(origin))
       throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });
-    if (origin !== '' || ctx.method === 'OPTIONS') ctx.set(HEADERS);
+    ctx.set(HEADERS);
     // The library ignores an OPTIONS request without Access-Control-Request-Method.
     if (origin !== '') ctx.set('Access-Control-Allow-Origin', origin);
-    await setOrigin(ctx, async () => {
+    return setOrigin(ctx, async () => {
       if (ctx.method === 'OPTIONS') ctx.status = 204;
       else await next();
     });

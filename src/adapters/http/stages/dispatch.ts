@@ -32,8 +32,8 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   const fallback = entering(FALLBACK, stagesOf);
   // The router sets the members that its own type requires of the context.
   const dispatched = compose([router.routes() as Middleware, fallback]);
-  return async function dispatch(ctx, next) {
-    await (hasPath(ctx) ? dispatched : fallback)(ctx, next);
+  return function dispatch(ctx, next) {
+    return (hasPath(ctx) ? dispatched : fallback)(ctx, next);
   };
 };
 
@@ -48,9 +48,9 @@ const hasPath = (ctx: Context): boolean => {
 
 const entering = (entered: Route, stagesOf: (route: Route) => Middleware): Middleware => {
   const stages = stagesOf(entered);
-  return async function enter(ctx, next) {
+  return function enter(ctx, next) {
     ctx.state.route = entered;
-    await stages(ctx, next);
+    return stages(ctx, next);
   };
 };
 

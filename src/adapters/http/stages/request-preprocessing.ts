@@ -7,10 +7,10 @@ const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
 /** Stage 3: sets the request's id and the version. */
 export const requestPreprocessing = ({ ids, version }: HttpDeps): Middleware =>
-  async function requestPreprocessing(ctx, next) {
+  function requestPreprocessing(ctx, next) {
     const given = ctx.get(REQUEST_ID_HEADER);
     ctx.request.id = REUSABLE_ID.test(given) ? given : ids.next();
     ctx.request.version = version;
     ctx.set(REQUEST_ID_HEADER, ctx.request.id);
-    await next();
+    return next();
   };

@@ -4,6 +4,6 @@ import { runInRequest } from '../request/request-scope.ts';
 
 /** Stage 4: from here on any code of the request can read its id. */
 export const requestScope = ({ clock }: HttpDeps): Middleware =>
-  async function requestScope({ request: { id, version } }, next) {
-    await runInRequest({ requestId: id, time: clock.now(), version }, next);
+  function requestScope({ request: { id, version } }, next) {
+    return runInRequest({ requestId: id, time: clock.now(), version }, next);
   };

@@ -10,13 +10,7 @@ const setHeaders = helmet({
   frameguard: { action: 'deny' },
 });
 
-/** Stage 1. */
-export const securityHeaders = (): Middleware =>
-  async function securityHeaders(ctx, next) {
-    await setHeaders(ctx, next);
-  };
-
-/** The same headers, for a response outside the pipeline. */
+/** The headers, which are the same in every response. */
 export const securityHeaderFields = async (): Promise<readonly (readonly [name: string, value: string])[]> => {
   const fields: (readonly [string, string])[] = [];
   const res = {
@@ -26,4 +20,13 @@ export const securityHeaderFields = async (): Promise<readonly (readonly [name: 
   // koa-helmet reads nothing but `req` and `res`, and helmet calls these two methods alone.
   await setHeaders({ req: {}, res } as unknown as Context, async () => undefined);
   return fields;
+};
+
+/** Stage 1. */
+export const securityHeaders = (): Middleware => {
+  const fields = securityHeaderFields();
+  return async function securityHeaders({ res }, next) {
+    for (const [name, value] of await fields) res.setHeader(name, value);
+    await next();
+  };
 };

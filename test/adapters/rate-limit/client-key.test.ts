@@ -8,6 +8,11 @@ const keyOf = (ip: string, remote: string | undefined = '203.0.113.9') =>
   clientKey({ ip, req: { socket: { remoteAddress: remote } } } as Context);
 
 describe("a client's key", () => {
+  it('is its own for each of many clients, whichever of them are remembered', () => {
+    const addresses = Array.from({ length: 2_500 }, (_, at) => `198.18.${at >> 8}.${at & 255}`);
+    for (const address of [...addresses, ...addresses.toReversed()]) expect(keyOf(address)).toBe(address);
+  });
+
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],

@@ -17,6 +17,12 @@ const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 export const clientAddress = (ctx: Context): string | null =>
   addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
 
+/** Addresses whose networks are remembered, less than 1 KB each. */
+const MAX_REMEMBERED = 1_000;
+/** Characters; a longer address has a zone, which a client can make as long as a header. */
+const MAX_REMEMBERED_LENGTH = 64;
+const remembered = new Map<string, readonly string[]>();
+
 /** The key that a rate limit counts by: the IPv4 address, or the /64 network of the IPv6 address. */
 export const clientKey = (ctx: Context): string => clientNetworks(ctx).at(-1) ?? 'unknown';
 
@@ -30,12 +36,24 @@ export const clientNetworks = (ctx: Context): readonly string[] => {
 };
 
 const addressIn = (text: string): string | null => {
+  if (isIP(text) !== 0) return text;
   const { ipv4, ipv6 } = WITH_PORT.exec(text)?.groups ?? {};
   const address = ipv4 ?? ipv6 ?? text;
   return isIP(address) === 0 ? null : address;
 };
 
-const networksOf = (address: string): string[] => {
+/** Clients send many requests, and parsing an address takes as long as other stages. */
+const networksOf = (address: string): readonly string[] => {
+  const known = remembered.get(address);
+  if (known !== undefined) return known;
+  const networks = parsedNetworks(address);
+  if (address.length > MAX_REMEMBERED_LENGTH) return networks;
+  if (remembered.size === MAX_REMEMBERED) remembered.clear();
+  remembered.set(address, networks);
+  return networks;
+};
+
+const parsedNetworks = (address: string): readonly string[] => {
   const parsed = ipaddr.process(address);
   if (parsed instanceof ipaddr.IPv4) {
     return [...OCTETS.map((kept) => `${parsed.octets.slice(0, kept).join('.')}/${8 * kept}`), parsed.toString()];

@@ -8,6 +8,7 @@ const MAX_PARAMETERS = 16;
  * accepts. Koa's own parser takes time quadratic in the length.
  */
 export const parseQuery = (target: string): ParsedUrlQuery => {
+  if (!target.includes('?')) return {};
   const [, query = ''] = /\?(.*)/s.exec(target) ?? [];
   const pairs: string[] = [];
   for (const [pair] of query.matchAll(/[^&]+/g)) {

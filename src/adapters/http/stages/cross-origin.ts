@@ -28,7 +28,7 @@ export const crossOrigin = ({ allowedOrigins, allowedOriginsSetting }: HttpDeps)
   });
   return function crossOrigin(ctx, next) {
     const origin = ctx.get('Origin');
-    ctx.vary('Origin');
+    ctx.set('Vary', 'Origin');
     if (origin === '' && ctx.method !== 'OPTIONS') return next();
     if (origin !== '' && !allowed.has(origin))
       throw httpFailure(403, { reason: `origin ${loggable(origin)} is not in ${allowedOriginsSetting}` });

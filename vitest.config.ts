@@ -11,6 +11,7 @@ const EMBEDDED = [
   'test/architecture/**/*.test.ts',
   'test/process/**/*.test.ts',
   'test/attacks/**/*.test.ts',
+  'test/conformance/**/*.test.ts',
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];

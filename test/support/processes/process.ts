@@ -25,8 +25,9 @@ export const spawnService = (
   env: Readonly<Record<string, string>>,
   wrap: readonly string[] = [],
   program = MAIN,
+  programArgs: readonly string[] = [],
 ): ServiceProcess => {
-  const [command = '', ...args] = [...wrap, process.execPath, program];
+  const [command = '', ...args] = [...wrap, process.execPath, program, ...programArgs];
   const child = spawn(command, args, {
     cwd: import.meta.dirname,
     env: { PATH: process.env.PATH ?? '', PORT: '0', ...COMPILE_CACHE, ...env },

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GROUPS } from '../../conformance/checks/checks.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
+import { startService, type TestService } from '../support/http/service.ts';
+import type { Fault } from './faults/alterations.ts';
+import { type Behavior, startFaultyServer } from './faults/faulty-server.ts';
+import { EXTENDED_FAULTS, RATE_LIMIT_FAULTS } from './faults/of-the-other-parts.ts';
+import { SPECIFICATION_FAULTS } from './faults/of-the-specification.ts';
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+let service: TestService;
+let limited: TestService;
+let brieflyLimited: TestService;
+beforeAll(async () => {
+  service = await startService({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, { hasher });
+  limited = await startService({ RATE_LIMIT_STRICT: '1/60' }, { hasher });
+  brieflyLimited = await startService({ RATE_LIMIT_STRICT: '1/2' }, { hasher });
+});
+afterAll(() => Promise.all([service, limited, brieflyLimited].map((each) => each.close())));
+
+/** Runs the suite against a server in front of the service. */
+const resultsBehind = async (target: TestService, behavior: Behavior, ...args: string[]) => {
+  const server = await startFaultyServer(target.url, behavior);
+  return conformanceOf(server.url, '--origin', ALLOWED_ORIGIN, ...args).finally(server.close);
+};
+
+const expectCaught = async (target: TestService, { caughtBy, expected, behavior }: Fault): Promise<void> => {
+  const results = await resultsBehind(target, behavior(), '--only', caughtBy);
+  expect(results).toMatchObject([{ id: caughtBy, outcome: 'failed', expected: expect.stringContaining(expected) }]);
+};
+
+describe('the suite', () => {
+  it('finds nothing wrong with a server that only forwards', async () => {
+    const results = await resultsBehind(service, (asked, forward) => forward(asked), '--extended');
+    expect(results.filter(({ outcome }) => outcome !== 'held')).toEqual([]);
+  });
+
+  it.each(SPECIFICATION_FAULTS)('finds: $what ($caughtBy)', (fault) => expectCaught(service, fault));
+
+  it.each(EXTENDED_FAULTS)('finds with --extended: $what ($caughtBy)', (fault) => expectCaught(service, fault));
+
+  it('finds nothing wrong with the rate limit of the service', async () => {
+    const results = await conformanceOf(brieflyLimited.url, '--only', 'rate-limit', '--only', 'rate-limit-retry-after');
+    expect(results.map(({ outcome }) => outcome)).toEqual(['held', 'held']);
+  });
+
+  it.each(RATE_LIMIT_FAULTS)('finds with --rate-limits: $what ($caughtBy)', (fault) => expectCaught(limited, fault));
+
+  it('finds that nothing is limited', async () => {
+    const fault = { what: 'no limit', caughtBy: 'rate-limit', expected: '429 within 101 log-ins' };
+    await expectCaught(service, { ...fault, behavior: () => (asked, forward) => forward(asked) });
+  });
+
+  it('has no check that no wrong server fails', () => {
+    const caught = [...SPECIFICATION_FAULTS, ...EXTENDED_FAULTS, ...RATE_LIMIT_FAULTS].map(({ caughtBy }) => caughtBy);
+    const ids = GROUPS.flatMap(({ checks }) => checks.map(({ id }) => id));
+    expect([...new Set(caught)].sort()).toEqual([...ids].sort());
+  });
+});

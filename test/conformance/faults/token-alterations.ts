@@ -1,0 +1,102 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { issues, type Json, parsed, withBody, withCookie } from './alterations.ts';
+import type { Answered, Asked, Behavior } from './faulty-server.ts';
+
+type Change = (token: string) => string;
+type Changes = { readonly access?: Change; readonly refresh?: Change };
+
+const encoded = (value: Json): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const partIn = (token: string, index: number): Json =>
+  parsed(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString());
+const claimsIn = (token: string): Json => partIn(token, 1);
+
+export const withClaims =
+  (change: (claims: Json) => Json): Change =>
+  (token) => {
+    const [header, , signature] = token.split('.');
+    return `${header}.${encoded(change(claimsIn(token)))}.${signature}`;
+  };
+
+export const withHeader =
+  (change: (header: Json) => Json): Change =>
+  (token) => {
+    const [, claims, signature] = token.split('.');
+    return `${encoded(change(partIn(token, 0)))}.${claims}.${signature}`;
+  };
+
+/** Replaces what looks like a token in the headers of a request. */
+const withTokens = (asked: Asked, change: Change): Asked => {
+  const headers = { ...asked.headers };
+  for (const name of ['authorization', 'cookie'] as const) {
+    const value = headers[name]?.replace(/ey\S+$/, change);
+    if (value !== undefined) headers[name] = value;
+  }
+  return { ...asked, headers };
+};
+
+/** Issues other tokens than the service does, and accepts them as the service accepts its own. */
+export const reissuing =
+  ({ access, refresh }: Changes) =>
+  (): Behavior => {
+    const genuine = new Map<string, string>();
+    const changed =
+      (change: Change): Change =>
+      (token) => {
+        const other = change(token);
+        genuine.set(other, token);
+        return other;
+      };
+    return async (asked, forward) => {
+      const answered = await forward(withTokens(asked, (token) => genuine.get(token) ?? token));
+      if (!issues(asked, answered)) return answered;
+      const withAccess = access === undefined ? answered : inBody(answered, changed(access));
+      return refresh === undefined
+        ? withAccess
+        : withCookie((line) => line.replace(/(?<=^refresh_token=)[^;]+/, changed(refresh)))(withAccess);
+    };
+  };
+
+const inBody = (answered: Answered, change: Change): Answered =>
+  withBody((body) => {
+    const data = body.data as Json;
+    return { ...body, data: { ...data, accessToken: change(String(data.accessToken)) } };
+  })(answered);
+
+/** Signs tokens of both kinds with one key, which it publishes. */
+export const signingBothWithOneKey = (): Behavior => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const signed: Change = (token) => {
+    const input = token.slice(0, token.lastIndexOf('.'));
+    const signature = sign('sha256', Buffer.from(input), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+    return `${input}.${signature.toString('base64url')}`;
+  };
+  const keySet = JSON.stringify({ keys: [publicKey.export({ format: 'jwk' })] });
+  const behavior = reissuing({ access: signed, refresh: signed })();
+  return async (asked, forward) => {
+    const answered = await behavior(asked, forward);
+    return asked.path.endsWith('jwks.json') ? { ...answered, body: keySet } : answered;
+  };
+};
+
+/** Takes a token for the one that has its `jti`, whatever its signature is; with `anyKind`, an access token for a refresh token. */
+export const trusting =
+  ({ anyKind = false } = {}) =>
+  (): Behavior => {
+    const genuine = new Map<unknown, string>();
+    let lastRefresh = '';
+    const corrected: Change = (token) => {
+      const { jti, tokenType } = claimsIn(token);
+      if (anyKind && tokenType === 'access') return lastRefresh;
+      return genuine.get(jti) ?? token;
+    };
+    return async (asked, forward) => {
+      const answered = await forward(
+        withTokens(asked, anyKind && asked.headers.cookie === undefined ? (token) => token : corrected),
+      );
+      if (!issues(asked, answered)) return answered;
+      const access = /"accessToken":"([^"]+)"/.exec(answered.body)?.[1] ?? '';
+      lastRefresh = /=([^;]+)/.exec(answered.headers['set-cookie']?.[0] ?? '')?.[1] ?? '';
+      for (const token of [access, lastRefresh]) genuine.set(claimsIn(token).jti, token);
+      return answered;
+    };
+  };

@@ -1,43 +1,32 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { verifier } from '../../examples/resource-server/authenticate.ts';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const KEY_SET = 'https://auth.example.com/.well-known/jwks.json';
 const PARTIES = { JWT_ISSUER: 'https://auth.example.com', JWT_AUDIENCE: 'https://api.example.com' };
 const KEYS = testKeys();
 const AN_HOUR_AGO = Date.now() - 3_600_000;
-const [, EXAMPLE = ''] = /```js\n([\s\S]*?)```/.exec(readText('docs/verify-tokens.md')) ?? [];
 
-type Verifier = { readonly authenticate: (authorization?: string) => Promise<{ readonly sub?: string }> };
+type Verifier = ReturnType<typeof verifier>;
 
-const directory = temporaryDirectory();
 const { start } = servicesOverOneDatabase();
 let service: TestService;
-let verifier: Verifier;
+let authenticate: Verifier;
 let ada: Awaited<ReturnType<typeof signUp>>;
 beforeAll(async () => {
   service = await start({ ...keyVariables(KEYS), ...PARTIES });
-  verifier = await verifierFor(`${service.url}/.well-known/jwks.json`);
+  authenticate = verifierFor(`${service.url}/.well-known/jwks.json`);
   ada = await signUp(service);
 });
-afterAll(directory.remove);
 
-/** Loads the example with the key set at another address. */
-const verifierFor = (keySet: string): Promise<Verifier> => {
-  const file = join(directory.path, `${encodeURIComponent(keySet)}.mjs`);
-  writeFileSync(file, EXAMPLE.replace(KEY_SET, keySet).replace(`'jose'`, `'${import.meta.resolve('jose')}'`));
-  return import(pathToFileURL(file).href);
-};
+const verifierFor = (keySet: string): Verifier =>
+  verifier({ keySet: new URL(keySet), issuer: PARTIES.JWT_ISSUER, audience: PARTIES.JWT_AUDIENCE });
 
-const statusOf = ({ authenticate }: Verifier, authorization?: string): Promise<number> =>
+const statusOf = (authenticate: Verifier, authorization?: string): Promise<number> =>
   authenticate(authorization).then(
     () => 200,
     ({ status }) => status,
@@ -45,8 +34,13 @@ const statusOf = ({ authenticate }: Verifier, authorization?: string): Promise<n
 const bearer = (token: string): string => `Bearer ${token}`;
 
 describe('the verifier that docs/verify-tokens.md prints', () => {
+  it('is that of the example', () => {
+    const [, printed] = /```ts\n([\s\S]*?)```/.exec(readText('docs/verify-tokens.md')) ?? [];
+    expect(printed).toBe(readText('examples/resource-server/authenticate.ts'));
+  });
+
   it('returns the claims of an access token', async () => {
-    const claims = await verifier.authenticate(bearer(ada.accessToken));
+    const claims = await authenticate(bearer(ada.accessToken));
     expect(claims).toMatchObject({ sub: ada.user.id, tokenType: 'access', user: ada.user });
   });
 
@@ -57,7 +51,7 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
     ['a tampered token', () => bearer(tampered(ada.accessToken))],
     ['a refresh token', () => bearer(tokenIn(ada.cookie))],
   ])('refuses %s with 401', async (_what, authorization) => {
-    expect(await statusOf(verifier, authorization())).toBe(401);
+    expect(await statusOf(authenticate, authorization())).toBe(401);
   });
 
   it.each([
@@ -66,12 +60,12 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
     ['for another audience', { ...PARTIES, JWT_AUDIENCE: 'https://other.example.com' }],
   ])('refuses a token %s with 401, though its signature is valid', async (_what, parties) => {
     const other = await signUp(await start({ ...keyVariables(KEYS), ...parties }));
-    expect(await statusOf(verifier, bearer(other.accessToken))).toBe(401);
+    expect(await statusOf(authenticate, bearer(other.accessToken))).toBe(401);
   });
 
   it('refuses an expired token with 401', async () => {
     const early = await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: fixedClock(AN_HOUR_AGO) }));
-    expect(await statusOf(verifier, bearer((await signUp(early)).accessToken))).toBe(401);
+    expect(await statusOf(authenticate, bearer((await signUp(early)).accessToken))).toBe(401);
   });
 
   it.each([
@@ -79,6 +73,6 @@ describe('the verifier that docs/verify-tokens.md prints', () => {
     ['does not exist', () => `${service.url}/nothing`],
     ['is not a key set', () => `${service.url}/health/live`],
   ])('answers 503 while the key set %s', async (_what, address) => {
-    expect(await statusOf(await verifierFor(address()), bearer(ada.accessToken))).toBe(503);
+    expect(await statusOf(verifierFor(address()), bearer(ada.accessToken))).toBe(503);
   });
 });

@@ -1,0 +1,29 @@
+import Koa from 'koa';
+import { Refused, type Trust, verifier } from './authenticate.ts';
+
+/** An API with one answer: whom the access token is about. */
+export const createApp = (trust: Trust): Koa => {
+  const authenticate = verifier(trust);
+  const app = new Koa();
+
+  app.use(async (ctx, next) => {
+    try {
+      ctx.state.claims = await authenticate(ctx.get('Authorization'));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // A 503 is ours to repair: Koa prints it. A 401 is the client's.
+      if (error.status === 503) app.emit('error', error, ctx);
+      ctx.status = error.status;
+      ctx.set(error.headers);
+      ctx.body = { error: error.message };
+      return;
+    }
+    await next();
+  });
+
+  app.use((ctx) => {
+    const { sub, user } = ctx.state.claims;
+    ctx.body = { sub, user };
+  });
+  return app;
+};

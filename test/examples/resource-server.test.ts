@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { SignJWT } from 'jose';
+import request from 'supertest';
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createApp } from '../../examples/resource-server/app.ts';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { encoded } from '../support/forgeries/forge.ts';
+import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+import { testKeys } from '../support/keys.ts';
+import { keyVariables } from '../support/processes/environments.ts';
+import { runService } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+
+const PARTIES = { JWT_ISSUER: 'https://auth.example.com', JWT_AUDIENCE: 'https://api.example.com' };
+const TRUST = { issuer: PARTIES.JWT_ISSUER, audience: PARTIES.JWT_AUDIENCE };
+const MAIN = fileURLToPath(new URL('../../examples/resource-server/main.ts', import.meta.url));
+const KEYS = testKeys();
+const AN_HOUR_AGO = Date.now() - 3_600_000;
+const INVALID = 'Bearer error="invalid_token"';
+
+const keySetOf = ({ url }: { readonly url: string }): URL => new URL('/.well-known/jwks.json', url);
+const addressOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+/** Listens until the end of the test. */
+const listening = async (server: Server): Promise<string> => {
+  if (!server.listening) await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+  });
+  return addressOf(server);
+};
+
+/** The example with the key set at this address. @returns a client that sends a token, and the errors that it has printed */
+const startApi = async (keySet: URL) => {
+  const printed: unknown[] = [];
+  const app = createApp({ ...TRUST, keySet });
+  app.on('error', (error) => printed.push(error));
+  const http = request(await listening(app.listen(0, '127.0.0.1')));
+  const get = (token?: string) =>
+    token === undefined ? http.get('/') : http.get('/').set('Authorization', `Bearer ${token}`);
+  return { http, get, printed };
+};
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+let ada: Awaited<ReturnType<typeof signUp>>;
+beforeAll(async () => {
+  service = await start({ ...keyVariables(KEYS), ...PARTIES });
+  ada = await signUp(service);
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the resource server', () => {
+  it('answers whom an access token is about', async () => {
+    const { get, printed } = await startApi(keySetOf(service));
+    const { body } = await get(ada.accessToken).expect(200);
+    expect(body).toEqual({ sub: ada.user.id, user: ada.user });
+    expect(printed).toEqual([]);
+  });
+
+  it('answers 401 without a token, with a bare challenge (RFC 6750 §3.1)', async () => {
+    const { get, http } = await startApi(keySetOf(service));
+    expect((await get().expect(401)).headers['www-authenticate']).toBe('Bearer');
+    const basic = await http.get('/').set('Authorization', 'Basic YTpi').expect(401);
+    expect(basic.headers['www-authenticate']).toBe('Bearer');
+  });
+
+  const early = async () =>
+    signUp(await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: fixedClock(AN_HOUR_AGO) })));
+  const issuedWith = async (parties: Readonly<Record<string, string>>) =>
+    signUp(await start({ ...keyVariables(KEYS), ...parties }));
+  /** Signed with the genuine key: only a type that is not the expected one is wrong. */
+  const signedWith = (header: object, claims: object): Promise<string> => {
+    const genuine = opened(ada.accessToken);
+    return new SignJWT({ ...genuine.claims, ...claims })
+      .setProtectedHeader({ ...genuine.header, alg: 'ES256', ...header })
+      .sign(KEYS.access.privateKey);
+  };
+
+  it.each([
+    ['no JWT', async () => 'none'],
+    ['a tampered token', async () => tampered(ada.accessToken)],
+    ['a refresh token', async () => tokenIn(ada.cookie)],
+    ['an expired token', async () => (await early()).accessToken],
+    [
+      'a token of another issuer',
+      async () => (await issuedWith({ ...PARTIES, JWT_ISSUER: 'https://other.example.com' })).accessToken,
+    ],
+    [
+      'a token for another audience',
+      async () => (await issuedWith({ ...PARTIES, JWT_AUDIENCE: 'https://other.example.com' })).accessToken,
+    ],
+    ['a token without issuer and audience', async () => (await issuedWith({})).accessToken],
+    [
+      'alg none',
+      async () => `${encoded({ ...opened(ada.accessToken).header, alg: 'none' })}.${ada.accessToken.split('.')[1]}.`,
+    ],
+    ['another typ', () => signedWith({ typ: 'at+jwt' }, {})],
+    ['another tokenType', () => signedWith({}, { tokenType: 'refresh' })],
+  ])('answers 401 invalid_token to %s', async (_what, token) => {
+    const { get, printed } = await startApi(keySetOf(service));
+    expect((await get(await token()).expect(401)).headers['www-authenticate']).toBe(INVALID);
+    expect(printed).toEqual([]);
+  });
+
+  it('accepts a token that is signed with the genuine key and has the expected members', async () => {
+    const { get } = await startApi(keySetOf(service));
+    await get(await signedWith({}, {})).expect(200);
+  });
+
+  it('fetches the keys once, and again for a kid that it does not know', async () => {
+    let fetches = 0;
+    let current = service;
+    const relay = createServer(async (_request, response) => {
+      fetches += 1;
+      response.end(await (await fetch(keySetOf(current))).text());
+    }).listen(0, '127.0.0.1');
+    const { get } = await startApi(keySetOf({ url: await listening(relay) }));
+    await get(ada.accessToken).expect(200);
+    await get(ada.accessToken).expect(200);
+    expect(fetches).toBe(1);
+
+    current = await start({ ...keyVariables(testKeys()), ...PARTIES });
+    const bob = await signUp(current);
+    // Anybody can make up a kid: it is looked up at most every 30 seconds.
+    await get(bob.accessToken).expect(401);
+    expect(fetches).toBe(1);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    await get(bob.accessToken).expect(200);
+    expect(fetches).toBe(2);
+    await get(ada.accessToken).expect(401);
+  });
+
+  it('answers 503 while the keys cannot be fetched, and recovers when they can', async () => {
+    const port = await freePort();
+    const { get, printed } = await startApi(keySetOf({ url: `http://127.0.0.1:${port}` }));
+    const { headers } = await get(ada.accessToken).expect(503);
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+    expect(headers).not.toHaveProperty('www-authenticate');
+    expect(printed).toMatchObject([{ status: 503, cause: expect.anything() }]);
+
+    await start({ ...keyVariables(KEYS), ...PARTIES, PORT: String(port) });
+    await get(ada.accessToken).expect(200);
+  });
+});
+
+describe('its program', () => {
+  it('trusts the service that the variables name', async () => {
+    const { url, stop } = await runService({ ...PARTIES, KEY_SET: keySetOf(service).href }, [], MAIN);
+    await request(url).get('/').set('Authorization', `Bearer ${ada.accessToken}`).expect(200);
+    await request(url)
+      .get('/')
+      .set('Authorization', `Bearer ${tokenIn(ada.cookie)}`)
+      .expect(401);
+    expect(await stop('SIGTERM')).toEqual({ code: 0, signal: null });
+  });
+
+  it('does not start without an audience', async () => {
+    await expect(runService({ JWT_ISSUER: PARTIES.JWT_ISSUER }, [], MAIN)).rejects.toThrow(
+      'set JWT_ISSUER and JWT_AUDIENCE',
+    );
+  });
+});

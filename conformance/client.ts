@@ -40,6 +40,10 @@ export type Client = {
 
 const LARGEST_BODY = 1024 * 1024;
 
+/** Seconds, given as such or as a date (RFC 9110 §10.2.3). `NaN` without the header, or with another value. */
+export const retryAfterOf = ({ headers: { 'retry-after': value = '' } }: Reply): number =>
+  /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1000);
+
 /** No redirect is followed, and no cookie is kept: each check says what it sends. */
 export const newClient = ({ url, timeout, patience, onWait, onReply }: ClientOptions): Client => {
   let patienceLeft = patience;
@@ -53,8 +57,9 @@ export const newClient = ({ url, timeout, patience, onWait, onReply }: ClientOpt
     send: async (request) => {
       for (;;) {
         const reply = await sendOnce(request);
-        const seconds = Math.max(1, Number(reply.headers['retry-after']));
-        if (reply.status !== 429 || !(seconds <= patienceLeft)) return reply;
+        if (reply.status !== 429) return reply;
+        const seconds = Math.max(1, retryAfterOf(reply));
+        if (!(seconds <= patienceLeft)) return reply;
         patienceLeft -= seconds;
         onWait(seconds);
         await setTimeout(seconds * 1000);

@@ -3,7 +3,7 @@ import type { Reply } from './client.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
+const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i;
 const ISO_8601 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)$/;
 
 export const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

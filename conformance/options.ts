@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** The settings of SPEC "Refresh cookie" and "Key configuration" that show in responses. */
-export type Settings = {
+type Settings = {
   /** Seconds. */
   readonly accessLifetime: number;
   readonly refreshLifetime: number;

@@ -16,7 +16,7 @@ export const summaryOf = (results: readonly Result[]): Readonly<Record<Result['o
 
 export const summaryLine = (results: readonly Result[]): string => {
   const counts = Object.entries(summaryOf(results)).filter(([outcome, count]) => count > 0 || outcome !== 'skipped');
-  return `${results.length} checks: ${counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')}.`;
+  return `${results.length} check${results.length === 1 ? '' : 's'}: ${counts.map(([outcome, count]) => `${count} ${outcome}`).join(', ')}.`;
 };
 
 export const listOf = (chosen: readonly Chosen[]): string =>

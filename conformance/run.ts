@@ -76,6 +76,7 @@ const outcomeOf = async (
     if (error instanceof Skipped) return { outcome: 'skipped', reason: error.message };
     if (error instanceof Mismatch)
       return { outcome: 'failed', expected: redact(error.expected), got: redact(error.got) };
-    throw error;
+    const { name, message } = error as Error;
+    return { outcome: 'failed', expected: 'responses that the check can read', got: redact(`${name}: ${message}`) };
   }
 };

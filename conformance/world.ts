@@ -9,7 +9,7 @@ import type { Options } from './options.ts';
 export type Person = { readonly username: string; readonly email: string; readonly password: string };
 export type Tokens = { readonly access: string; readonly refresh: string };
 /** Two refreshes one after the other, and then the two tokens that they have replaced, once more. */
-export type Rotation = { readonly first: Reply; readonly second: Reply; readonly replays: readonly Reply[] };
+type Rotation = { readonly first: Reply; readonly second: Reply; readonly replays: readonly Reply[] };
 
 /** What the checks share, so that a run needs few requests: everything is requested once, when it is first needed. */
 export type World = Client & {

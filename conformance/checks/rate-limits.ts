@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Check, Mismatch } from '../check.ts';
-import type { Reply } from '../client.ts';
+import { type Reply, retryAfterOf } from '../client.ts';
 import { errorOf, hold } from '../expectations.ts';
 import type { World } from '../world.ts';
 
@@ -17,14 +17,11 @@ const exhausted = async ({ sendOnce }: World): Promise<Reply> => {
   throw new Mismatch(`429 within ${LARGEST_LIMIT + 1} log-ins`, 'none');
 };
 
-const retryAfterOf = ({ headers }: Reply): number => {
-  const text = headers['retry-after'] ?? '';
-  hold(
-    /^\d+$/.test(text) && Number(text) <= WINDOW,
-    `Retry-After: at most ${WINDOW} seconds`,
-    text === '' ? 'no such header' : text,
-  );
-  return Number(text);
+const waitOf = (reply: Reply): number => {
+  const seconds = retryAfterOf(reply);
+  const got = reply.headers['retry-after'] ?? 'no such header';
+  hold(seconds <= WINDOW, `Retry-After: at most ${WINDOW} seconds`, got);
+  return seconds;
 };
 
 /** In this order: the first one may still use up what is left of the window. */
@@ -45,7 +42,7 @@ export const rateLimits: readonly Check[] = [
     source: ['Rate limiting', 'with the header `Retry-After`'],
     title: 'the 429 has Retry-After in seconds, and after that time requests are admitted',
     run: async (world) => {
-      await setTimeout(retryAfterOf(await exhausted(world)) * 1000);
+      await setTimeout(waitOf(await exhausted(world)) * 1000);
       const { status } = await world.sendOnce({ method: 'POST', path: '/auth/login', body: {} });
       hold(status !== 429, 'another status than 429 after the wait', '429');
     },

@@ -108,6 +108,12 @@ describe('the linter reports', () => {
       'export const home = process.env.HOME;',
       'process.env',
     ],
+    [
+      'the service in the conformance suite',
+      'conformance/checks/planted.ts',
+      `import '../../src/domain/user.ts';`,
+      'no code of the service',
+    ],
     ['a console', 'src/infrastructure/planted.ts', `console.log('hello');`, 'console'],
     ['an import without a file extension', 'src/domain/planted.ts', `import './user';`, 'extension'],
     ['a barrel', 'src/domain/planted.ts', `export * from './user.ts';`, 'barrel'],

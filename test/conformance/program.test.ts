@@ -52,7 +52,7 @@ describe('npm run conformance', () => {
     const { code, out } = await conformance(development.url, '--only', 'cors-preflight');
     expect(code).toBe(0);
     expect(out).toContain('skipped: name an allowed origin by --origin');
-    expect(out).toContain('1 checks: 0 held, 0 failed, 1 skipped.');
+    expect(out).toContain('1 check: 0 held, 0 failed, 1 skipped.');
   });
 
   it('exits with 1 when a check has failed, and says what was expected and what came', async () => {
@@ -88,6 +88,27 @@ describe('npm run conformance', () => {
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThan(600);
   });
 
+  it('fails a check whose response it cannot read, and goes on', async () => {
+    const deep = `{"success":true,"data":${'['.repeat(200_000)}${']'.repeat(200_000)}}`;
+    const server = await startFaultyServer(development.url, async (asked, forward) => {
+      const answered = await forward(asked);
+      return asked.path === '/errors' ? { ...answered, body: deep } : answered;
+    });
+    const { code, out } = await conformance(server.url, '--only', 'catalog-list', '--only', 'catalog-unknown-code');
+    await server.close();
+    expect(code).toBe(1);
+    expect(out).toContain('2 checks: 1 held, 1 failed.');
+  });
+
+  it('takes an address with a path', async () => {
+    const server = await startFaultyServer(development.url, (asked, forward) =>
+      forward({ ...asked, path: asked.path.replace(/^\/api\/v1(?=\/)/, '') }),
+    );
+    const { code } = await conformance(`${server.url}/api/v1/`, '--only', 'register', '--only', 'catalog-entry');
+    await server.close();
+    expect(code).toBe(0);
+  });
+
   it('reports as JSON', async () => {
     const { out } = await conformance(development.url, '--json', '--only', 'catalog-list');
     expect(JSON.parse(out)).toMatchObject({
@@ -121,7 +142,8 @@ describe('npm run conformance', () => {
 
   it.each([
     ['longer than it may wait', '3600', '60'],
-    ['for no number of seconds', 'soon', '60'],
+    ['for no time', 'soon', '60'],
+    ['until a date that is too far', 'Fri, 01 Jan 2100 00:00:00 GMT', '60'],
     ['when it may not wait', '1', '0'],
   ])('does not wait %s', async (_what, retryAfter, patience) => {
     const server = await startFaultyServer(development.url, async (asked, forward) => {

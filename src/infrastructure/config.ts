@@ -5,7 +5,7 @@ import { readTokenKeys } from './config/token-keys.ts';
 import { type TokenSettings, tokenSettings } from './config/token-settings.ts';
 import { readValues, type Values } from './config/values.ts';
 import type { Environment } from './config/variable.ts';
-import { mapVariables, shownDefault, withDefaults } from './config/variables.ts';
+import { mapVariables, shownDefault, VARIABLE_NAMES, type VariableName, withDefaults } from './config/variables.ts';
 import { databaseWarningsOf, warningsOf } from './config/warnings.ts';
 import { type StorageOptions, storageFor } from './storages/storages.ts';
 
@@ -59,35 +59,60 @@ const redisUrlsOf = ({ REDIS_URL: urls = [], REDIS_PASSWORD: password }: Values)
     ? urls
     : urls.map((text) => Object.assign(new URL(text), { password: encodeURIComponent(password) }).href);
 
+type Env = Readonly<Record<string, string | undefined>>;
+
 /**
  * Parses the environment (SPEC; ADR 0018). An empty variable counts as unset.
  * @throws ConfigError
  */
-export const parseConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
+export const parseConfig = (env: Env): Config => {
+  const { config, problems } = readConfig(env);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+};
+
+/** What can be read of an environment, even if the service would not start with it. */
+export type ReadConfig = {
+  /** With `problems`, not what the service would use: variables of `unread` have their defaults, and keys may be missing. */
+  readonly config: Config;
+  /** As in `ConfigError`. */
+  readonly problems: readonly string[];
+  /** The variables whose values are invalid. */
+  readonly unread: ReadonlySet<VariableName>;
+};
+
+/** Parses the environment as far as it is valid. */
+export const readConfig = (env: Env): ReadConfig => {
   const texts = withDefaults(env);
   const { values: fitting, unfit } = readValues(texts);
   const { keys, problems: keyProblems } = readTokenKeys(texts);
   const problems = [...unfit, ...refusals(fitting), ...keyProblems.map(([name, problem]) => `${name}: ${problem}`)];
-  if (problems.length > 0) throw new ConfigError(problems);
-  // Without problems, no variable is missing.
-  const values = fitting as Values;
+  const defaults = readValues(withDefaults({ NODE_ENV: fitting.NODE_ENV })).values;
+  // All defaults are valid, so no variable is missing.
+  const values = { ...defaults, ...fitting } as Values;
   return {
-    ...httpSettings(values),
-    ...tokenSettings(values),
-    keys,
-    environment: values.NODE_ENV,
-    host: values.HOST,
-    port: values.PORT,
-    database: storageFor(values.DATABASE_URL).optionsOf(values),
-    dataDir: values.DATA_DIR,
-    migrateOnStart: values.MIGRATE_ON_START,
-    redisUrls: redisUrlsOf(values),
-    sessionStore: values.SESSION_STORE,
-    bcryptCost: values.BCRYPT_COST,
-    passwordBlocklist: values.PASSWORD_BLOCKLIST,
-    logLevel: values.LOG_LEVEL,
-    warnings: warningsOf(values, env),
-    databaseWarnings: databaseWarningsOf(values, env),
-    metrics: values.METRICS === 'off' ? null : values.METRICS,
+    config: configOf(values, keys, env),
+    problems,
+    unread: new Set(VARIABLE_NAMES.filter((name) => !(name in fitting))),
   };
 };
+
+const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => ({
+  ...httpSettings(values),
+  ...tokenSettings(values),
+  keys,
+  environment: values.NODE_ENV,
+  host: values.HOST,
+  port: values.PORT,
+  database: storageFor(values.DATABASE_URL).optionsOf(values),
+  dataDir: values.DATA_DIR,
+  migrateOnStart: values.MIGRATE_ON_START,
+  redisUrls: redisUrlsOf(values),
+  sessionStore: values.SESSION_STORE,
+  bcryptCost: values.BCRYPT_COST,
+  passwordBlocklist: values.PASSWORD_BLOCKLIST,
+  logLevel: values.LOG_LEVEL,
+  warnings: warningsOf(values, env),
+  databaseWarnings: databaseWarningsOf(values, env),
+  metrics: values.METRICS === 'off' ? null : values.METRICS,
+});

@@ -5,10 +5,13 @@ import { storageOf } from '../storages/storages.ts';
 import { manageKeys } from './keys.ts';
 
 /** Prints the error's message to standard error, and exits. */
-const fail = (error: unknown): never => {
+const fail = (error: unknown, status = 1): never => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  process.exit(status);
 };
+
+/** The exit status of a command that could not run. That of the doctor is 1 when it has found a problem. */
+const failureOf = (name: string): number => (name === 'doctor' ? 2 : 1);
 
 /** Like Node's `--env-file-if-exists`, which also reports that there is no file. A variable that is set wins over the file. */
 const readEnvFile = (): void => {
@@ -22,7 +25,7 @@ const serveUntilSignalled = async (config: Config): Promise<void> => {
     process.once(signal, () => {
       for (const again of ['SIGTERM', 'SIGINT'] as const)
         process.removeAllListeners(again).once(again, () => process.exit(1));
-      stop(signal).catch(fail);
+      stop(signal).catch((error: unknown) => fail(error));
     });
   }
 };
@@ -30,6 +33,14 @@ const serveUntilSignalled = async (config: Config): Promise<void> => {
 /** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
 const migrate = ({ database }: Config): Promise<void> =>
   storageOf(database).migrate(database, () => void process.stdout.write('Preparing the database …\n'));
+
+/** Ends the process as soon as the report is written: a server that hangs may keep a connection open. */
+const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { runDoctor } = await import('./doctor.ts');
+  const { status, output, errors } = await runDoctor(args, env);
+  process.stderr.write(errors);
+  process.stdout.write(output, () => process.exit(status));
+};
 
 /**
  * Runs the command that the first argument names, by default `serve`. Ends the process when it fails.
@@ -39,6 +50,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
   const commands = new Map<string, () => unknown>([
     ['serve', () => serveUntilSignalled(parseConfig(env))],
     ['migrate', () => migrate(parseConfig(env))],
+    ['doctor', () => examine(args, env)],
     ['keys', async () => process.stdout.write(await manageKeys(args, env))],
   ]);
   try {
@@ -48,6 +60,6 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
       throw new Error(`Unknown command: ${name}. The commands are ${[...commands.keys()].join(', ')}.`);
     await command();
   } catch (error) {
-    fail(error);
+    fail(error, failureOf(name));
   }
 };

@@ -44,6 +44,15 @@ export const lockDataDir = (dataDir: string): (() => void) => {
   }
 };
 
+/**
+ * The pid in the lock of `dataDir`, or whatever else its file contains; `null` when no process holds it. Changes nothing.
+ * @throws Error of the system
+ */
+export const lockHolder = (dataDir: string): string | null => {
+  const owner = contentOf(join(dataDir, FILE_NAME));
+  return owner === null || isLeftover(owner) ? null : owner;
+};
+
 const inUse = (file: string, owner: string): Error =>
   new Error(
     `process ${owner} is using it, and an embedded database supports one process only. ` +

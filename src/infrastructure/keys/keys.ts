@@ -7,8 +7,8 @@ import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 import { newPair, privatePem } from './new-keys.ts';
 
-const ACCESS_FILE = join('keys', 'access.pem');
-const REFRESH_FILE = join('keys', 'refresh.pem');
+/** The files of the private keys, below DATA_DIR. */
+export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;
 
 /**
  * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
@@ -17,9 +17,9 @@ const REFRESH_FILE = join('keys', 'refresh.pem');
  */
 export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   keepKeysPrivate(dataDir);
-  const access = await loadOrCreatePair(dataDir, ACCESS_FILE);
-  const refresh = await loadOrCreatePair(dataDir, REFRESH_FILE);
-  if (shareKey(access, refresh)) throw unusable(`${REFRESH_FILE} has the same key as ${ACCESS_FILE}`);
+  const access = await loadOrCreatePair(dataDir, KEY_FILES.access);
+  const refresh = await loadOrCreatePair(dataDir, KEY_FILES.refresh);
+  if (shareKey(access, refresh)) throw unusable(`${KEY_FILES.refresh} has the same key as ${KEY_FILES.access}`);
   return { access, refresh };
 };
 

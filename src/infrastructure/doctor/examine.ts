@@ -1,0 +1,42 @@
+import { reasonOf } from '../../adapters/redaction/redact-error.ts';
+import { withTimeout } from '../../adapters/resilience/response-timeout.ts';
+import { readConfig } from '../config.ts';
+import { type Finding, note, problem } from './finding.ts';
+import { GROUPS } from './groups.ts';
+import type { Patient } from './patient.ts';
+import { GROUP_TIMEOUT } from './probes/limits.ts';
+
+export type Examined = { readonly name: string; readonly title: string; readonly findings: readonly Finding[] };
+
+/** Examines all groups at the same time. Writes nothing. A group that fails, or hangs, has a finding about that. */
+export const examine = (given: Omit<Patient, keyof ReturnType<typeof readConfig>>): Promise<Examined[]> => {
+  const patient = { ...given, ...readConfig(given.env) };
+  return Promise.all(
+    GROUPS.map(async (group) => ({ name: group.name, title: group.title, findings: await findingsOf(group, patient) })),
+  );
+};
+
+const findingsOf = async (group: (typeof GROUPS)[number], patient: Patient): Promise<Finding[]> => {
+  const { name, needs } = group;
+  const invalid = needs.filter((variable) => patient.unread.has(variable));
+  if (invalid.length > 0)
+    return [
+      note(`${name}.skipped`, `Not looked at: ${invalid.join(', ')} is invalid.`, 'See the group Configuration.'),
+    ];
+  try {
+    // An async function, so that an error of a synchronous check is a rejection, too.
+    return await withTimeout(GROUP_TIMEOUT, (async () => group.examine(patient))(), noAnswer);
+  } catch (error) {
+    return [
+      problem(
+        `${name}.failed`,
+        `This could not be examined: ${error instanceof Unanswered ? error.message : reasonOf(error)}.`,
+        'Correct what other findings name, and run the doctor again as the user that runs the service.',
+      ),
+    ];
+  }
+};
+
+class Unanswered extends Error {}
+
+const noAnswer = () => new Unanswered(`no answer within ${GROUP_TIMEOUT / 1_000} s`);

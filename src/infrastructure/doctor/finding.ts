@@ -1,0 +1,29 @@
+export const SEVERITIES = ['ok', 'note', 'warning', 'problem'] as const;
+/** Of these, only `problem` means that something does not work or is not safe. */
+export type Severity = (typeof SEVERITIES)[number];
+
+/** One thing that the doctor has seen. It contains no secret. */
+export type Finding = {
+  /** The group and a name within it. It stays the same in later versions; several findings may have it. */
+  readonly id: string;
+  readonly severity: Severity;
+  /** A sentence about what was seen. */
+  readonly seen: string;
+  /** A sentence about what to do; `null` when it is `ok`. */
+  readonly advice: string | null;
+};
+
+export const ok = (id: string, seen: string): Finding => ({ id, severity: 'ok', seen, advice: null });
+
+const withAdvice =
+  (severity: Severity) =>
+  (id: string, seen: string, advice: string): Finding => ({ id, severity, seen, advice });
+
+/** Something to know, or that cannot be seen from here. */
+export const note = withAdvice('note');
+/** Something that works, but is risky or probably not intended. */
+export const warning = withAdvice('warning');
+export const problem = withAdvice('problem');
+
+/** The finding if the condition holds, for a list of findings. */
+export const when = (holds: boolean, finding: () => Finding): Finding[] => (holds ? [finding()] : []);

@@ -1,0 +1,35 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { jwks } from '../../../adapters/token-signer/jwks.ts';
+import type { KeyPair } from '../../../adapters/token-signer/keys.ts';
+import { pairOf, shareKey } from '../../config/token-keys.ts';
+import { KEY_FILES } from '../../keys/keys.ts';
+import type { KeyFileFacts, PairFacts } from '../checks/keys.ts';
+
+export const kidsOf = async (pair: KeyPair): Promise<string[]> => (await jwks(pair)).keys.map(({ kid }) => kid);
+
+type Read = KeyFileFacts & { readonly pair: KeyPair | null };
+
+/** Reads the keys that the service made in DATA_DIR, and makes none. */
+export const readKeyFiles = async (dataDir: string): Promise<{ files: KeyFileFacts[]; shared: boolean }> => {
+  const [access, refresh] = await Promise.all([readOne(dataDir, 'access'), readOne(dataDir, 'refresh')]);
+  const shared = access.pair !== null && refresh.pair !== null && shareKey(access.pair, refresh.pair);
+  return { files: [access, refresh], shared };
+};
+
+const readOne = async (dataDir: string, kind: PairFacts['kind']): Promise<Read> => {
+  const file = KEY_FILES[kind];
+  const path = join(dataDir, file);
+  const pem = await readFile(path, 'utf8').catch(unlessMissing);
+  if (pem === null) return { kind, file, state: 'missing', kid: null, age: null, pair: null };
+  const pair = pairOf(pem);
+  if (pair === null) return { kind, file, state: 'unusable', kid: null, age: null, pair: null };
+  const [kid = null] = await kidsOf(pair);
+  const { mtimeMs } = await stat(path);
+  return { kind, file, state: 'usable', kid, age: Math.max(0, Date.now() - mtimeMs), pair };
+};
+
+const unlessMissing = (error: unknown): null => {
+  if (error instanceof Error && Reflect.get(error, 'code') === 'ENOENT') return null;
+  throw error;
+};

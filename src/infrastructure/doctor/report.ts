@@ -1,0 +1,37 @@
+import { VERSION } from '../version.ts';
+import type { Examined } from './examine.ts';
+import { SEVERITIES, type Severity } from './finding.ts';
+
+type Counts = Readonly<Record<Severity, number>>;
+
+export const countsOf = (groups: readonly Examined[]): Counts => {
+  const all = groups.flatMap(({ findings }) => findings);
+  const counted = SEVERITIES.map((severity) => [
+    severity,
+    all.filter((finding) => finding.severity === severity).length,
+  ]);
+  // `Object.fromEntries` is typed to return any names.
+  return Object.fromEntries(counted) as Counts;
+};
+
+/** The report for programs: one object, on one line. */
+export const jsonReport = (groups: readonly Examined[]): string =>
+  `${JSON.stringify({ version: VERSION, counts: countsOf(groups), findings: groups.flatMap(({ findings }) => findings) })}\n`;
+
+const WIDTH = Math.max(...SEVERITIES.map((severity) => severity.length));
+
+/** The report for people. */
+export const textReport = (groups: readonly Examined[]): string => {
+  const parts = groups.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}`);
+  return `${parts.join('\n')}\n${summaryOf(countsOf(groups))}\n`;
+};
+
+const linesOf = ({ id, severity, seen, advice }: Examined['findings'][number]): string => {
+  const line = `  ${severity.padEnd(WIDTH)}  ${seen} [${id}]\n`;
+  return advice === null ? line : `${line}  ${' '.repeat(WIDTH)}  → ${advice}\n`;
+};
+
+const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+
+const summaryOf = ({ problem, warning, note }: Counts): string =>
+  `${counted(problem, 'problem')}, ${counted(warning, 'warning')}, ${counted(note, 'note')}.`;

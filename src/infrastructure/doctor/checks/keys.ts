@@ -36,8 +36,8 @@ const ofPair = ({ kind, kids: [current = '', ...earlier], lifetime }: PairFacts)
   ...when(earlier.length > 0, () =>
     note(
       `keys.${kind}.earlier`,
-      `Tokens of ${earlier.length} more ${kind} ${earlier.length === 1 ? 'key' : 'keys'} are accepted: ${earlier.join(', ')}.`,
-      `Remove a key of the past from the list ${inWords(lifetime)} after the last instance stopped signing with it; keep a successor.`,
+      `Other keys whose ${kind} tokens are accepted: ${earlier.join(', ')}.`,
+      `Remove an old key ${inWords(lifetime)} after the last instance stopped signing with it; keep a successor.`,
     ),
   ),
 ];

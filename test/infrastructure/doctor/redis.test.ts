@@ -1,0 +1,107 @@
+import { Redis } from 'ioredis';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { examine } from '../../../src/infrastructure/doctor/examine.ts';
+import { askRedis } from '../../../src/infrastructure/doctor/probes/redis.ts';
+import { canStartServers, startRedis, startRedisCluster } from '../../support/servers/of-the-tests.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+/** The findings about a Redis that has the sessions, or the counts alone. */
+const examined = async (url: string, store: 'redis' | 'database') => {
+  const directory = temporaryDirectory();
+  onTestFinished(directory.remove);
+  const groups = await examine({
+    env: { DATABASE_URL: 'memory:', DATA_DIR: directory.path, REDIS_URL: url, SESSION_STORE: store },
+    workingDirectory: directory.path,
+    nodeArguments: [],
+  });
+  return groups.find(({ name }) => name === 'redis')?.findings ?? [];
+};
+
+const start = async (settings: Readonly<Record<string, string>> = {}) => {
+  const redis = await startRedis(settings);
+  onTestFinished(redis.stop);
+  return redis;
+};
+
+describe.runIf(canStartServers())('the doctor asks Redis', () => {
+  it('about its settings, and writes nothing', async () => {
+    const { url } = await start({
+      appendonly: 'no',
+      maxmemory: '100mb',
+      'maxmemory-policy': 'allkeys-lru',
+      'min-replicas-to-write': '1',
+      timeout: '300',
+    });
+    const { port } = new URL(url);
+    expect(await askRedis([url])).toEqual([
+      {
+        address: `127.0.0.1:${port}`,
+        version: expect.stringMatching(/^\d+\.\d+/),
+        isReplica: false,
+        replicas: 0,
+        maxmemory: 100 * 1_024 * 1_024,
+        maxmemoryPolicy: 'allkeys-lru',
+        appendonly: false,
+        appendfsync: 'no',
+        saves: false,
+        isLastWriteOk: true,
+        minReplicasToWrite: 1,
+        idleTimeout: 300,
+        clusterState: null,
+        requiresFullCoverage: null,
+        clock: { ahead: expect.any(Number), uncertainty: expect.any(Number) },
+      },
+    ]);
+    const redis = new Redis(url);
+    onTestFinished(() => redis.disconnect());
+    expect(await redis.dbsize()).toBe(0);
+  });
+
+  it('as a user who may not ask for everything', async () => {
+    const { url } = await start({ 'maxmemory-policy': 'allkeys-lru' });
+    const admin = new Redis(url);
+    await admin.call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', '-config');
+    admin.disconnect();
+    const asUser = Object.assign(new URL(url), { username: 'tandem', password: 'p' }).href;
+    const findings = await examined(asUser, 'redis');
+    expect(findings.map(({ id, severity }) => [id, severity])).toEqual([
+      ['redis.reachable', 'ok'],
+      ['redis.eviction', 'warning'],
+      ['redis.persistence', 'note'],
+      ['redis.clock', 'ok'],
+    ]);
+  });
+
+  it('that is a replica', async () => {
+    const { url } = await start({ replicaof: '127.0.0.1 1' });
+    expect((await examined(url, 'database')).map(({ id }) => id)).toContain('redis.replica');
+  });
+
+  it('that is dead or silent, and gives up', async () => {
+    const own = await start();
+    const { password } = new URL(own.url);
+    await own.freeze();
+    const silent = await examined(own.url, 'redis');
+    own.thaw();
+    await own.kill();
+    const dead = [await examined(own.url, 'redis'), await examined(own.url, 'database')];
+    expect([silent, ...dead].map((findings) => findings.map(({ id, severity }) => [id, severity]))).toEqual([
+      [['redis.unreachable', 'problem']],
+      [['redis.unreachable', 'problem']],
+      [['redis.unreachable', 'warning']],
+    ]);
+    expect(JSON.stringify([silent, dead])).not.toContain(password);
+  });
+
+  it('of a cluster: all its masters, found by one of them', async () => {
+    const cluster = await startRedisCluster();
+    onTestFinished(cluster.stop);
+    const [first] = cluster.shards;
+    const facts = await askRedis([first?.master.url ?? '']);
+    expect(facts.map(({ address }) => address).sort()).toEqual(
+      cluster.shards.map(({ master }) => `127.0.0.1:${new URL(master.url).port}`).sort(),
+    );
+    for (const node of facts)
+      expect(node).toMatchObject({ clusterState: 'ok', requiresFullCoverage: false, replicas: 1, isReplica: false });
+  });
+});

@@ -30,7 +30,7 @@ const findingsOf = async (group: (typeof GROUPS)[number], patient: Patient): Pro
     return [
       problem(
         `${name}.failed`,
-        `This could not be examined: ${error instanceof Unanswered ? error.message : reasonOf(error)}.`,
+        `This could not be examined: ${error instanceof Unanswered ? error.message : reasonOf(error) || 'unknown'}.`,
         'Correct what other findings name, and run the doctor again as the user that runs the service.',
       ),
     ];

@@ -117,6 +117,22 @@ describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
     expect(JSON.stringify([silent, dead])).not.toContain(password);
   });
 
+  it('that does not answer, and tells no more than the code', async () => {
+    const url = await newDatabase();
+    const name = new URL(url).pathname.slice(1);
+    const role = `${name}_role`;
+    await execute(
+      url,
+      'create table mikro_orm_migrations (id int, name text)',
+      `create role ${role} login password 'S3CRET'`,
+    );
+    const asRole = Object.assign(new URL(url), { username: role, password: 'S3CRET' }).href;
+    const findings = await examined(asRole).finally(() => execute(url, `drop role ${role}`));
+    expect(findings).toMatchObject([{ id: 'database.failed', severity: 'problem' }]);
+    expect(findings[0]?.seen).toContain('42501');
+    expect(JSON.stringify(findings)).not.toMatch(/S3CRET|select/);
+  });
+
   it('with a wrong password, which it does not repeat', async () => {
     const url = Object.assign(new URL(server ?? ''), { password: 'S3CRET-wrong' }).href;
     const [finding] = await examined(url);

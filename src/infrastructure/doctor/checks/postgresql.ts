@@ -69,7 +69,7 @@ const ofServer = (facts: PostgresqlFacts, { production }: PostgresqlSettings): F
   ),
 ];
 
-export const migrationFindings = (
+const migrationFindings = (
   { applied, mayCreate, isReadOnly }: Pick<PostgresqlFacts, 'applied' | 'mayCreate' | 'isReadOnly'>,
   { migrations, migrateOnStart }: Pick<PostgresqlSettings, 'migrations' | 'migrateOnStart'>,
 ): Finding[] => {

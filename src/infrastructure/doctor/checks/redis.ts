@@ -22,7 +22,7 @@ export type RedisFacts = {
   /** `cluster_state` of a node; `null` without a cluster. */
   readonly clusterState: string | null;
   readonly requiresFullCoverage: boolean | null;
-  readonly clock: ClockFacts;
+  readonly clock: ClockFacts | null;
 };
 
 /** @param sessions whether sessions are kept there, and not only counts, which may be lost. */

@@ -9,6 +9,7 @@ import { type PostgresqlFacts, postgresqlFindings } from '../checks/postgresql.t
 import { type Finding, note, problem } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { addressOf, askPostgresql } from '../probes/postgresql.ts';
+import { Unreachable } from '../probes/unreachable.ts';
 
 export const database = async (patient: Patient): Promise<Finding[]> => {
   const { database: options } = patient.config;
@@ -30,10 +31,11 @@ const postgresql = async ({ config }: Patient, options: PostgresqlOptions): Prom
   try {
     facts = await askPostgresql(options);
   } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
     return [
       problem(
         'database.unreachable',
-        error instanceof Error ? error.message : String(error),
+        error.message,
         `Check that PostgreSQL runs at ${address}, that this machine may reach it, and the role and the password.`,
       ),
     ];

@@ -3,6 +3,7 @@ import { redisFindings } from '../checks/redis.ts';
 import { type Finding, note, problem, warning } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { askRedis } from '../probes/redis.ts';
+import { Unreachable } from '../probes/unreachable.ts';
 
 export const redis = async ({ config }: Patient): Promise<Finding[]> => {
   const { redisUrls, sessionStore, raceWindow } = config;
@@ -19,14 +20,17 @@ export const redis = async ({ config }: Patient): Promise<Finding[]> => {
     const nodes = await askRedis(redisUrls);
     return nodes.flatMap((facts) => [
       ...redisFindings(facts, sessions),
-      ...clockFindings('redis.clock', `Redis at ${facts.address}`, facts.clock, raceWindow),
+      ...(facts.clock === null
+        ? []
+        : clockFindings('redis.clock', `Redis at ${facts.address}`, facts.clock, raceWindow)),
     ]);
   } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
     const effect = sessions ? 'the service does not start' : 'each instance counts limits for itself';
     return [
       (sessions ? problem : warning)(
         'redis.unreachable',
-        `${error instanceof Error ? error.message : String(error)}: ${effect}.`,
+        `${error.message}: ${effect}.`,
         'Check that Redis runs, that this machine may reach it, and the password.',
       ),
     ];

@@ -5,6 +5,7 @@ import type { DatabaseOptions } from '../../database/orm-options.ts';
 import { clockFacts } from '../checks/clock.ts';
 import type { PostgresqlFacts } from '../checks/postgresql.ts';
 import { QUESTION_TIMEOUT } from './limits.ts';
+import { reached } from './unreachable.ts';
 
 type Options = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
@@ -18,7 +19,7 @@ export const addressOf = (url: string): string => {
 
 /**
  * Asks a PostgreSQL about itself, over one connection, without writing.
- * @throws Error that names DATABASE_URL, and the reason.
+ * @throws Unreachable
  */
 export const askPostgresql = async (options: Options): Promise<PostgresqlFacts> => {
   const bounded = {
@@ -27,7 +28,7 @@ export const askPostgresql = async (options: Options): Promise<PostgresqlFacts> 
     connectionTimeout: Math.min(options.connectionTimeout, QUESTION_TIMEOUT),
     statementTimeout: QUESTION_TIMEOUT,
   };
-  const { em, close } = await openDatabase(bounded, { migrate: false });
+  const { em, close } = await reached(openDatabase(bounded, { migrate: false }));
   try {
     return await factsOf(em);
   } finally {

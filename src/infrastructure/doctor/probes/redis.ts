@@ -4,14 +4,15 @@ import { openRedis } from '../../redis.ts';
 import { VERSION } from '../../version.ts';
 import { clockFacts } from '../checks/clock.ts';
 import type { RedisFacts } from '../checks/redis.ts';
+import { reached } from './unreachable.ts';
 
 /**
  * Asks a Redis, or all masters of a cluster, about themselves, without writing. Connects as the service does.
- * @throws Error that names REDIS_URL, and the reason.
+ * @throws Unreachable
  */
 export const askRedis = async (urls: readonly string[]): Promise<RedisFacts[]> => {
   const silent = createLogger({ level: 'silent', environment: 'production', version: VERSION }, () => ({}));
-  const redis = await openRedis(urls, silent);
+  const redis = await reached(openRedis(urls, silent));
   try {
     const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
     return await Promise.all(nodes.map(factsOf));
@@ -21,7 +22,7 @@ export const askRedis = async (urls: readonly string[]): Promise<RedisFacts[]> =
 };
 
 const factsOf = async (redis: Redis): Promise<RedisFacts> => {
-  const clock = await clockOf(redis);
+  const clock = await clockOf(redis).catch(() => null);
   const info = fieldsOf(await redis.info().catch(() => ''));
   const setting = (name: string) => settingOf(redis, name);
   const save = await setting('save');

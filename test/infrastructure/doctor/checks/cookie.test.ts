@@ -31,6 +31,7 @@ const brief = (given: Given) => findings(given).map(({ id, severity }) => `${sev
 const LOCAL = { base: 'http://localhost:3000', secure: false, environment: 'development' } as const;
 
 describe('the doctor on the cookie', () => {
+  // Proves: operator-7
   it.each<[string, Given, string[]]>([
     ['one site', {}, ['ok cookie.same-site']],
     ['one site, one origin', { origins: ['https://auth.example.com'] }, ['ok cookie.same-site']],

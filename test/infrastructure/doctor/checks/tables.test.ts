@@ -26,6 +26,7 @@ describe('the doctor on the proxy', () => {
     baseUrl: 'https://auth.example.com',
     trustProxy: 1,
   };
+  // Proves: operator-7
   it.each<[string, Partial<ProxyFacts>, string[]]>([
     ['a proxy that only can reach the service', {}, ['note proxy.hops']],
     ['a port that others may reach', { host: '0.0.0.0' }, ['note proxy.hops', 'note proxy.bypass']],

@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../src/infrastructure/doctor/finding.ts';
+import { ROOT } from '../support/checkout/repository.ts';
+import { problemsOf } from '../support/config-problems.ts';
+import { testKeyPair, testKeys } from '../support/keys.ts';
+import { COMPILE_CACHE } from '../support/processes/compile-cache.ts';
+import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
+import { runService } from '../support/processes/process.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+const directory = temporaryDirectory();
+afterAll(directory.remove);
+const newDirectory = (name: string): string => {
+  const path = join(directory.path, name);
+  mkdirSync(path);
+  return path;
+};
+
+/** `npm run doctor -- …` without npm. */
+const doctor = (args: readonly string[], env: Env, cwd = directory.path, nodeArguments: readonly string[] = []) => {
+  const command = [...nodeArguments, `${ROOT}src/infrastructure/main.ts`, 'doctor', ...args];
+  const options = { cwd, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
+  return { status, stdout, stderr };
+};
+type Report = { readonly counts: Record<string, number>; readonly findings: readonly Finding[] };
+const findingsIn = ({ stdout }: { readonly stdout: string }): readonly Finding[] =>
+  (JSON.parse(stdout) as Report).findings;
+const severityOf = (findings: readonly Finding[], id: string) =>
+  findings.find((finding) => finding.id === id)?.severity;
+
+/** Every entry below a directory, with the time of its last change. */
+const snapshot = (path: string): string[] =>
+  readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => `${name} ${statSync(join(path, name)).mtimeMs}`);
+
+/** Nothing listens there. */
+const NOBODY = '127.0.0.1:1';
+
+describe('the doctor', () => {
+  it('reports on a new installation, and creates nothing', () => {
+    const cwd = newDirectory('new');
+    const { status, stdout, stderr } = doctor([], {}, cwd);
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^Configuration\n {2}ok {7}The service accepts all variables\. \[configuration\.valid\]\n/);
+    expect(stdout).toMatch(/\n0 problems, 0 warnings, \d+ notes\.\n$/);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  it('reports to a program with --json: what is not ok has advice', () => {
+    const result = doctor(['--json'], {});
+    const { counts, findings }: Report = JSON.parse(result.stdout);
+    expect(result).toMatchObject({ status: 0, stderr: '' });
+    for (const { id, severity, seen, advice } of findings) {
+      expect(id).toMatch(/^[a-z-]+\.[\w.-]+$/);
+      expect(seen).not.toBe('');
+      expect(advice === null).toBe(severity === 'ok');
+    }
+    expect(Object.values(counts).reduce((sum, count) => sum + count)).toBe(findings.length);
+  });
+
+  it.each([[['--fix']], [['now']]])('does not run with unknown arguments: %s', (args) => {
+    const { status, stdout, stderr } = doctor(args, {});
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('npm run doctor');
+  });
+
+  it('explains itself', () => {
+    expect(doctor(['--help'], { PORT: 'none' })).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('Exit status'),
+    });
+  });
+
+  it('could not run without its environment file', () => {
+    const cwd = newDirectory('unreadable');
+    mkdirSync(join(cwd, '.env'));
+    expect(doctor([], {}, cwd)).toMatchObject({ status: 2, stdout: '' });
+  });
+
+  it('reports each invalid variable in the words of the start, and examines the rest', () => {
+    const env = {
+      ...PRODUCTION,
+      PORT: 'S3CRET-port',
+      JWT_REFRESH_COOKIE_SECURE: 'false',
+      REDIS_URL: `redis://:S3CRET-password@${NOBODY}/S3CRET`,
+      BASE_URL: 'https://auth.example.com',
+      ALLOWED_ORIGINS_PROD: 'https://app.example.org',
+      DATABASE_URL: `postgresql://user:S3CRET-password@${NOBODY}/tandem`,
+    };
+    const result = doctor(['--json'], env);
+    const findings = findingsIn(result);
+    expect([result.status, result.stderr]).toEqual([1, '']);
+    const reported = findings.filter(({ id, severity }) => id.startsWith('configuration.') && severity === 'problem');
+    expect(reported.map(({ seen }) => seen)).toEqual(problemsOf(env));
+    expect(reported.map(({ id }) => id)).toEqual([
+      'configuration.PORT',
+      'configuration.REDIS_URL',
+      'configuration.JWT_REFRESH_COOKIE_SECURE',
+    ]);
+    expect(severityOf(findings, 'redis.skipped')).toBe('note');
+    expect(severityOf(findings, 'cookie.other-site')).toBe('problem');
+    expect(severityOf(findings, 'database.unreachable')).toBe('problem');
+    expect(result.stdout).not.toContain('S3CRET');
+  });
+
+  // Proves: operator-4
+  it.each([[[]], [['--json']]])('prints no secret: %s', (args) => {
+    const keys = testKeys();
+    const env: Env = {
+      ...PRODUCTION,
+      ...keyVariables({
+        ...keys,
+        access: { ...keys.access, publicKeys: [...keys.access.publicKeys, ...testKeyPair().publicKeys] },
+      }),
+      DATABASE_URL: `postgresql://user:S3CRET-postgresql@${NOBODY}/tandem`,
+      PGPASSWORD: 'S3CRET-pgpassword',
+      REDIS_URL: `redis://${NOBODY}`,
+      REDIS_PASSWORD: 'S3CRET-redis',
+      SESSION_STORE: 'redis',
+    };
+    const cwd = newDirectory(`secret${args.length}`);
+    writeFileSync(join(cwd, '.env'), 'REDIS_PASSWORD=S3CRET-file\n');
+    const { status, stdout, stderr } = doctor(args, env, cwd);
+    expect([status, stderr]).toEqual([1, '']);
+    expect(stdout).toContain('database.unreachable');
+    expect(stdout).toContain('redis.unreachable');
+    expect(stdout).toContain('keys.access.earlier');
+    expect(stdout).not.toMatch(/S3CRET|PRIVATE KEY/);
+    const inner = env.JWT_ACCESS_PRIVATE_KEY?.split('\n')[1] ?? '';
+    expect(inner.length).toBeGreaterThan(40);
+    expect(stdout).not.toContain(inner);
+  });
+
+  // Proves: operator-3
+  it('tells that others can read an environment file, also one of the command line', () => {
+    const cwd = newDirectory('open');
+    for (const path of [directory.path, cwd]) chmodSync(path, 0o755);
+    const file = join(cwd, 'tandem.env');
+    writeFileSync(file, 'REDIS_PASSWORD=S3CRET\nREDIS_URL=redis://127.0.0.1:1\n', { mode: 0o644 });
+    chmodSync(file, 0o644);
+    const result = doctor(['--json'], {}, cwd, [`--env-file=${file}`]);
+    expect(findingsIn(result).find(({ id }) => id === 'secrets.everybody')?.seen).toContain(file);
+    expect(result.status).toBe(1);
+    expect(result.stdout).not.toContain('S3CRET');
+  });
+
+  it('leaves alone the embedded database and the keys, of a service that runs and of one that does not', async () => {
+    const dataDir = join(directory.path, 'used');
+    await copyEmbedded(dataDir, { migrated: true });
+    const service = await runService({ DATA_DIR: dataDir });
+    onTestFinished(() => void service.child.kill('SIGKILL'));
+    const during = findingsIn(doctor(['--json'], { DATA_DIR: dataDir }));
+    expect(during.find(({ id }) => id === 'database.in-use')?.seen).toContain(`Process ${service.child.pid} `);
+    const { status } = await fetch(`${service.url}/health/ready`);
+    expect(status).toBe(200);
+    await service.stop();
+
+    const before = snapshot(dataDir);
+    const after = findingsIn(doctor(['--json'], { DATA_DIR: dataDir }));
+    expect(snapshot(dataDir)).toEqual(before);
+    expect(['database.idle', 'keys.access', 'keys.refresh'].map((id) => severityOf(after, id))).toEqual([
+      'ok',
+      'ok',
+      'ok',
+    ]);
+  });
+
+  it('tells that a key in DATA_DIR cannot be used, without its text', () => {
+    const dataDir = newDirectory('broken');
+    mkdirSync(join(dataDir, 'keys'), { mode: 0o700 });
+    writeFileSync(join(dataDir, 'keys', 'access.pem'), 'S3CRET');
+    const result = doctor(['--json'], { DATA_DIR: dataDir });
+    expect(severityOf(findingsIn(result), 'keys.access')).toBe('problem');
+    expect(result.stdout).not.toContain('S3CRET');
+    expect(existsSync(join(dataDir, 'keys', 'refresh.pem'))).toBe(false);
+  });
+
+  it('is loaded by its own command alone', () => {
+    const loaded = (command: string) => {
+      const list = join(directory.path, `loaded-${command}`);
+      const program = `import { appendFileSync } from 'node:fs'; import { registerHooks } from 'node:module';
+        registerHooks({ load: (url, context, next) => { appendFileSync(${JSON.stringify(list)}, url + '\\n'); return next(url, context); } });`;
+      const hook = `--import=data:text/javascript,${encodeURIComponent(program)}`;
+      const args = [hook, `${ROOT}src/infrastructure/main.ts`, command, '--help'];
+      const { status } = spawnSync(process.execPath, args, { cwd: directory.path, env: COMPILE_CACHE });
+      expect(status).toBe(0);
+      return readFileSync(list, 'utf8').replaceAll(pathToFileURL(ROOT).href, '').split('\n');
+    };
+    const ofDoctor = (paths: readonly string[]) =>
+      paths.filter((path) => /^src\/infrastructure\/.*\bdoctor\b|^node_modules\/tldts/.test(path));
+    expect(ofDoctor(loaded('doctor')).length).toBeGreaterThan(10);
+    expect(ofDoctor(loaded('keys'))).toEqual([]);
+  });
+});

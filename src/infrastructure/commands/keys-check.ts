@@ -1,6 +1,6 @@
-import { jwks } from '../../adapters/token-signer/jwks.ts';
 import type { KeyPair } from '../../adapters/token-signer/keys.ts';
 import { parseConfig } from '../config.ts';
+import { kidsOf } from './kids.ts';
 
 /**
  * Describes the keys in the environment by their `kid`, and what each is used for.
@@ -14,7 +14,7 @@ export const checkKeys = async (env: Readonly<Record<string, string | undefined>
 };
 
 const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
-  const { keys } = await jwks(pair);
-  const lines = keys.map(({ kid }, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
+  const kids = await kidsOf(pair);
+  const lines = kids.map((kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
 };

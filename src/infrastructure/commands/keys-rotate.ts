@@ -1,9 +1,9 @@
 import { KEY_SET_MAX_AGE } from '../../adapters/http/routes/key-set.ts';
-import { jwks } from '../../adapters/token-signer/jwks.ts';
 import type { KeyPair } from '../../adapters/token-signer/keys.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import { type Config, parseConfig } from '../config.ts';
 import { newPair, privatePem, publicPem } from '../keys/new-keys.ts';
+import { kidsOf } from './kids.ts';
 import { envLine, type Page } from './pages.ts';
 
 const KINDS = ['access', 'refresh'] as const;
@@ -65,7 +65,7 @@ const page = (comment: readonly string[], lines: readonly string[]): string =>
 
 const kids = async (rotations: readonly Rotation[]): Promise<string[]> => {
   const lines = rotations.map(async ({ kind, old, fresh }) => {
-    const [before, after] = await Promise.all([old, fresh].map(async (pair) => (await jwks(pair)).keys[0]?.kid));
+    const [before, after] = await Promise.all([old, fresh].map(async (pair) => (await kidsOf(pair))[0]));
     return `The key of ${kind} tokens: ${before}, its successor: ${after}.`;
   });
   return Promise.all(lines);

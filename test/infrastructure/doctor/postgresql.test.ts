@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { examine } from '../../../src/infrastructure/doctor/examine.ts';
 import { addressOf, askPostgresql } from '../../../src/infrastructure/doctor/probes/postgresql.ts';
+import { examined as examinedGroup } from '../../support/doctor.ts';
 import {
   canStartPgbouncer,
   canStartServers,
@@ -11,7 +11,6 @@ import {
   startPostgres,
 } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql } from '../../support/storage/databases.ts';
-import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const server = postgresOfTheTests();
 
@@ -33,16 +32,7 @@ const execute = async (url: string, ...statements: readonly string[]): Promise<u
 };
 
 /** The findings about a database. */
-const examined = async (url: string) => {
-  const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
-  const groups = await examine({
-    env: { DATABASE_URL: url, DATA_DIR: directory.path },
-    workingDirectory: directory.path,
-    nodeArguments: [],
-  });
-  return groups.find(({ name }) => name === 'database')?.findings ?? [];
-};
+const examined = (url: string) => examinedGroup('database', { DATABASE_URL: url });
 
 describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
   it('about an empty database, and leaves it empty', async () => {

@@ -1,21 +1,12 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { examine } from '../../../src/infrastructure/doctor/examine.ts';
 import { askRedis } from '../../../src/infrastructure/doctor/probes/redis.ts';
+import { examined as examinedGroup } from '../../support/doctor.ts';
 import { canStartServers, startRedis, startRedisCluster } from '../../support/servers/of-the-tests.ts';
-import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 /** The findings about a Redis that has the sessions, or the counts alone. */
-const examined = async (url: string, store: 'redis' | 'database') => {
-  const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
-  const groups = await examine({
-    env: { DATABASE_URL: 'memory:', DATA_DIR: directory.path, REDIS_URL: url, SESSION_STORE: store },
-    workingDirectory: directory.path,
-    nodeArguments: [],
-  });
-  return groups.find(({ name }) => name === 'redis')?.findings ?? [];
-};
+const examined = (url: string, store: 'redis' | 'database') =>
+  examinedGroup('redis', { DATABASE_URL: 'memory:', REDIS_URL: url, SESSION_STORE: store });
 
 const start = async (settings: Readonly<Record<string, string>> = {}) => {
   const redis = await startRedis(settings);

@@ -1,23 +1,27 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jwks } from '../../../adapters/token-signer/jwks.ts';
 import type { KeyPair } from '../../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { KEY_FILES } from '../../keys/keys.ts';
 import type { KeyFileFacts, PairFacts } from '../checks/keys.ts';
-
-export const kidsOf = async (pair: KeyPair): Promise<string[]> => (await jwks(pair)).keys.map(({ kid }) => kid);
+import type { Patient } from '../patient.ts';
 
 type Read = KeyFileFacts & { readonly pair: KeyPair | null };
 
 /** Reads the keys that the service made in DATA_DIR, and makes none. */
-export const readKeyFiles = async (dataDir: string): Promise<{ files: KeyFileFacts[]; shared: boolean }> => {
-  const [access, refresh] = await Promise.all([readOne(dataDir, 'access'), readOne(dataDir, 'refresh')]);
+export const readKeyFiles = async (
+  dataDir: string,
+  kidsOf: Patient['kidsOf'],
+): Promise<{ files: KeyFileFacts[]; shared: boolean }> => {
+  const [access, refresh] = await Promise.all([
+    readOne(dataDir, 'access', kidsOf),
+    readOne(dataDir, 'refresh', kidsOf),
+  ]);
   const shared = access.pair !== null && refresh.pair !== null && shareKey(access.pair, refresh.pair);
   return { files: [access, refresh], shared };
 };
 
-const readOne = async (dataDir: string, kind: PairFacts['kind']): Promise<Read> => {
+const readOne = async (dataDir: string, kind: PairFacts['kind'], kidsOf: Patient['kidsOf']): Promise<Read> => {
   const file = KEY_FILES[kind];
   const path = join(dataDir, file);
   const pem = await readFile(path, 'utf8').catch(unlessMissing);

@@ -174,6 +174,16 @@ describe('the doctor', () => {
     ]);
   });
 
+  it('names what is in the way, and examines the rest', () => {
+    const file = join(directory.path, 'file');
+    writeFileSync(file, '');
+    const result = doctor(['--json'], { DATA_DIR: file });
+    const failed = findingsIn(result).filter(({ severity }) => severity === 'problem');
+    expect(failed.map(({ id }) => id)).toEqual(['keys.failed', 'database.failed']);
+    for (const { seen } of failed) expect(seen).toContain(`ENOTDIR: not a directory, open '${file}`);
+    expect([result.status, severityOf(findingsIn(result), 'proxy.none')]).toEqual([1, 'ok']);
+  });
+
   it('tells that a key in DATA_DIR cannot be used, without its text', () => {
     const dataDir = newDirectory('broken');
     mkdirSync(join(dataDir, 'keys'), { mode: 0o700 });

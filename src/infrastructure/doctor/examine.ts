@@ -1,4 +1,5 @@
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import { withTimeout } from '../../adapters/resilience/response-timeout.ts';
 import { readConfig } from '../config.ts';
 import { type Finding, note, problem } from './finding.ts';
@@ -30,11 +31,18 @@ const findingsOf = async (group: (typeof GROUPS)[number], patient: Patient): Pro
     return [
       problem(
         `${name}.failed`,
-        `This could not be examined: ${error instanceof Unanswered ? error.message : reasonOf(error) || 'unknown'}.`,
-        'Correct what other findings name, and run the doctor again as the user that runs the service.',
+        `This could not be examined: ${whyFailed(error)}.`,
+        'Correct that, or run the doctor as the user that runs the service.',
       ),
     ];
   }
+};
+
+/** The system's own errors name a path or an address. Other messages may quote values. */
+const whyFailed = (error: unknown): string => {
+  if (error instanceof Unanswered) return error.message;
+  const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
+  return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';
 };
 
 class Unanswered extends Error {}

@@ -34,7 +34,11 @@ const ofFile = ({ path, holds, readers }: SecretFacts): Finding[] => {
     ];
   if (readers === 'unknown')
     return [
-      note('secrets.unseen', `This user cannot look at ${path}.`, 'Run the doctor as the user that runs the service.'),
+      note(
+        'secrets.unseen',
+        `Who can read ${path} is not known here.`,
+        'Run the doctor as the user that runs the service; on Windows, look at its permissions.',
+      ),
     ];
   return when(readers === 'group', () =>
     note(

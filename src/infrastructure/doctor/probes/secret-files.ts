@@ -68,6 +68,8 @@ const readersOf = async (path: string): Promise<SecretFacts['readers'] | null> =
   try {
     const real = await realpath(path);
     const stats = await stat(real);
+    // Windows has no such permissions.
+    if (process.geteuid === undefined) return 'unknown';
     const way = await Promise.all(ancestorsOf(real).map(async (directory) => (await stat(directory)).mode));
     const kind = stats.isDirectory() ? 'directory' : 'file';
     const everybodyEnters = way.every((mode) => (mode & EVERYBODY.directory) !== 0);

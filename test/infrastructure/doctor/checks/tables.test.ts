@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../../../src/infrastructure/config.ts';
 import { clockFacts, clockFindings } from '../../../../src/infrastructure/doctor/checks/clock.ts';
+import { configurationFindings } from '../../../../src/infrastructure/doctor/checks/configuration.ts';
 import { embeddedFindings } from '../../../../src/infrastructure/doctor/checks/embedded.ts';
 import { type KeyFileFacts, keyFileFindings, keyFindings } from '../../../../src/infrastructure/doctor/checks/keys.ts';
 import {
@@ -12,10 +14,30 @@ import { type RedisFacts, redisFindings } from '../../../../src/infrastructure/d
 import { type SecretFacts, secretFindings } from '../../../../src/infrastructure/doctor/checks/secrets.ts';
 import { type TimeOutFacts, timeOutFindings } from '../../../../src/infrastructure/doctor/checks/time-outs.ts';
 import type { Finding } from '../../../../src/infrastructure/doctor/finding.ts';
+import { NO_WARNINGS } from '../../../support/processes/environments.ts';
 
 /** What is not in order: a line for each. */
 const brief = (findings: readonly Finding[]) =>
   findings.filter(({ severity }) => severity !== 'ok').map(({ id, severity }) => `${severity} ${id}`);
+
+describe('the doctor on the configuration', () => {
+  it.each<[string, Readonly<Record<string, string>>, string[]]>([
+    ['in order', {}, []],
+    ['risky', { RATE_LIMIT_GLOBAL: 'off' }, ['warning configuration.RATE_LIMIT_GLOBAL']],
+    ['risky at the database', { DATABASE_URL: '' }, ['warning configuration.DATABASE_URL']],
+    ['misspelled', { JWT_ISUER: 'me' }, ['warning configuration.JWT_ISUER']],
+    ['invalid, and not also unset', { BASE_URL: 'none' }, ['problem configuration.BASE_URL']],
+    ['contradictory', { REDIS_PASSWORD: 'p' }, ['problem configuration.REDIS_PASSWORD']],
+    ['without a key', { JWT_ACCESS_PRIVATE_KEY: '' }, ['problem configuration.JWT_ACCESS_PRIVATE_KEY']],
+  ])('that is %s', (_what, changes, expected) => {
+    expect(brief(configurationFindings(readConfig({ ...NO_WARNINGS, ...changes })))).toEqual(expected);
+  });
+
+  it('says how to make a key that is missing', () => {
+    const [finding] = configurationFindings(readConfig({ ...NO_WARNINGS, JWT_ACCESS_PRIVATE_KEY: '' }));
+    expect(finding?.advice).toContain('npm run keys -- generate');
+  });
+});
 
 const CLOCK = { ahead: 0, uncertainty: 1 };
 

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -172,6 +174,26 @@ describe('the doctor', () => {
       'ok',
       'ok',
     ]);
+  });
+
+  it('ends although no server answers', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    // A server that listens on a port has no other kind of address.
+    const { port } = silent.address() as AddressInfo;
+    const env = {
+      DATABASE_URL: `postgresql://user:S3CRET@127.0.0.1:${port}/tandem`,
+      REDIS_URL: `redis://:S3CRET@127.0.0.1:${port}`,
+    };
+    const result = doctor(['--json'], env);
+    expect([result.status, result.stderr]).toEqual([1, '']);
+    const unreachable = findingsIn(result).filter(({ id }) => id.endsWith('.unreachable'));
+    expect(unreachable.map(({ id, severity }) => [id, severity])).toEqual([
+      ['database.unreachable', 'problem'],
+      ['redis.unreachable', 'warning'],
+    ]);
+    expect(result.stdout).not.toContain('S3CRET');
   });
 
   it('names what is in the way, and examines the rest', () => {

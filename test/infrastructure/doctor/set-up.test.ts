@@ -1,0 +1,62 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runDoctor } from '../../../src/infrastructure/commands/doctor.ts';
+import type { Finding } from '../../../src/infrastructure/doctor/finding.ts';
+import { PRODUCTION } from '../../support/processes/environments.ts';
+import { runService } from '../../support/processes/process.ts';
+import { canStartServers, postgresOfTheTests, startRedis } from '../../support/servers/of-the-tests.ts';
+import { createDatabase } from '../../support/storage/databases.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doctor beside a service', () => {
+  it('finds no problem where there is none, and what has changed since', async () => {
+    const directory = temporaryDirectory();
+    onTestFinished(directory.remove);
+    const database = await createDatabase(postgresOfTheTests() ?? '');
+    onTestFinished(database.drop);
+    const redis = await startRedis({ appendfsync: 'always' });
+    onTestFinished(redis.stop);
+    const env = {
+      ...PRODUCTION,
+      HOST: '127.0.0.1',
+      BASE_URL: 'https://auth.example.com',
+      ALLOWED_ORIGINS_PROD: 'https://app.example.com',
+      TRUST_PROXY: '1',
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      SESSION_STORE: 'redis',
+      DATA_DIR: directory.path,
+    };
+    const service = await runService(env);
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const examine = async () => {
+      const { status, output } = await runDoctor(['--json'], env);
+      const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(output);
+      return { status, findings, problems: findings.filter(({ severity }) => severity === 'problem') };
+    };
+
+    const { status, findings, problems } = await examine();
+    expect({ status, problems }).toEqual({ status: 0, problems: [] });
+    const inOrder = findings.filter(({ severity }) => severity === 'ok').map(({ id }) => id);
+    expect(inOrder).toEqual([
+      'configuration.valid',
+      'keys.access',
+      'keys.refresh',
+      'cookie.same-site',
+      'time-outs.order',
+      'database.reachable',
+      'database.migrations',
+      'database.connections',
+      'database.clock',
+      'redis.reachable',
+      'redis.eviction',
+      'redis.persistence',
+      'redis.clock',
+      'secrets.none',
+    ]);
+    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+
+    await redis.kill();
+    const later = await examine();
+    expect([later.status, later.problems.map(({ id }) => id)]).toEqual([1, ['redis.unreachable']]);
+  });
+});

@@ -10,6 +10,7 @@ export const Timestamp = v.pipe(
   v.minValue(0),
   v.maxValue(LAST_TIMESTAMP),
   v.transform((milliseconds) => new Date(milliseconds).toISOString()),
+  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
 );
 
 /** ISO 8601 → epoch milliseconds. */
@@ -21,13 +22,25 @@ const FromTimestamp = v.pipe(
 );
 
 /** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
-export const PublicUserJson = v.object({
-  id: v.string(),
-  username: v.string(),
-  email: v.string(),
-  createdAt: Timestamp,
-  updatedAt: Timestamp,
-});
+export const PublicUserJson = v.pipe(
+  v.object({
+    id: v.string(),
+    username: v.string(),
+    email: v.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  }),
+  v.title('User'),
+  v.examples([
+    {
+      id: '01M805M084GXA5E2JTR4FKH6WN',
+      username: 'ada',
+      email: 'ada@example.org',
+      createdAt: '2026-11-21T23:03:48.228Z',
+      updatedAt: '2026-11-21T23:03:48.228Z',
+    },
+  ]),
+);
 
 /** JSON → the domain's public user. Refuses unknown members. */
 export const PublicUserFromJson = v.strictObject({

@@ -3,6 +3,7 @@ import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
+import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -16,6 +17,7 @@ import { type LoginDeps, login } from '../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../application/use-cases/register.ts';
+import { VERSION } from '../version.ts';
 
 /** What the use cases need. */
 export type UseCaseDeps = RegisterDeps & LoginDeps & RefreshDeps & LogoutDeps & ChangePasswordDeps;
@@ -31,18 +33,22 @@ type RoutesOptions = {
 export const declareRoutes = (
   deps: UseCaseDeps,
   { refreshCookie: cookie, baseUrl, checks, keySet }: RoutesOptions,
-): Route[] => [
-  ...authRoutes(
-    { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
-    refreshCookie(cookie),
-  ),
-  ...sessionRoutes({
-    listSessions: listSessions(deps),
-    endOwnSession: endOwnSession(deps),
-    endAllSessions: endAllSessions(deps),
-  }),
-  ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
-  ...errorRoutes(baseUrl),
-  ...keySetRoutes(keySet),
-  ...healthRoutes(checks),
-];
+): Route[] => {
+  const routes: Route[] = [
+    ...authRoutes(
+      { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
+      refreshCookie(cookie),
+    ),
+    ...sessionRoutes({
+      listSessions: listSessions(deps),
+      endOwnSession: endOwnSession(deps),
+      endAllSessions: endAllSessions(deps),
+    }),
+    ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
+    ...errorRoutes(baseUrl),
+    ...keySetRoutes(keySet),
+    ...healthRoutes(checks),
+    ...openApiRoutes(() => routes, { baseUrl, version: VERSION }),
+  ];
+  return routes;
+};

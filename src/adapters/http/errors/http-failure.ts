@@ -25,8 +25,9 @@ export const httpFailure = (status: number, { headers = {}, ...options }: HttpFa
     ...options,
   });
 
-/** The header fields of an error response. `Retry-After`: RFC 9110 §10.2.3. */
+/** The header fields of an error response. `Retry-After` (RFC 9110 §10.2.3) is part of every 503. */
 export const errorHeaders = (error: AppError): Headers => ({
+  ...(error.status === 503 && { 'Retry-After': '1' }),
   ...(error instanceof HttpFailure && error.headers),
   ...(error.retryAfter !== undefined && { 'Retry-After': String(error.retryAfter) }),
 });

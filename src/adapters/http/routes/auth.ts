@@ -18,7 +18,8 @@ export type AuthUseCases = {
   readonly logout: ReturnType<typeof logout>;
 };
 
-const SignedIn = v.object({ accessToken: v.string(), user: PublicUserJson });
+const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
+const SignedIn = v.object({ accessToken: AccessToken, user: PublicUserJson });
 
 /** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0024. */
 const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
@@ -31,8 +32,11 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
   route(
     {
       name: 'register',
+      tag: 'tokens',
+      summary: 'Register a user and open a session',
       method: 'POST',
       path: '/auth/register',
+      cookie: { writes: 'sets' },
       auth: 'public',
       throttle: 'strict',
       request: { body: RegisterBody },
@@ -48,8 +52,11 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
   route(
     {
       name: 'login',
+      tag: 'tokens',
+      summary: 'Log in and open a session',
       method: 'POST',
       path: '/auth/login',
+      cookie: { reads: 'optional', writes: 'sets' },
       auth: 'public',
       throttle: 'strict',
       request: { body: LoginBody },
@@ -68,10 +75,13 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
   route(
     {
       name: 'refresh',
+      tag: 'tokens',
+      summary: 'Renew both tokens',
       method: 'POST',
       path: '/auth/refresh-token',
+      cookie: { reads: 'required', writes: 'sets' },
       auth: 'public',
-      response: { data: v.object({ accessToken: v.string() }) },
+      response: { data: v.object({ accessToken: AccessToken }) },
       errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
     },
     async ({ signal }, ctx) => {
@@ -83,8 +93,11 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
   route(
     {
       name: 'clear-cookie',
+      tag: 'tokens',
+      summary: 'Log out: end the session and clear the cookie',
       method: 'GET',
       path: '/auth/clear-cookie',
+      cookie: { reads: 'optional', writes: 'clears' },
       auth: 'public',
       response: { data: v.null() },
       errors: ['DB_QUERY_FAILED'],
@@ -99,6 +112,8 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
   route(
     {
       name: 'session',
+      tag: 'tokens',
+      summary: 'Return the user of the access token, if there is one',
       method: 'GET',
       path: '/auth/session',
       auth: 'optional',

@@ -4,14 +4,27 @@ import { errorUri } from '../envelope.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ErrorCodeParams } from '../routing/schemas.ts';
 
-const CatalogEntry = v.object({
-  code: v.string(),
-  statusCode: v.number(),
-  retryable: v.boolean(),
-  message: v.string(),
-  description: v.string(),
-  type: v.string(),
-});
+const CatalogEntry = v.pipe(
+  v.object({
+    code: v.string(),
+    statusCode: v.number(),
+    retryable: v.boolean(),
+    message: v.string(),
+    description: v.string(),
+    type: v.string(),
+  }),
+  v.title('CatalogEntry'),
+  v.examples([
+    {
+      code: 'AUTH_USER_DUPLICATE',
+      statusCode: 409,
+      retryable: false,
+      message: 'This username or email is already registered.',
+      description: 'The username or the email belongs to a registered user.',
+      type: 'https://auth.example.org/errors/AUTH_USER_DUPLICATE',
+    },
+  ]),
+);
 
 /** The routes of the error catalog. */
 export const errorRoutes = (baseUrl: string): Route[] => {
@@ -24,6 +37,8 @@ export const errorRoutes = (baseUrl: string): Route[] => {
     route(
       {
         name: 'errors',
+        tag: 'errors',
+        summary: 'List the published error codes',
         method: 'GET',
         path: '/errors',
         auth: 'public',
@@ -35,6 +50,8 @@ export const errorRoutes = (baseUrl: string): Route[] => {
     route(
       {
         name: 'error',
+        tag: 'errors',
+        summary: 'Return one published error code',
         method: 'GET',
         path: '/errors/:code',
         auth: 'public',

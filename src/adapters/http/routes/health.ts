@@ -15,7 +15,7 @@ export type Check = {
 const Readiness = v.object({
   /** `degraded`: all routes work, without a part that is not required. */
   status: v.picklist(['ready', 'degraded']),
-  checks: v.record(v.string(), v.picklist(['up', 'down'])),
+  checks: v.pipe(v.record(v.string(), v.picklist(['up', 'down'])), v.examples([{ database: 'up' }])),
 });
 
 /** Milliseconds. */
@@ -25,6 +25,8 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
   route(
     {
       name: 'live',
+      tag: 'health',
+      summary: 'Respond while the process runs',
       method: 'GET',
       path: '/health/live',
       auth: 'public',
@@ -36,6 +38,8 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
   route(
     {
       name: 'ready',
+      tag: 'health',
+      summary: 'Report whether the service can serve requests',
       method: 'GET',
       path: '/health/ready',
       auth: 'public',

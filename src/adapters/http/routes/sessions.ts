@@ -13,14 +13,27 @@ export type SessionUseCases = {
 };
 
 /** Without the ids of its tokens. */
-const SessionJson = v.object({
-  id: v.string(),
-  createdAt: Timestamp,
-  lastUsedAt: Timestamp,
-  userAgent: v.nullable(v.string()),
-  address: v.nullable(v.string()),
-  current: v.boolean(),
-});
+const SessionJson = v.pipe(
+  v.object({
+    id: v.string(),
+    createdAt: Timestamp,
+    lastUsedAt: Timestamp,
+    userAgent: v.nullable(v.string()),
+    address: v.nullable(v.string()),
+    current: v.boolean(),
+  }),
+  v.title('Session'),
+  v.examples([
+    {
+      id: '01M805M0DQRNB7PKSRES70K5MB',
+      createdAt: '2026-11-21T23:03:48.407Z',
+      lastUsedAt: '2026-11-21T23:03:48.458Z',
+      userAgent: 'curl/7.88.1',
+      address: '127.0.0.0/24',
+      current: true,
+    },
+  ]),
+);
 
 const SessionParams = v.object({ id: Id });
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
@@ -30,6 +43,8 @@ export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
   route(
     {
       name: 'sessions',
+      tag: 'sessions',
+      summary: 'List the sessions of the user',
       method: 'GET',
       path: '/auth/sessions',
       response: { data: v.array(SessionJson) },
@@ -40,6 +55,8 @@ export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
   route(
     {
       name: 'end-sessions',
+      tag: 'sessions',
+      summary: 'End all sessions of the user, or all but the current one',
       method: 'DELETE',
       path: '/auth/sessions',
       request: { query: Except },
@@ -54,6 +71,8 @@ export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
   route(
     {
       name: 'end-session',
+      tag: 'sessions',
+      summary: 'End one session of the user',
       method: 'DELETE',
       path: '/auth/sessions/:id',
       request: { params: SessionParams },

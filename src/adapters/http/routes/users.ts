@@ -15,6 +15,8 @@ export const userRoutes = (useCases: UserUseCases): Route[] => [
   route(
     {
       name: 'current-user',
+      tag: 'users',
+      summary: 'Return the user as stored now',
       method: 'GET',
       path: '/users/me',
       response: { data: PublicUserJson },
@@ -25,6 +27,8 @@ export const userRoutes = (useCases: UserUseCases): Route[] => [
   route(
     {
       name: 'change-password',
+      tag: 'users',
+      summary: 'Change the password and end all other sessions',
       method: 'PUT',
       path: '/users/me/password',
       throttle: 'strict',

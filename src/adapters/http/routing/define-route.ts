@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
+import type { Tag } from './tags.ts';
 
 /** SPEC "Route guard". */
 export type Strategy = 'public' | 'optional' | 'required';
@@ -56,10 +57,27 @@ export type Unwrapped = {
   readonly type: string;
   /** The header Cache-Control (RFC 9111 §5.2.2). */
   readonly cacheControl: string;
+  /** Whether the handler sets the header ETag. A request whose If-None-Match has the same one gets 304. */
+  readonly etag?: boolean;
 };
 
-/** A declared route. Rate limit, guard, validation, serialization and tests derive from it. */
-export type Route = {
+/** How a route uses the cookie of the refresh token. */
+export type CookieUse = {
+  /** `optional`: the route works without it. */
+  readonly reads?: 'optional' | 'required';
+  /** `sets`: with every success. `clears`: unless another site caused the request. */
+  readonly writes?: 'sets' | 'clears';
+};
+
+/** What the OpenAPI document says about a route in words. */
+type Documentation = {
+  readonly tag: Tag;
+  /** One line, without a full stop. */
+  readonly summary: string;
+};
+
+/** A declared route. Rate limit, guard, validation, serialization, the OpenAPI document and tests derive from it. */
+export type Route = Documentation & {
   readonly name: string;
   readonly method: Method;
   readonly path: `/${string}`;
@@ -71,10 +89,13 @@ export type Route = {
   readonly response: { readonly status: number; readonly data: Schema; readonly unwrapped?: Unwrapped };
   /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
+  /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
+  readonly httpStatuses: ReadonlySet<number>;
+  readonly cookie: CookieUse;
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
-type Declaration<Body, Query, Params, Data, Auth> = {
+type Declaration<Body, Query, Params, Data, Auth> = Documentation & {
   readonly name: string;
   readonly method: Method;
   readonly path: `/${string}`;
@@ -87,6 +108,10 @@ type Declaration<Body, Query, Params, Data, Auth> = {
   readonly response: { readonly status?: number; readonly data: Data; readonly unwrapped?: Unwrapped };
   /** Error codes beyond those implied by every route and by `auth`. */
   readonly errors?: readonly ErrorCode[];
+  /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
+  readonly httpStatuses?: readonly number[];
+  /** Default: the route does not use it. */
+  readonly cookie?: CookieUse;
 };
 
 /** Declares a route. A handler whose payload does not match the response schema does not compile. */
@@ -103,6 +128,8 @@ export const route = <
     request = {},
     response,
     errors = [],
+    httpStatuses = [],
+    cookie = {},
     ...rest
   }: Declaration<Body, Query, Params, Data, Auth>,
   handler: (
@@ -118,6 +145,8 @@ export const route = <
     request: { ...request, query: request.query ?? NO_QUERY },
     response: { status: 200, ...response },
     errors: new Set([...impliedErrors(strategy), ...errors]),
+    httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
+    cookie,
     // The stages pass the output of this declaration's schemas, which the general type can't express.
     handler: handler as Route['handler'],
   };
@@ -130,4 +159,12 @@ const impliedErrors = (auth: Strategy): ErrorCode[] => [
   'SYS_HTTP_UNEXPECTED_ERROR',
   'SYS_SERIALIZATION_ERROR',
   'SYS_UNEXPECTED_ERROR',
+];
+
+/**
+ * A refused origin, a busy service, and what the HTTP server refuses before it reaches a route; with a body also its type.
+ */
+const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
+  ...[400, 403, 408, 413, 431, 503],
+  ...(body === undefined ? [] : [415]),
 ];

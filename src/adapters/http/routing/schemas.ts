@@ -46,22 +46,48 @@ const NewPassword = v.pipe(
     const problem = dataset.typed ? passwordProblem(dataset.value) : null;
     if (problem !== null) addIssue({ received: problem, message: PASSWORD_MESSAGES[problem] });
   }),
+  v.metadata({
+    jsonSchema: {
+      type: 'string',
+      minLength: PASSWORD_MIN_CODE_POINTS,
+      // The limit is in bytes, of which a character has one or more.
+      maxLength: PASSWORD_MAX_BYTES,
+      description: `At most ${PASSWORD_MAX_BYTES} bytes of UTF-8, without NUL.`,
+    },
+  }),
 );
 
-export const RegisterBody = v.object({ username: Username, email: Email, password: NewPassword });
+export const RegisterBody = v.pipe(
+  v.object({ username: Username, email: Email, password: NewPassword }),
+  v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
+);
 
 /** Without the format rules of usernames and emails: an account of another form is simply not found. */
-export const LoginBody = v.object({
-  account: v.pipe(v.string(), v.minLength(1, atLeast(1)), v.maxLength(ACCOUNT_MAX_LENGTH, atMost(ACCOUNT_MAX_LENGTH))),
-  password: v.pipe(v.string(), v.minLength(1, atLeast(1))),
-});
+export const LoginBody = v.pipe(
+  v.object({
+    account: v.pipe(
+      v.string(),
+      v.minLength(1, atLeast(1)),
+      v.maxLength(ACCOUNT_MAX_LENGTH, atMost(ACCOUNT_MAX_LENGTH)),
+    ),
+    password: v.pipe(v.string(), v.minLength(1, atLeast(1))),
+  }),
+  v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
+);
 
 /** The current password has no limits: it may be older than they are. */
-export const ChangePasswordBody = v.object({
-  currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
-  newPassword: NewPassword,
-});
+export const ChangePasswordBody = v.pipe(
+  v.object({
+    currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
+    newPassword: NewPassword,
+  }),
+  v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
+);
 
-export const Id = v.pipe(v.string(), v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'));
+export const Id = v.pipe(
+  v.string(),
+  v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'),
+  v.examples(['01M805M0DQRNB7PKSRES70K5MB']),
+);
 
-export const ErrorCodeParams = v.object({ code: v.string() });
+export const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });

@@ -6,14 +6,17 @@ import { httpFailure } from '../errors/http-failure.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 /** Responds to every path and method without a route. It is a route itself, so that rate limits apply. */
-const FALLBACK = route(
+export const FALLBACK = route(
   {
     name: 'fallback',
+    tag: 'errors',
+    summary: 'Refuse a path or a method that no route has',
     method: 'GET',
     path: '/*',
     auth: 'public',
     request: { query: v.unknown() },
     response: { data: v.null() },
+    httpStatuses: [404, 405],
   },
   (_input, ctx) => {
     const methods = matchedMethods(ctx);

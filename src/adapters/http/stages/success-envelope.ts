@@ -21,12 +21,14 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.body = toJson(successEnvelopeOf(ctx, ctx.state.payload, clock));
 };
 
-const respondUnwrapped = (ctx: Context, { type, cacheControl }: Unwrapped): void => {
+const respondUnwrapped = (ctx: Context, { type, cacheControl, etag }: Unwrapped): void => {
   const { payload } = ctx.state;
   ctx.set('Cache-Control', cacheControl);
   ctx.body = typeof payload === 'string' ? payload : toJson(payload);
   // Set last and without `ctx.type`, since Koa would add a charset.
   ctx.set('Content-Type', type);
+  // Also removes the body (RFC 9110 §15.4.5).
+  if (etag === true && ctx.fresh) ctx.status = 304;
 };
 
 /** A bigint, a cycle, or a `toJSON` that throws has no JSON. Koa would find out after this stage has succeeded. */

@@ -1,0 +1,65 @@
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { Route } from '../routing/define-route.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
+import type { Components, Json } from './components.ts';
+
+type Header = { readonly description: string; readonly schema: Json; readonly required?: true };
+
+const text = (description: string): Header => ({ description, schema: { type: 'string' } });
+const always = (header: Header): Header => ({ ...header, required: true });
+
+/** By the name of the component; the name of the header if that is another one. */
+const HEADERS = {
+  [REQUEST_ID_HEADER]: always(text('The request id: that of the request, or a new ULID.')),
+  'Cache-Control': always(text('`no-store` with every envelope.')),
+  'Retry-After': always({
+    description: 'Whole seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 1 },
+  }),
+  'WWW-Authenticate': text('With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3.'),
+  'Set-Cookie': always(text('The new refresh token, in an HttpOnly cookie: `refresh_token=…`.')),
+  'Cleared-Cookie': text(
+    'An expired `refresh_token`, which the browser deletes. Absent if another site caused the request.',
+  ),
+  'Accept-Encoding': text('The encodings of a body that are accepted, if another one was sent.'),
+  Allow: always(text('The methods of the path.')),
+  ETag: always(text('Identifies the content, for If-None-Match.')),
+} satisfies Readonly<Record<string, Header>>;
+
+type Name = keyof typeof HEADERS;
+const HEADER_NAMES: Partial<Record<Name, string>> = { 'Cleared-Cookie': 'Set-Cookie' };
+
+const ALWAYS: readonly Name[] = [REQUEST_ID_HEADER, 'Cache-Control'];
+
+/** Headers that depend on the status of an error. */
+const BY_STATUS: Readonly<Record<number, readonly Name[]>> = {
+  405: ['Allow'],
+  415: ['Accept-Encoding'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+const referTo = (names: readonly Name[], components: Components): Json =>
+  Object.fromEntries(
+    names.map((name) => [HEADER_NAMES[name] ?? name, components.refer('headers', name, HEADERS[name])]),
+  );
+
+const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
+  AUTH_TOKEN_MISSING: ['WWW-Authenticate'],
+  AUTH_TOKEN_INVALID: ['WWW-Authenticate'],
+};
+
+export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json =>
+  referTo([...ALWAYS, ...(BY_STATUS[status] ?? []), ...codes.flatMap((code) => BY_CODE[code] ?? [])], components);
+
+const COOKIE = { sets: ['Set-Cookie'], clears: ['Cleared-Cookie'] } as const;
+
+export const successHeadersOf = ({ cookie, response }: Route, components: Components): Json =>
+  referTo(
+    [
+      ...ALWAYS,
+      ...(response.unwrapped?.etag === true ? (['ETag'] as const) : []),
+      ...(cookie.writes === undefined ? [] : COOKIE[cookie.writes]),
+    ],
+    components,
+  );

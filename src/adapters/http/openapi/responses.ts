@@ -1,0 +1,71 @@
+import { STATUS_CODES } from 'node:http';
+import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { Route } from '../routing/define-route.ts';
+import type { Components, Json } from './components.ts';
+import { type DocumentSettings, errorExample, errorSchema, successExample, successSchema } from './envelopes.ts';
+import { exampleOf, withExample } from './examples.ts';
+import { errorHeadersOf, successHeadersOf } from './headers.ts';
+import { jsonSchemaOf } from './schemas.ts';
+
+/** The responses of a route by status: its success, and its errors, each with all codes of that status. */
+export const responsesOf = (route: Route, settings: DocumentSettings, components: Components): Json => {
+  const errors = [...codesByStatus(route)].map(([status, codes]) => [
+    status,
+    errorResponse(status, codes, settings, components),
+  ]);
+  // Integers are in ascending order.
+  return Object.fromEntries([...successes(route, settings, components), ...errors]);
+};
+
+const successes = (route: Route, settings: DocumentSettings, components: Components): [number, Json][] => {
+  const { status, unwrapped } = route.response;
+  const headers = successHeadersOf(route, components);
+  const content = { [mediaTypeOf(route)]: successContent(route, settings, components) };
+  const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
+  return unwrapped?.etag === true
+    ? [success, [304, { description: 'The client has the content.', headers }]]
+    : [success];
+};
+
+/** Without its parameters. */
+const mediaTypeOf = ({ response: { unwrapped } }: Route): string =>
+  unwrapped === undefined ? 'application/json' : unwrapped.type.replace(/;.*/, '');
+
+const successContent = ({ response }: Route, settings: DocumentSettings, components: Components): Json => {
+  const data = jsonSchemaOf(response.data, 'output', components);
+  if (response.unwrapped !== undefined) return withExample(data, components);
+  const example = exampleOf(data, components);
+  const schema = successSchema(data, components);
+  return { schema, ...(example !== undefined && { example: successExample(example, settings) }) };
+};
+
+const codesByStatus = ({ errors, httpStatuses }: Route): Map<number, ErrorCode[]> => {
+  const pairs = [...errors].flatMap((code): [number, ErrorCode][] =>
+    code === 'SYS_HTTP_UNEXPECTED_ERROR'
+      ? [...httpStatuses].map((status) => [status, code])
+      : [[CATALOG[code].status, code]],
+  );
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const [status, code] of pairs) byStatus.set(status, [...(byStatus.get(status) ?? []), code].sort());
+  return byStatus;
+};
+
+const errorResponse = (
+  status: number,
+  codes: readonly ErrorCode[],
+  settings: DocumentSettings,
+  components: Components,
+): Json => {
+  const schemas = codes.map((code) => errorSchema(code, components));
+  const examples = codes.map((code) => [code, errorExample(code, status, settings, components)]);
+  return {
+    description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
+    headers: errorHeadersOf(status, codes, components),
+    content: {
+      'application/json': {
+        schema: schemas.length === 1 ? schemas[0] : { oneOf: schemas },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+};

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { type Route, route } from '../routing/define-route.ts';
+
+type Settings = { readonly baseUrl: string; readonly version: string };
+
+/** Seconds. */
+const MAX_AGE = 300;
+
+/** The text of the document. */
+const DocumentText = v.pipe(
+  v.string(),
+  v.metadata({
+    jsonSchema: {
+      type: 'object',
+      description: 'An OpenAPI 3.1 document.',
+      examples: [{ openapi: '3.1.1', info: { title: 'Tandem', version: '0.1.0' }, paths: {} }],
+    },
+  }),
+);
+
+/** Describes all routes, its own among them. ADR 0036. */
+export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
+  const document = once(async () => {
+    // Most processes never need it.
+    const { openApiDocument } = await import('../openapi/document.ts');
+    const text = JSON.stringify(openApiDocument(routes(), settings));
+    return { text, etag: createHash('sha256').update(text).digest('base64url') };
+  });
+  return [
+    route(
+      {
+        name: 'open-api',
+        tag: 'documents',
+        summary: 'Return this document',
+        method: 'GET',
+        path: '/openapi.json',
+        auth: 'public',
+        throttle: 'public',
+        response: {
+          data: DocumentText,
+          unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}`, etag: true },
+        },
+      },
+      async (_input, ctx) => {
+        const { text, etag } = await document();
+        ctx.etag = etag;
+        return text;
+      },
+    ),
+  ];
+};
+
+const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};

@@ -1,0 +1,11 @@
+/** The groups of routes in the OpenAPI document. */
+export const TAGS = {
+  tokens: 'Register, log in, refresh and log out.',
+  sessions: 'List and end the sessions of the user.',
+  users: 'The user of the access token.',
+  errors: 'The catalog of error codes.',
+  documents: 'Documents for programs, in formats that other standards define.',
+  health: 'Whether the service runs and can serve requests.',
+} as const;
+
+export type Tag = keyof typeof TAGS;

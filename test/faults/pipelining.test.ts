@@ -61,6 +61,8 @@ describe('pipelined requests', () => {
     const echo = route(
       {
         name: 'echo',
+        tag: 'health',
+        summary: 'A test',
         method: 'POST',
         path: '/echo',
         auth: 'public',

@@ -18,6 +18,8 @@ const routes = [probe(() => 'payload')];
 const upload = route(
   {
     name: 'upload',
+    tag: 'health',
+    summary: 'A test',
     method: 'POST',
     path: '/upload',
     auth: 'public',

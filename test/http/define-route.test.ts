@@ -3,7 +3,14 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import { route } from '../../src/adapters/http/routing/define-route.ts';
 import type { AccessClaims } from '../../src/domain/tokens.ts';
 
-const minimal = { name: 'probe', method: 'GET', path: '/probe', response: { data: v.null() } } as const;
+const minimal = {
+  name: 'probe',
+  tag: 'health',
+  summary: 'A test',
+  method: 'GET',
+  path: '/probe',
+  response: { data: v.null() },
+} as const;
 const ALWAYS = [
   'CLIENT_PARAMS_VALIDATION_FAILED',
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',

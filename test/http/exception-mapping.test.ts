@@ -192,6 +192,8 @@ describe('a client that hangs up', () => {
   const upload = route(
     {
       name: 'upload',
+      tag: 'health',
+      summary: 'A test',
       method: 'POST',
       path: '/upload',
       auth: 'public',

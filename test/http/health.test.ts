@@ -5,6 +5,7 @@ import { systemClock } from '../../src/adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
 import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import { type Check, healthRoutes } from '../../src/adapters/http/routes/health.ts';
+import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
@@ -13,6 +14,7 @@ import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
+import { watched } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -23,9 +25,14 @@ const configOf = (env: Readonly<Record<string, string>>) => ({
   keys: testKeys(),
 });
 
-const serve = async (handlers: HttpHandlers) => {
-  const { address, close } = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
-  return { http: request(`http://127.0.0.1:${address.port}`), close };
+const serve = async (served: HttpHandlers, routes: readonly Route[]) => {
+  const { handlers, assertDocumented } = watched(served, routes);
+  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout: 30_000 });
+  const close = async () => {
+    await server.close();
+    assertDocumented();
+  };
+  return { http: request(`http://127.0.0.1:${server.address.port}`), close };
 };
 
 const servers: { close(): Promise<void> }[] = [];
@@ -36,8 +43,9 @@ afterEach(async () => {
 
 /** The health routes with the given checks. */
 const withChecks = async (checks: readonly Check[], logger = silent) => {
+  const routes = healthRoutes(checks);
   const server = await serve(
-    createApp(healthRoutes(checks), {
+    createApp(routes, {
       ...configOf({ DATABASE_URL: 'memory:' }),
       logger,
       sampling: logSampling(logger),
@@ -48,6 +56,7 @@ const withChecks = async (checks: readonly Check[], logger = silent) => {
       redis: null,
       detailedRequestLog: false,
     }),
+    routes,
   );
   servers.push(server);
   return server.http;
@@ -79,7 +88,7 @@ describe('the service over a database', () => {
   beforeAll(async () => {
     await copyEmbedded(path, { migrated: true });
     service = await compose(configOf({ DATA_DIR: path }), silent);
-    server = await serve(service.http);
+    server = await serve(service.http, service.routes);
     http = server.http;
   });
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
+import { watched } from '../support/openapi/watched.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 
 /** SPEC "Key configuration": the four keys come from the environment, as PEM. */
@@ -27,12 +28,14 @@ const isSignedWith = (publicKey: string, token: string): boolean => {
 describe('the public keys of the environment', () => {
   let service: Service;
   let server: Awaited<ReturnType<typeof listen>>;
+  let answers: ReturnType<typeof watched>;
   let pairs: { readonly access: string; readonly refresh: string }[];
   beforeAll(async () => {
     const config = parseConfig(ENV);
     const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
     service = await compose(config, logger, { ports: { hasher: bcryptPasswordHasher({ cost: 4 }) } });
-    server = await listen(service.http, config);
+    answers = watched(service.http, service.routes);
+    server = await listen(answers.handlers, config);
 
     const http = request(`http://127.0.0.1:${server.address.port}`);
     const person = aPerson();
@@ -48,6 +51,7 @@ describe('the public keys of the environment', () => {
   });
   afterAll(async () => {
     await server.close();
+    answers.assertDocumented();
     await service.close();
   });
 

@@ -86,6 +86,8 @@ const limited = (requests: number) => ({
 const guarded = route(
   {
     name: 'guarded',
+    tag: 'health',
+    summary: 'A test',
     method: 'POST',
     path: '/guarded',
     request: { body: v.object({ name: v.string() }) },
@@ -140,7 +142,15 @@ describe('the stages refuse in order', () => {
 describe('every error', () => {
   const hanging = probe(() => new Promise(() => undefined), { path: '/hanging', name: 'hanging' });
   const wrong = route(
-    { name: 'wrong', method: 'GET', path: '/wrong', auth: 'public', response: { data: v.object({ a: v.string() }) } },
+    {
+      name: 'wrong',
+      tag: 'health',
+      summary: 'A test',
+      method: 'GET',
+      path: '/wrong',
+      auth: 'public',
+      response: { data: v.object({ a: v.string() }) },
+    },
     // A payload that does not match its schema does not compile.
     () => ({ a: 1 }) as never,
   );

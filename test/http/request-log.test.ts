@@ -61,6 +61,8 @@ describe('the level of a request', () => {
     const validated = route(
       {
         name: 'validated',
+        tag: 'health',
+        summary: 'A test',
         method: 'GET',
         path: '/validated',
         auth: 'public',

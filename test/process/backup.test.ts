@@ -1,8 +1,8 @@
 import { cpSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import request from 'supertest';
 import { afterAll, describe, expect, it } from 'vitest';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -23,13 +23,13 @@ describe('a copy of the data directory', () => {
   });
 
   const login = ({ url }: RunningService) =>
-    request(url).post('/auth/login').send({ account: person.email, password: person.password });
+    documentedHttp(url).post('/auth/login').send({ account: person.email, password: person.password });
   const refresh = ({ url }: RunningService, cookie: string) =>
-    request(url).post('/auth/refresh-token').set('Cookie', cookie);
+    documentedHttp(url).post('/auth/refresh-token').set('Cookie', cookie);
 
   it('restores users, sessions and keys, if the service was stopped', async () => {
     const first = await start(original);
-    const { body, headers } = await request(first.url).post('/auth/register').send(person);
+    const { body, headers } = await documentedHttp(first.url).post('/auth/register').send(person);
     const registered = cookiePair(refreshCookieOf({ headers }));
     const rotated = cookiePair(refreshCookieOf(await refresh(first, registered)));
     expect(await first.stop()).toEqual({ code: 0, signal: null });
@@ -37,7 +37,9 @@ describe('a copy of the data directory', () => {
     rmSync(original, { recursive: true });
 
     const restored = await start(backup);
-    const me = await request(restored.url).get('/users/me').set('Authorization', `Bearer ${body.data.accessToken}`);
+    const me = await documentedHttp(restored.url)
+      .get('/users/me')
+      .set('Authorization', `Bearer ${body.data.accessToken}`);
     expect(me.body.data).toEqual(body.data.user);
     expect((await refresh(restored, rotated)).status).toBe(200);
     expect((await login(restored)).status).toBe(200);
@@ -45,7 +47,7 @@ describe('a copy of the data directory', () => {
 
   it('keeps the passwords, but not the sessions, without the keys', async () => {
     const before = await start(join(directory.path, 'with-keys'));
-    const registered = await request(before.url).post('/auth/register').send(person);
+    const registered = await documentedHttp(before.url).post('/auth/register').send(person);
     await before.stop();
     const copy = join(directory.path, 'without-keys');
     cpSync(join(directory.path, 'with-keys'), copy, { recursive: true });

@@ -4,6 +4,7 @@ import request from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -38,7 +39,7 @@ describe('the metrics', () => {
   const scrape = async () => (await request(`http://127.0.0.1:${port}`).get('/metrics').expect(200)).text;
 
   it('count requests by route and status, and refreshes by outcome', async () => {
-    const http = request(service.url);
+    const http = documentedHttp(service.url);
     const cookie = cookiePair(refreshCookieOf(await http.post('/auth/register').send(aPerson()).expect(201)));
     await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
     await http.post('/auth/refresh-token').set('Cookie', cookie).expect(401);
@@ -70,7 +71,7 @@ describe('the metrics', () => {
 
   // Proves: operator-6
   it('are not served on the port of the service', async () => {
-    await request(service.url).get('/metrics').expect(404);
+    await documentedHttp(service.url).get('/metrics').expect(404);
   });
 
   it('prevent the service from starting when their port is taken', async () => {

@@ -1,8 +1,8 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import request from 'supertest';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -18,24 +18,24 @@ describe('the service on its embedded database', () => {
 
   const messagesOf = ({ stdout }: RunningService) => stdout.map((line) => JSON.parse(line).msg);
   const login = ({ url }: RunningService) =>
-    request(url).post('/auth/login').send({ account: person.email, password: person.password });
+    documentedHttp(url).post('/auth/login').send({ account: person.email, password: person.password });
 
   // Proves: user-10
   it('starts on an empty directory, and keeps users, sessions and keys over a restart', async () => {
     service = await runService(env);
     expect(messagesOf(service)).toContain('Preparing the database …');
-    const registered = await request(service.url).post('/auth/register').send(person);
+    const registered = await documentedHttp(service.url).post('/auth/register').send(person);
     expect(registered.status).toBe(201);
     const cookie = cookiePair(refreshCookieOf(registered));
     expect(await service.stop()).toEqual({ code: 0, signal: null });
 
     service = await runService(env);
     expect(messagesOf(service)).not.toContain('Preparing the database …');
-    const me = await request(service.url)
+    const me = await documentedHttp(service.url)
       .get('/users/me')
       .set('Authorization', `Bearer ${registered.body.data.accessToken}`);
     expect(me.body.data).toEqual(registered.body.data.user);
-    const refreshed = await request(service.url).post('/auth/refresh-token').set('Cookie', cookie);
+    const refreshed = await documentedHttp(service.url).post('/auth/refresh-token').set('Cookie', cookie);
     expect(refreshed.status).toBe(200);
     expect((await login(service)).status).toBe(200);
   });
@@ -59,11 +59,11 @@ describe('the service on its embedded database', () => {
   it('keeps acknowledged data when it is killed', async () => {
     service ??= await runService(env);
     const other = aPerson();
-    expect((await request(service.url).post('/auth/register').send(other)).status).toBe(201);
+    expect((await documentedHttp(service.url).post('/auth/register').send(other)).status).toBe(201);
     expect(await service.stop('SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' });
 
     service = await runService(env);
-    const again = await request(service.url)
+    const again = await documentedHttp(service.url)
       .post('/auth/login')
       .send({ account: other.username, password: other.password });
     expect(again.status).toBe(200);
@@ -78,7 +78,7 @@ describe('the service on its embedded database', () => {
   // Proves: asvs-16.2.3
   it('logs one line of JSON for each request, with the id that the client received', async () => {
     service ??= await runService({ ...env, LOG_LEVEL: 'debug' });
-    const response = await request(service.url).get('/errors').set('svc-request-id', 'from-the-client');
+    const response = await documentedHttp(service.url).get('/errors').set('svc-request-id', 'from-the-client');
     expect(response.headers['svc-request-id']).toBe('from-the-client');
     await service.stop();
     const lines = service.stdout.map((line): Record<string, unknown> => JSON.parse(line));

@@ -147,7 +147,10 @@ describe('required', () => {
 
   // Proves: service-8, guard-6, network-4, asvs-6.3.4, asvs-8.2.1
   it('is the default', async () => {
-    const silent = route({ name: 'silent', method: 'GET', path: '/probe', response: { data: v.null() } }, () => null);
+    const silent = route(
+      { name: 'silent', tag: 'health', summary: 'A test', method: 'GET', path: '/probe', response: { data: v.null() } },
+      () => null,
+    );
     const app = await stageApp([silent], { authenticate: authenticate({ tokens, clock }), clock });
     await ask(app, null).expect(401);
     await ask(app, `Bearer ${VALID}`).expect(200);

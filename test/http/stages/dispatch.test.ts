@@ -10,6 +10,8 @@ const remove = probe(() => 'removed', { name: 'remove', method: 'DELETE', path: 
 const one = route(
   {
     name: 'one',
+    tag: 'health',
+    summary: 'A test',
     method: 'GET',
     path: '/things/:name',
     auth: 'public',
@@ -21,6 +23,8 @@ const one = route(
 const asked = route(
   {
     name: 'asked',
+    tag: 'health',
+    summary: 'A test',
     method: 'GET',
     path: '/asked',
     auth: 'public',

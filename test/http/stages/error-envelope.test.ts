@@ -159,6 +159,7 @@ describe('an undeclared error code', () => {
     expect(body.code).toBe('DB_RECORD_NOT_FOUND');
     const report = { level: 'error', route: 'probe', code: 'DB_RECORD_NOT_FOUND' };
     expect(reports(app)).toEqual([expect.objectContaining(report)]);
+    expect(app.undocumented()).toEqual([expect.stringContaining('GET /probe 404: ')]);
   });
 
   it.each(['test', 'production'] as const)(

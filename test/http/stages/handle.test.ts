@@ -12,6 +12,8 @@ describe('a handler', () => {
     const all = route(
       {
         name: 'all',
+        tag: 'health',
+        summary: 'A test',
         method: 'POST',
         path: '/all/:id',
         request: {

@@ -17,6 +17,8 @@ const Params = v.object({ id: v.pipe(v.string(), v.regex(/^\d+$/, 'must be a num
 const post = route(
   {
     name: 'post',
+    tag: 'health',
+    summary: 'A test',
     method: 'POST',
     path: '/items/:id',
     auth: 'public',
@@ -29,6 +31,8 @@ const post = route(
 const any = route(
   {
     name: 'any',
+    tag: 'health',
+    summary: 'A test',
     method: 'POST',
     path: '/any',
     auth: 'public',

@@ -12,7 +12,18 @@ const Data = v.object({
 /** A route with a payload that may not match its schema. */
 const returning = (payload: unknown, data: v.GenericSchema = Data) =>
   stageApp([
-    route({ name: 'probe', method: 'GET', path: '/probe', auth: 'public', response: { data } }, () => payload),
+    route(
+      {
+        name: 'probe',
+        tag: 'health',
+        summary: 'A test',
+        method: 'GET',
+        path: '/probe',
+        auth: 'public',
+        response: { data },
+      },
+      () => payload,
+    ),
   ]);
 
 describe('a payload', () => {
@@ -36,6 +47,7 @@ describe('a payload', () => {
       v.pipe(
         v.number(),
         v.transform((time) => new Date(time).toISOString()),
+        v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
       ),
     );
     expect((await http.get('/probe').expect(200)).body.data).toBe('1970-01-01T00:00:00.000Z');
@@ -67,7 +79,15 @@ describe('a payload', () => {
   // Proves: request-27
   it('that does not match its schema is answered 500, whatever status the route declares', async () => {
     const created = route(
-      { name: 'made', method: 'POST', path: '/x', auth: 'public', response: { status: 201, data: v.unknown() } },
+      {
+        name: 'made',
+        tag: 'health',
+        summary: 'A test',
+        method: 'POST',
+        path: '/x',
+        auth: 'public',
+        response: { status: 201, data: v.unknown() },
+      },
       () => null,
     );
     const broken = { ...created, response: { status: 201, data: v.string() } };

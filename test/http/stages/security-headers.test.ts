@@ -11,9 +11,20 @@ const HEADERS = {
 };
 const A_YEAR = 31_536_000;
 
-const guarded = route({ name: 'guarded', method: 'GET', path: '/guarded', response: { data: v.null() } }, () => null);
+const guarded = route(
+  { name: 'guarded', tag: 'health', summary: 'A test', method: 'GET', path: '/guarded', response: { data: v.null() } },
+  () => null,
+);
 const created = route(
-  { name: 'created', method: 'POST', path: '/created', auth: 'public', response: { status: 201, data: v.null() } },
+  {
+    name: 'created',
+    tag: 'health',
+    summary: 'A test',
+    method: 'POST',
+    path: '/created',
+    auth: 'public',
+    response: { status: 201, data: v.null() },
+  },
   () => null,
 );
 const hanging = probe(() => new Promise(() => undefined), { name: 'hanging', path: '/hanging' });

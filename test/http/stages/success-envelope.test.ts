@@ -44,7 +44,15 @@ describe('the success envelope', () => {
 
   it('is sent with the status that the route declares', async () => {
     const created = route(
-      { name: 'created', method: 'POST', path: '/x', auth: 'public', response: { status: 201, data: v.null() } },
+      {
+        name: 'created',
+        tag: 'health',
+        summary: 'A test',
+        method: 'POST',
+        path: '/x',
+        auth: 'public',
+        response: { status: 201, data: v.null() },
+      },
       () => null,
     );
     const { http } = await stageApp([created]);
@@ -69,6 +77,8 @@ const document = (payload: unknown, type = 'application/example+json') =>
   route(
     {
       name: 'document',
+      tag: 'health',
+      summary: 'A test',
       method: 'GET',
       path: '/document',
       auth: 'public',

@@ -20,6 +20,8 @@ describe('the start time', () => {
     const upload = route(
       {
         name: 'upload',
+        tag: 'health',
+        summary: 'A test',
         method: 'POST',
         path: '/upload',
         auth: 'public',

@@ -8,6 +8,7 @@ import { type Config, parseConfig } from '../../../src/infrastructure/config.ts'
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { testKeys } from '../keys.ts';
+import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
 
 const KEYS = testKeys();
@@ -23,7 +24,7 @@ export type TestService = Pick<Service, 'routes' | 'ports'> & {
   readonly browser: () => ReturnType<typeof request.agent>;
   /** All log lines so far, from level `trace` on. */
   readonly logs: readonly LogLine[];
-  /** Stops the service. Throws when a route has returned a code that it does not declare. */
+  /** Stops the service. Throws when an answer was not as the OpenAPI document says, or had a code that its route does not declare. */
   readonly close: () => Promise<void>;
 };
 
@@ -60,7 +61,8 @@ export const startService = async (
   );
   const service = await compose(config, logger, { ports: { ...parts.ports, ...overrides } });
   if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
-  const server = await listen(service.http, config);
+  const { handlers, assertDocumented } = watched(service.http, service.routes);
+  const server = await listen(handlers, config);
   const url = `http://127.0.0.1:${server.address.port}`;
   return {
     ...service,
@@ -74,6 +76,7 @@ export const startService = async (
       await service.close();
       await parts.remove();
       const undeclared = logs.filter(({ msg, reason }) => /^undeclared error code/m.test(`${msg}\n${reason}`));
+      assertDocumented();
       if (undeclared.length > 0) throw new Error(`undeclared error codes: ${JSON.stringify(undeclared)}`);
     },
   };

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import request from 'supertest';
 import * as v from 'valibot';
@@ -12,6 +13,7 @@ import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
 import { CATALOG, type ErrorCode } from '../../../src/domain/errors/catalog.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { watched } from '../openapi/watched.ts';
 import type { LogLine } from './service.ts';
 
 export type StageDeps = HttpDeps & { readonly trustProxy: number };
@@ -50,6 +52,8 @@ export type StageApp = {
   /** supertest for the listening application. */
   readonly http: ReturnType<typeof request>;
   readonly logs: readonly LogLine[];
+  /** The answers so far that are not as the OpenAPI document of the routes says. Any that is left fails the test at its end. */
+  readonly undocumented: () => string[];
 };
 
 /**
@@ -62,10 +66,14 @@ export const stageApp = async (
   requestTimeout = 30_000,
 ): Promise<StageApp> => {
   const { logs, ...deps } = stageDeps(given);
-  const server = await listen(createApp(routes, deps), { host: '127.0.0.1', port: 0, requestTimeout });
-  onTestFinished(server.close);
+  const { handlers, assertDocumented, undocumented } = watched(createApp(routes, deps), routes);
+  const server = await listen(handlers, { host: '127.0.0.1', port: 0, requestTimeout });
+  onTestFinished(async () => {
+    await server.close();
+    assertDocumented();
+  });
   const url = `http://127.0.0.1:${server.address.port}`;
-  return { url, http: request(url), logs };
+  return { url, http: request(url), logs, undocumented };
 };
 
 type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle'>> & {
@@ -75,17 +83,24 @@ type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle
 // Object.keys() returns strings, whatever the type of the object's keys.
 // `Object.keys` is typed to return any strings.
 const EVERY_CODE = Object.keys(CATALOG) as ErrorCode[];
+const EVERY_ERROR_STATUS = Object.keys(STATUS_CODES)
+  .map(Number)
+  .filter((status) => status >= 400);
 
 /** A public route without input, which declares every error code; `GET /probe` by default. */
 export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, given: Probe = {}): Route =>
   route(
     {
       name: 'probe',
+      tag: 'health',
+      summary: 'A test',
       method: 'GET',
       path: '/probe',
       auth: 'public',
-      response: { data: v.unknown() },
+      response: { data: v.optional(v.unknown(), null) },
       errors: EVERY_CODE,
+      httpStatuses: EVERY_ERROR_STATUS,
+      cookie: { writes: 'clears' },
       ...given,
     },
     handler,

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
-import request from 'supertest';
+import { documentedHttp, type Http } from '../openapi/documented-http.ts';
 import { DEVELOPMENT } from './environments.ts';
 import { type RunningService, runService } from './process.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../../../examples/sqlite-storage/main.ts', import.meta.url));
 
 /** A process of the example, and supertest against it. */
-export type ExampleProcess = RunningService & { readonly http: ReturnType<typeof request> };
+export type ExampleProcess = RunningService & { readonly http: Http };
 
 /** Starts `examples/sqlite-storage`, or a copy of it, in a process of its own, without limits. */
 export const startExample = async (
@@ -15,5 +15,5 @@ export const startExample = async (
 ): Promise<ExampleProcess> => {
   const off = { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' };
   const service = await runService({ ...DEVELOPMENT, ...off, ...env }, [], program);
-  return { ...service, http: request(service.url) };
+  return { ...service, http: documentedHttp(service.url) };
 };

@@ -1,5 +1,5 @@
-import request from 'supertest';
 import { afterAll, beforeAll, vi } from 'vitest';
+import { documentedHttp, type Http } from '../openapi/documented-http.ts';
 import { postgresOfTheTests, redisOfTheTests } from '../servers/of-the-tests.ts';
 import { createDatabase } from '../storage/databases.ts';
 import { takeRedisDatabase } from '../storage/redis-databases.ts';
@@ -10,7 +10,7 @@ import { type RunningService, runService } from './process.ts';
 export const canShare = (): boolean => postgresOfTheTests() !== undefined && redisOfTheTests() !== undefined;
 
 /** An instance of the service in a process of its own, and supertest against it. */
-export type Instance = RunningService & { readonly http: ReturnType<typeof request> };
+export type Instance = RunningService & { readonly http: Http };
 
 /**
  * Two processes of the service in production, started at the same time with one empty database and one empty Redis, for a
@@ -33,7 +33,7 @@ export const twoInstances = (
     const start = async (ahead: number, index: number) => {
       const service = await runService({ ...UNLIMITED, ...parts, ...clockAhead(ahead), ...env });
       cleanups.push(() => service.stop('SIGKILL'));
-      instances[index] = { ...service, http: request(service.url) };
+      instances[index] = { ...service, http: documentedHttp(service.url) };
     };
     // If one does not start, the other one has to be stopped.
     for (const outcome of await Promise.allSettled(clocks.map(start))) {

@@ -1,0 +1,52 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { describe, expect, it } from 'vitest';
+import { isJson, type Json } from '../../src/adapters/http/openapi/components.ts';
+import { readText } from '../support/checkout/repository.ts';
+import { asText, currentDocument, DOCUMENT } from '../support/openapi/current-document.ts';
+
+const document = await currentDocument();
+
+/** Problems that the linter reports, with every rule of its strictest set and no exceptions. It reads no file and no network. */
+const problemsOf = async (source: string): Promise<string[]> => {
+  const config = await createConfig({ extends: ['recommended-strict'] });
+  const problems = await lintFromString({ source, absoluteRef: DOCUMENT, config });
+  return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
+};
+
+const operations = Object.entries(document.paths as Record<string, Record<string, Json>>).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ title: `${method.toUpperCase()} ${path}`, operation })),
+);
+
+describe('the OpenAPI document', () => {
+  it('is docs/openapi.json, which `npm run docs` writes', () => {
+    expect(asText(document)).toBe(readText(DOCUMENT));
+  });
+
+  it('satisfies the linter', async () => {
+    expect(await problemsOf(asText(document))).toEqual([]);
+  });
+
+  it.each([
+    ['an unknown reference', (text: string) => text.replace('schemas/Context"', 'schemas/Contex"')],
+    ['an example that is not one', (text: string) => text.replace('"username": "ada"', '"username": 1')],
+    ['no operationId', (text: string) => text.replace('"operationId": "register",', '')],
+  ])('would not satisfy it with %s', async (_what, spoilt) => {
+    const text = asText(document);
+    expect(spoilt(text)).not.toBe(text);
+    expect(await problemsOf(spoilt(text))).not.toEqual([]);
+  });
+
+  it.each(operations)('has examples of $title: its body, its success, and each code', ({ operation }) => {
+    const { requestBody, responses } = operation as { requestBody?: Json; responses: Record<string, Json> };
+    const media = [requestBody, ...Object.values(responses)].flatMap((each) =>
+      isJson(each?.content) ? Object.values<unknown>(each.content) : [],
+    ) as Json[];
+    for (const { example, examples, schema } of media) {
+      if (examples === undefined) expect(example).toBeDefined();
+      else
+        expect(Object.keys(examples as Json)).toHaveLength(
+          ((schema as Json).oneOf as unknown[] | undefined)?.length ?? 1,
+        );
+    }
+  });
+});

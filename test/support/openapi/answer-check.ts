@@ -1,0 +1,141 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { isJson, type Json } from '../../../src/adapters/http/openapi/components.ts';
+import { openApiDocument } from '../../../src/adapters/http/openapi/document.ts';
+import { templateOf } from '../../../src/adapters/http/openapi/operation.ts';
+import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
+import { FALLBACK } from '../../../src/adapters/http/stages/dispatch.ts';
+
+export type Answer = {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+};
+
+/** @returns what is wrong with an answer by the OpenAPI document; nothing is wrong with one that is as documented. */
+export type AnswerCheck = (method: string, target: string, answer: Answer) => string[];
+
+/** These are sent only if the document says so. The others, such as those of CORS, are the same for all routes. */
+const DECLARED_HEADERS = ['set-cookie', 'retry-after', 'www-authenticate', 'allow', 'etag', 'accept-encoding'];
+
+/** Answers are checked against an OpenAPI document, in which no object may have additional members. */
+export const answerCheck = (described: Json): AnswerCheck => {
+  const document = withFallback(described);
+  const schemas = schemaValidator(document);
+  const operationOf = operationFinder(document);
+  return (method, target, { status, headers, body }) => {
+    // A preflight or another OPTIONS has no operation (ADR 0010), unless it is refused.
+    if (method === 'OPTIONS' && status === 204) return body === '' ? [] : ['a body'];
+    const [response, pointer] = at(document, ['paths', ...operationOf(method, target), 'responses', String(status)]);
+    if (!isJson(response)) return [`status ${status} is not declared`];
+    const problems = headerProblems(document, response, headers);
+    if (method === 'HEAD' || response.content === undefined) return body === '' ? problems : [...problems, 'a body'];
+    return [
+      ...problems,
+      ...contentProblems(response.content as Json, `${pointer}/content`, { headers, body }, schemas),
+    ];
+  };
+};
+
+/** The same for the document of routes. */
+export const answerCheckOf = (routes: readonly Route[]): AnswerCheck => answerCheck(openApiDocument(routes, SETTINGS));
+
+const SETTINGS = { baseUrl: 'https://auth.example.org', version: '1.2.3' };
+const FALLBACK_OPERATION = [templateOf(FALLBACK), 'get'];
+
+/** Requests that no route has are answered as the declaration of the fallback says. */
+const withFallback = (document: Json): Json => {
+  const { paths, components } = openApiDocument([FALLBACK], SETTINGS) as Record<string, Record<string, Json>>;
+  const own = document.components as Record<string, Json>;
+  const kinds = new Set([...Object.keys(own), ...Object.keys(components ?? {})]);
+  return {
+    ...document,
+    paths: { ...(document.paths as Json), ...paths },
+    components: Object.fromEntries([...kinds].map((kind) => [kind, { ...components?.[kind], ...own[kind] }])),
+  };
+};
+
+/** The path of an operation in the document; that of the fallback for what no route has. */
+const operationFinder = (document: Json) => {
+  const patterns = Object.entries(document.paths as Json).map(([template, item]) => ({
+    template,
+    item: item as Json,
+    // The router compares without regard to case.
+    pattern: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`, 'i'),
+  }));
+  return (method: string, target: string): string[] => {
+    const path = target.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/s, '');
+    const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
+    const found = patterns.find(({ item, pattern }) => wanted in item && pattern.test(path));
+    return found === undefined ? FALLBACK_OPERATION : [found.template, wanted];
+  };
+};
+
+const at = (document: Json, path: readonly string[]): [value: unknown, pointer: string] => [
+  path.reduce<unknown>((node, name) => (isJson(node) ? node[name] : undefined), document),
+  path.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join(''),
+];
+
+const headerProblems = (document: Json, response: Json, headers: Answer['headers']): string[] => {
+  const declared = Object.entries(response.headers as Readonly<Record<string, Json>>).map(([name, { $ref }]) => {
+    const [header] = at(document, String($ref).slice(2).split('/'));
+    return { name: name.toLowerCase(), required: (header as Json).required === true };
+  });
+  const missing = declared.filter(({ name, required }) => required && headers[name] === undefined);
+  const known = new Set(declared.map(({ name }) => name));
+  const extra = DECLARED_HEADERS.filter((name) => headers[name] !== undefined && !known.has(name));
+  return [
+    ...missing.map(({ name }) => `no header ${name}`),
+    ...extra.map((name) => `the header ${name} is not declared`),
+  ];
+};
+
+type SchemaValidator = (pointer: string) => ValidateFunction;
+
+const contentProblems = (
+  content: Json,
+  pointer: string,
+  { headers, body }: Omit<Answer, 'status'>,
+  validatorOf: SchemaValidator,
+): string[] => {
+  const type = String(headers['content-type']).replace(/;.*/, '');
+  if (!(type in content)) return [`the media type ${type} is not declared`];
+  const [, encoded] = at({}, [type]);
+  const validate = validatorOf(`${pointer}${encoded}/schema`);
+  const value = /\bjson$/.test(type) ? parsed(body) : body;
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(' '),
+  );
+};
+
+const parsed = (body: string): unknown => {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Compiles each schema of the document once, when it is first needed. */
+const schemaValidator = (document: Json): SchemaValidator => {
+  const ajv = new Ajv2020({ strict: false, validateFormats: true });
+  // The types of this CommonJS package do not match what Node imports.
+  (formats as unknown as (ajv: Ajv2020) => void)(ajv);
+  ajv.addSchema(closed(document) as Json, 'document');
+  const compiled = new Map<string, ValidateFunction>();
+  return (pointer) => {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `document#${pointer}` });
+    compiled.set(pointer, validate);
+    return validate;
+  };
+};
+
+/** The document without additional members in any object that lists its members. */
+const closed = (node: unknown): unknown => {
+  if (Array.isArray(node)) return node.map(closed);
+  if (!isJson(node)) return node;
+  const inner = Object.fromEntries(Object.entries(node).map(([name, value]) => [name, closed(value)]));
+  return node.type === 'object' && isJson(node.properties) ? { additionalProperties: false, ...inner } : inner;
+};

@@ -1,0 +1,24 @@
+import type { Json } from '../../../src/adapters/http/openapi/components.ts';
+import { openApiDocument } from '../../../src/adapters/http/openapi/document.ts';
+import { compose } from '../../../src/infrastructure/compose.ts';
+import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { VERSION } from '../../../src/infrastructure/version.ts';
+import { testKeys } from '../keys.ts';
+
+export const DOCUMENT = 'docs/openapi.json';
+/** The document of the last release: what its clients rely on. */
+export const RELEASED_DOCUMENT = 'docs/openapi.released.json';
+
+const BASE_URL = 'https://auth.example.org';
+
+/** The document of the service as the code declares it now. */
+export const currentDocument = async (): Promise<Json> => {
+  const config = parseConfig({ NODE_ENV: 'test', DATABASE_URL: 'memory:', BASE_URL });
+  const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
+  const service = await compose({ ...config, keys: testKeys() }, logger);
+  await service.close();
+  return openApiDocument(service.routes, { baseUrl: BASE_URL, version: VERSION });
+};
+
+export const asText = (document: Json): string => `${JSON.stringify(document, null, 2)}\n`;

@@ -62,7 +62,7 @@ export type Unwrapped = {
 };
 
 /** How a route uses the cookie of the refresh token. */
-export type CookieUse = {
+type CookieUse = {
   /** `optional`: the route works without it. */
   readonly reads?: 'optional' | 'required';
   /** `sets`: with every success. `clears`: unless another site caused the request. */

@@ -27,16 +27,22 @@ export const answerCheck = (described: Json): AnswerCheck => {
   return (method, target, { status, headers, body }) => {
     // A preflight or another OPTIONS has no operation (ADR 0010), unless it is refused.
     if (method === 'OPTIONS' && status === 204) return body === '' ? [] : ['a body'];
-    const [response, pointer] = at(document, ['paths', ...operationOf(method, target), 'responses', String(status)]);
-    if (!isJson(response)) return [`status ${status} is not declared`];
-    const problems = headerProblems(document, response, headers);
-    if (method === 'HEAD' || response.content === undefined) return body === '' ? problems : [...problems, 'a body'];
-    return [
-      ...problems,
-      ...contentProblems(response.content as Json, `${pointer}/content`, { headers, body }, schemas),
-    ];
+    const problemsBy = (operation: readonly string[]): string[] => {
+      const [response, pointer] = at(document, ['paths', ...operation, 'responses', String(status)]);
+      if (!isJson(response)) return [`status ${status} is not declared`];
+      const problems = headerProblems(document, response, headers);
+      if (method === 'HEAD' || response.content === undefined) return body === '' ? problems : [...problems, 'a body'];
+      const content = contentProblems(response.content as Json, `${pointer}/content`, { headers, body }, schemas);
+      return [...problems, ...content];
+    };
+    const problems = problemsBy(operationOf(method, target));
+    // Koa may read another path than this check from a target that is no URI.
+    return URI.test(target) || problems.length === 0 ? problems : problemsBy(FALLBACK_OPERATION);
   };
 };
+
+/** RFC 3986 §2: its characters, without those of a fragment. */
+const URI = /^(?:[\w.~:/?@!$&'()*+,;=-]|%[\da-f]{2})*$/i;
 
 /** The same for the document of routes. */
 export const answerCheckOf = (routes: readonly Route[]): AnswerCheck => answerCheck(openApiDocument(routes, SETTINGS));

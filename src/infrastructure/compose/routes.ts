@@ -1,5 +1,6 @@
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
+import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
@@ -17,6 +18,7 @@ import { type LoginDeps, login } from '../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../application/use-cases/register.ts';
+import { readClientModule } from './client-module.ts';
 import { VERSION } from '../version.ts';
 
 /** What the use cases need. */
@@ -47,6 +49,7 @@ export const declareRoutes = (
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
     ...errorRoutes(baseUrl),
     ...keySetRoutes(keySet),
+    ...clientRoutes(readClientModule()),
     ...healthRoutes(checks),
     ...openApiRoutes(() => routes, { baseUrl, version: VERSION }),
   ];

@@ -58,7 +58,7 @@ export const successHeadersOf = ({ cookie, response }: Route, components: Compon
   referTo(
     [
       ...ALWAYS,
-      ...(response.unwrapped?.etag === true ? (['ETag'] as const) : []),
+      ...(response.unwrapped !== undefined ? (['ETag'] as const) : []),
       ...(cookie.writes === undefined ? [] : COOKIE[cookie.writes]),
     ],
     components,

@@ -22,9 +22,8 @@ const successes = (route: Route, settings: DocumentSettings, components: Compone
   const headers = successHeadersOf(route, components);
   const content = { [mediaTypeOf(route)]: successContent(route, settings, components) };
   const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
-  return unwrapped?.etag === true
-    ? [success, [304, { description: 'The client has the content.', headers }]]
-    : [success];
+  if (unwrapped === undefined) return [success];
+  return [success, [304, { description: 'The client has the content.', headers }]];
 };
 
 /** Without its parameters. */

@@ -19,7 +19,8 @@ export type AuthUseCases = {
 };
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
-const SignedIn = v.object({ accessToken: AccessToken, user: PublicUserJson });
+export const SignedIn = v.object({ accessToken: AccessToken, user: PublicUserJson });
+export const Refreshed = v.object({ accessToken: AccessToken });
 
 /** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0024. */
 const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
@@ -81,7 +82,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       path: '/auth/refresh-token',
       cookie: { reads: 'required', writes: 'sets' },
       auth: 'public',
-      response: { data: v.object({ accessToken: AccessToken }) },
+      response: { data: Refreshed },
       errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
     },
     async ({ signal }, ctx) => {

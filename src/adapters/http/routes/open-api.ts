@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { type Route, route } from '../routing/define-route.ts';
 
@@ -24,8 +23,7 @@ export const openApiRoutes = (routes: () => readonly Route[], settings: Settings
   const document = once(async () => {
     // Most processes never need it.
     const { openApiDocument } = await import('../openapi/document.ts');
-    const text = JSON.stringify(openApiDocument(routes(), settings));
-    return { text, etag: createHash('sha256').update(text).digest('base64url') };
+    return JSON.stringify(openApiDocument(routes(), settings));
   });
   return [
     route(
@@ -39,14 +37,10 @@ export const openApiRoutes = (routes: () => readonly Route[], settings: Settings
         throttle: 'public',
         response: {
           data: DocumentText,
-          unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}`, etag: true },
+          unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
         },
       },
-      async (_input, ctx) => {
-        const { text, etag } = await document();
-        ctx.etag = etag;
-        return text;
-      },
+      () => document(),
     ),
   ];
 };

@@ -13,7 +13,7 @@ export type SessionUseCases = {
 };
 
 /** Without the ids of its tokens. */
-const SessionJson = v.pipe(
+export const SessionJson = v.pipe(
   v.object({
     id: v.string(),
     createdAt: Timestamp,

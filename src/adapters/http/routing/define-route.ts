@@ -51,14 +51,14 @@ const NO_QUERY = v.pipe(
   v.transform(() => undefined),
 );
 
-/** A response without an envelope, whose format another standard defines (ADR 0023). Errors have their envelope. */
+/** A response without an envelope, whose format another standard defines (ADR 0023). It has an ETag. Errors have their envelope. */
 export type Unwrapped = {
   /** The media type with its parameters. */
   readonly type: string;
   /** The header Cache-Control (RFC 9111 §5.2.2). */
   readonly cacheControl: string;
-  /** Whether the handler sets the header ETag. A request whose If-None-Match has the same one gets 304. */
-  readonly etag?: boolean;
+  /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy). */
+  readonly embeddable?: true;
 };
 
 /** How a route uses the cookie of the refresh token. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { successEnvelopeOf } from '../envelope.ts';
 import { ResponseSerializationFailure } from '../errors/exceptions.ts';
@@ -21,14 +22,17 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.body = toJson(successEnvelopeOf(ctx, ctx.state.payload, clock));
 };
 
-const respondUnwrapped = (ctx: Context, { type, cacheControl, etag }: Unwrapped): void => {
+const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable }: Unwrapped): void => {
   const { payload } = ctx.state;
+  const text = typeof payload === 'string' ? payload : toJson(payload);
   ctx.set('Cache-Control', cacheControl);
-  ctx.body = typeof payload === 'string' ? payload : toJson(payload);
+  if (embeddable) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  ctx.etag = createHash('sha256').update(text).digest('base64url');
+  ctx.body = text;
   // Set last and without `ctx.type`, since Koa would add a charset.
   ctx.set('Content-Type', type);
   // Also removes the body (RFC 9110 §15.4.5).
-  if (etag === true && ctx.fresh) ctx.status = 304;
+  if (ctx.fresh) ctx.status = 304;
 };
 
 /** A bigint, a cycle, or a `toJSON` that throws has no JSON. Koa would find out after this stage has succeeded. */

@@ -1,0 +1,26 @@
+import type { AuthErrorCode, FieldProblem } from './types.ts';
+
+export class AuthError extends Error {
+  declare readonly code: AuthErrorCode;
+  /** Whether the cause is temporary. */
+  declare readonly retryable: boolean;
+  /** Seconds to wait before trying again, if the service has said so. */
+  declare readonly retryAfter: number | null;
+  /** The fields that are not valid. */
+  declare readonly fields: readonly FieldProblem[];
+  /** Names the request in the log of the service. */
+  declare readonly requestId: string | null;
+
+  constructor(
+    code: AuthErrorCode,
+    message: string,
+    cause?: unknown,
+    retryable = false,
+    retryAfter: number | null = null,
+    fields: readonly FieldProblem[] = [],
+    requestId: string | null = null,
+  ) {
+    super(message, { cause });
+    Object.assign(this, { name: 'AuthError', code, retryable, retryAfter, fields, requestId });
+  }
+}

@@ -1,0 +1,3 @@
+export { AuthError } from './auth-error.ts';
+export { createAuthClient } from './create-auth-client.ts';
+export type * from './types.ts';

@@ -1,0 +1,34 @@
+import type { User } from './types.ts';
+
+/** An access token in memory. Times are milliseconds. */
+export type Token = {
+  readonly value: string;
+  readonly user: User;
+  /** By the clock of this machine, of which only differences are used. */
+  readonly at: number;
+  /** How long it remains valid. */
+  readonly left: () => number;
+  /** How long before its end it should be renewed. */
+  readonly margin: number;
+};
+
+const MARGIN = 60_000;
+
+/**
+ * The lifetime is counted from the arrival, so a wrong clock does not matter. `performance.now()` stands still while the machine sleeps,
+ * and `Date.now()` jumps when the clock is set: the larger difference counts, since renewing too early does no harm.
+ */
+export const tokenOf = (value: string, at = Date.now()): Token => {
+  // Base64url; usernames and emails are ASCII, so the text needs no decoding.
+  const [, payload = ''] = value.replaceAll('-', '+').replaceAll('_', '/').split('.');
+  const { iat, exp, user } = JSON.parse(atob(payload)) as { iat: number; exp: number; user: User };
+  const lifetime = (exp - iat) * 1000;
+  const start = performance.now();
+  const left = () => lifetime - Math.max(performance.now() - start, Date.now() - at);
+  return { value, user, at, left, margin: Math.min(MARGIN, lifetime / 5) };
+};
+
+export const isDue = ({ left, margin }: Token): boolean => left() <= margin;
+
+/** `null` without a token, `undefined` if that is not known yet. */
+export const userOf = <None extends null | undefined>(token: Token | None): User | None => (token ? token.user : token);

@@ -1,0 +1,117 @@
+/** What the service sends and takes. `test/client/types.test.ts` holds these types equal to the declarations of its routes. */
+
+export type User = {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  /** ISO 8601, like all times. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+export type Registration = { readonly username: string; readonly email: string; readonly password: string };
+
+export type Credentials = {
+  /** The username or the email. */
+  readonly account: string;
+  readonly password: string;
+};
+
+export type PasswordChange = { readonly currentPassword: string; readonly newPassword: string };
+
+export type SessionInfo = {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  readonly userAgent: string | null;
+  /** The network from which the session was opened. */
+  readonly address: string | null;
+  /** Whether it is the session of this client. */
+  readonly current: boolean;
+};
+
+export type SignedIn = { readonly accessToken: string; readonly user: User };
+export type Refreshed = { readonly accessToken: string };
+
+/** A field of a request that is not valid. */
+export type FieldProblem = { readonly field: string; readonly message: string; readonly code: string };
+
+/** The error codes of the service. */
+export type ServiceCode =
+  | 'CLIENT_PARAMS_VALIDATION_FAILED'
+  | 'AUTH_CREDENTIALS_INVALID'
+  | 'AUTH_TOKEN_INVALID'
+  | 'AUTH_TOKEN_MISSING'
+  | 'AUTH_FAILED'
+  | 'DB_RECORD_NOT_FOUND'
+  | 'EXCEPTION_CATALOG_CODE_NOT_FOUND'
+  | 'AUTH_USER_DUPLICATE'
+  | 'DB_UNIQUE_VIOLATION'
+  | 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED'
+  | 'DB_QUERY_FAILED'
+  | 'SYS_HTTP_UNEXPECTED_ERROR'
+  | 'SYS_SERIALIZATION_ERROR'
+  | 'SYS_UNEXPECTED_ERROR';
+
+/** Errors that the service does not send. */
+export type ClientCode =
+  /** The browser is offline. */
+  | 'CLIENT_NETWORK_OFFLINE'
+  /** There was no response. */
+  | 'CLIENT_NETWORK_FAILED'
+  /** The service did not respond in time. */
+  | 'CLIENT_NETWORK_TIMEOUT'
+  /** The service can be reached, but the browser does not let this origin read its response. */
+  | 'CLIENT_ORIGIN_REFUSED'
+  /** The browser does not keep or send the refresh cookie. */
+  | 'CLIENT_COOKIE_BLOCKED'
+  /** Something else than the service has answered, a proxy for example. */
+  | 'CLIENT_RESPONSE_INVALID'
+  /** `fetch` was called with an origin that must not get the access token. */
+  | 'CLIENT_TARGET_REFUSED';
+
+export type AuthErrorCode = ServiceCode | ClientCode;
+
+/**
+ * Why the user changed. `login`: somebody logged in, here or in another tab. `refresh`: the session was restored, or its token renewed.
+ * `logout`: here or in another tab. `ended`: the service has refused the session.
+ */
+export type Change = 'login' | 'refresh' | 'logout' | 'ended';
+
+export type AuthClientOptions = {
+  /** The address of the service, with its path if it has one. */
+  readonly baseUrl: string;
+  /** Other origins that `fetch` may send the access token to. */
+  readonly origins?: readonly string[];
+  /** On a server that renders pages: the visitor's cookie, `refresh_token=…`. Not in a browser. */
+  readonly cookie?: string;
+  /** Instead of the global one. */
+  readonly fetch?: typeof fetch;
+};
+
+export type AuthClient = {
+  /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
+  readonly user: User | null | undefined;
+  /** Settles when the first attempt to restore a session has: rejects if there was no answer, when offline for example. */
+  readonly ready: Promise<User | null>;
+  /** @returns a function that removes the listener. */
+  readonly onChange: (listener: (user: User | null, why: Change) => void) => () => void;
+  readonly register: (registration: Registration) => Promise<User>;
+  readonly login: (credentials: Credentials) => Promise<User>;
+  readonly logout: () => Promise<void>;
+  /** Ends all other sessions of the user. */
+  readonly changePassword: (change: PasswordChange) => Promise<void>;
+  readonly sessions: {
+    readonly list: () => Promise<readonly SessionInfo[]>;
+    readonly end: (id: string) => Promise<void>;
+    readonly endOthers: () => Promise<void>;
+  };
+  /** Like the global `fetch`, with the access token. Redirects are refused, except with `redirect: 'manual'`. */
+  readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+  /** An access token that is valid now, renewed if necessary; `null` if nobody is logged in. For other HTTP libraries. */
+  readonly accessToken: () => Promise<string | null>;
+  /** The values of `Set-Cookie` that the visitor's browser has to get, with the option `cookie`. */
+  readonly setCookies: readonly string[];
+  /** Removes timers, listeners and the channel to other tabs. */
+  readonly dispose: () => void;
+};

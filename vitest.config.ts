@@ -12,6 +12,7 @@ const EMBEDDED = [
   'test/process/**/*.test.ts',
   'test/attacks/**/*.test.ts',
   'test/conformance/**/*.test.ts',
+  'test/client/**/*.test.ts',
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];

@@ -27,9 +27,11 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   };
 
   /** Whether a response says that the access token is not valid. The service has a code for that: a wrong password is a 401, too. */
-  const isRefused = async (request: Request, response: Response): Promise<boolean> =>
-    response.status === 401 &&
-    (!isOurs(request) || (await response.clone().json().catch(ignore))?.code === 'AUTH_TOKEN_INVALID');
+  const isRefused = async (request: Request, response: Response): Promise<boolean> => {
+    if (response.status !== 401 || !isOurs(request)) return response.status === 401;
+    const body = (await response.clone().json().catch(ignore)) as { readonly code?: unknown } | undefined;
+    return body?.code === 'AUTH_TOKEN_INVALID';
+  };
 
   const authorized = async (request: Request): Promise<Response> => {
     const first = await accessToken();

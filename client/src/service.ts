@@ -64,7 +64,7 @@ export const service = (options: AuthClientOptions) => {
     const code = body?.code ?? 'CLIENT_RESPONSE_INVALID';
     throw new AuthError(
       code,
-      body?.message ?? `No response of the service: ${status}`,
+      body?.message ?? `Unexpected response: ${status}`,
       undefined,
       code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
       Number(headers.get('Retry-After')) || null,

@@ -51,7 +51,8 @@ export const tabs = ({ baseUrl, hasCookie }: Place, hear: (news: News) => void) 
     open: (): void => {
       if (!host?.BroadcastChannel || channel) return;
       channel = new host.BroadcastChannel(name);
-      channel.onmessage = ({ data }: MessageEvent<News & { readonly own: number }>) => {
+      channel.onmessage = (event: { readonly data: unknown }) => {
+        const data = event.data as News & { readonly own: number };
         // Of two of one generation, the log-out counts.
         if (data.own < own || (data.own === own && data.value)) return;
         own = data.own;

@@ -1,0 +1,373 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AuthError } from '../../client/src/index.ts';
+import { CATALOG } from '../../src/domain/errors/catalog.ts';
+import {
+  aClient,
+  anAccessToken,
+  BASE_URL,
+  fakePage,
+  fakeTransport,
+  LIFETIME,
+  refusal,
+  success,
+} from '../support/client.ts';
+
+const REFRESH = '/auth/refresh-token';
+const LOGIN = '/auth/login';
+const ME = '/users/me';
+const ADA = { account: 'ada', password: 'correct horse' };
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const renewed = () => success({ accessToken: anAccessToken() });
+const loggedIn = () => success({ accessToken: anAccessToken(), user: {} });
+const refused = () => refusal('AUTH_FAILED', 401);
+const offline = (): never => {
+  throw new TypeError('fetch failed');
+};
+const ok = () => success({});
+const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1000);
+/** The error of a rejected promise, while timers run. */
+const errorOf = async (promise: Promise<unknown>): Promise<AuthError> => {
+  const error = promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  await seconds(60);
+  expect(await error).toBeInstanceOf(AuthError);
+  return (await error) as AuthError;
+};
+const bearer = ({ headers }: Request) => headers.get('Authorization');
+
+/** A page with a session, restored. */
+const restored = async (answers: Parameters<typeof fakeTransport>[0] = {}, options = {}) => {
+  const page = fakePage({ hint: '1' });
+  const transport = fakeTransport({ [REFRESH]: [renewed], [ME]: [ok], [LOGIN]: [loggedIn], ...answers });
+  const auth = aClient({ fetch: transport.fetch, ...options });
+  const changes: unknown[] = [];
+  auth.onChange((user, why) => changes.push([user?.username ?? null, why]));
+  await auth.ready;
+  return { ...transport, page, auth, changes };
+};
+
+describe('a page that opens', () => {
+  it('sends nothing without the hint that there may be a session', async () => {
+    fakePage();
+    const { fetch, sent } = fakeTransport({});
+    const auth = aClient({ fetch });
+    expect(await auth.ready).toBeNull();
+    expect(sent()).toEqual([]);
+  });
+
+  it('restores the session with one request', async () => {
+    const { auth, sent, changes, requests } = await restored();
+    expect(auth.user?.username).toBe('ada');
+    expect(changes).toEqual([['ada', 'refresh']]);
+    expect(sent()).toEqual([`POST ${REFRESH}`]);
+    expect(requests[0]).toMatchObject({ keepalive: true, credentials: 'include' });
+  });
+
+  it('does not store the token', async () => {
+    const { page } = await restored();
+    expect([...page.storage]).toEqual([[`tandem:${BASE_URL}`, '2']]);
+  });
+
+  it('is not logged out while it is offline: the user is unknown, and known when there is a connection again', async () => {
+    const page = fakePage({ hint: '1' });
+    page.navigator.onLine = false;
+    const { fetch } = fakeTransport({ [REFRESH]: [offline, renewed] });
+    const auth = aClient({ fetch });
+    expect(await errorOf(auth.ready)).toMatchObject({ code: 'CLIENT_NETWORK_OFFLINE', retryable: true });
+    page.navigator.onLine = true;
+    page.happens('online');
+    await seconds(0);
+    expect(auth.user?.username).toBe('ada');
+  });
+
+  it('is logged out after refusals without a sign of another tab, and the next page sends nothing', async () => {
+    const page = fakePage({ hint: '1' });
+    const { fetch, sent } = fakeTransport({ [REFRESH]: [refused] });
+    const auth = aClient({ fetch });
+    await seconds(10);
+    expect(await auth.ready).toBeNull();
+    expect(sent()).toHaveLength(3);
+    expect(Number(page.storage.get(`tandem:${BASE_URL}`))).toBeLessThan(0);
+  });
+
+  it('stays logged in when another tab was faster', async () => {
+    const page = fakePage({ hint: '1' });
+    const { fetch, sent } = fakeTransport({ [REFRESH]: [refused, refused, refused, refused, renewed] });
+    const auth = aClient({ fetch });
+    for (let generation = 2; generation < 60; generation += 1) {
+      page.storage.set(`tandem:${BASE_URL}`, `${generation}`);
+      await seconds(0.05);
+    }
+    expect(auth.user?.username).toBe('ada');
+    expect(sent()).toHaveLength(5);
+  });
+
+  it('works where nothing can be stored', async () => {
+    fakePage();
+    vi.stubGlobal('localStorage', undefined);
+    const { fetch } = fakeTransport({ [REFRESH]: [renewed] });
+    expect((await aClient({ fetch }).ready)?.username).toBe('ada');
+  });
+});
+
+describe('the access token', () => {
+  it('is renewed once for all callers, a minute before it expires', async () => {
+    const { auth, requests, sent } = await restored();
+    const first = bearerOf(await auth.accessToken());
+    await seconds(LIFETIME - 62);
+    await auth.fetch(`${BASE_URL}${ME}`);
+    expect(bearer(requests[1] as Request)).toBe(first);
+    await seconds(3);
+    await Promise.all([1, 2, 3].map(() => auth.fetch(`${BASE_URL}${ME}`)));
+    expect(sent().filter((each) => each.endsWith(REFRESH))).toHaveLength(2);
+    expect(bearer(requests.at(-1) as Request)).not.toBe(first);
+  });
+
+  it.each([-3600, 3600])('does not depend on a clock that is %i s wrong', async (wrong) => {
+    const { auth, sent } = await restored({
+      [REFRESH]: [() => success({ accessToken: anAccessToken({ iat: Math.floor(Date.now() / 1000) + wrong }) })],
+    });
+    await seconds(LIFETIME - 62);
+    await auth.accessToken();
+    expect(sent()).toHaveLength(1);
+    await seconds(3);
+    await auth.accessToken();
+    expect(sent()).toHaveLength(2);
+  });
+
+  it('is renewed in time although the clock is set back meanwhile', async () => {
+    const { auth, sent } = await restored();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    await seconds(LIFETIME - 59);
+    await auth.accessToken();
+    expect(sent()).toHaveLength(2);
+  });
+
+  it('is renewed when a page is seen again after the machine has slept', async () => {
+    const { page, sent } = await restored();
+    page.document.visibilityState = 'hidden';
+    await seconds(LIFETIME);
+    expect(sent()).toHaveLength(1);
+    page.document.visibilityState = 'visible';
+    page.happens('visibilitychange');
+    await seconds(0);
+    expect(sent()).toHaveLength(2);
+  });
+
+  it('is used until it expires when the service can not renew it', async () => {
+    const { auth, sent } = await restored({ [REFRESH]: [renewed, () => refusal('DB_QUERY_FAILED', 500)] });
+    await seconds(LIFETIME - 30);
+    expect(await auth.accessToken()).not.toBeNull();
+    await seconds(40);
+    expect((await errorOf(auth.accessToken())).code).toBe('DB_QUERY_FAILED');
+    expect(auth.user?.username).toBe('ada');
+    expect(sent().length).toBeGreaterThan(2);
+  });
+
+  it('does not wait for ever for a service that does not respond', async () => {
+    const { auth } = await restored({ [REFRESH]: [renewed, () => new Promise<Response>(() => undefined)] });
+    await seconds(LIFETIME);
+    expect(await errorOf(auth.accessToken())).toMatchObject({ code: 'CLIENT_NETWORK_TIMEOUT', retryable: true });
+  });
+});
+
+const bearerOf = (token: string | null) => `Bearer ${token}`;
+const expired = () => refusal('AUTH_TOKEN_INVALID', 401);
+
+describe('fetch', () => {
+  it('repeats a request once after a 401, with its body and another token', async () => {
+    const bodies: string[] = [];
+    const read = async (request: Request) => {
+      bodies.push(await request.text());
+      return bodies.length === 1 ? expired() : ok();
+    };
+    const { auth, requests } = await restored({ '/api': [read] });
+    const body = new ReadableStream({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode('{"a":1}'));
+        controller.close();
+      },
+    });
+    const response = await auth.fetch(`${BASE_URL}/api`, { method: 'POST', body, duplex: 'half' } as RequestInit);
+    expect(response.status).toBe(200);
+    expect(bodies).toEqual(['{"a":1}', '{"a":1}']);
+    expect(new Set(requests.filter(({ url }) => url.endsWith('/api')).map(bearer)).size).toBe(2);
+  });
+
+  it('returns a second 401', async () => {
+    const { auth, sent } = await restored({ [ME]: [expired] });
+    expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(401);
+    expect(sent()).toEqual([`POST ${REFRESH}`, `GET ${ME}`, `POST ${REFRESH}`, `GET ${ME}`]);
+  });
+
+  it('does not repeat a request whose password was wrong', async () => {
+    const { auth, sent } = await restored({ '/users/me/password': [() => refusal('AUTH_CREDENTIALS_INVALID', 401)] });
+    const error = await errorOf(auth.changePassword({ currentPassword: 'a', newPassword: 'b' }));
+    expect(error.code).toBe('AUTH_CREDENTIALS_INVALID');
+    expect(sent()).toEqual([`POST ${REFRESH}`, 'PUT /users/me/password']);
+  });
+
+  it.each(['https://evil.example.com/', 'http://auth.example.com/', 'https://auth.example.com:8443/'])(
+    'sends nothing to %s',
+    async (url) => {
+      const { auth, requests } = await restored();
+      expect((await errorOf(auth.fetch(url))).code).toBe('CLIENT_TARGET_REFUSED');
+      expect(requests).toHaveLength(1);
+    },
+  );
+
+  it('sends the token to the origins that are listed, and follows no redirect', async () => {
+    const { auth, requests } = await restored({ '/api': [ok] }, { origins: ['https://api.example.com'] });
+    await auth.fetch('https://api.example.com/api', { redirect: 'follow' });
+    expect(bearer(requests[1] as Request)).toMatch(/^Bearer e30\./);
+    expect(requests[1]?.redirect).toBe('error');
+  });
+
+  it('refuses a request whose body is used up', async () => {
+    const { auth } = await restored();
+    const request = new Request(`${BASE_URL}/api`, { method: 'POST', body: 'once' });
+    await request.text();
+    await expect(auth.fetch(request)).rejects.toThrow(TypeError);
+  });
+
+  it('rejects with the reason of the caller who has aborted it', async () => {
+    const { auth } = await restored({ '/api': [({ signal }) => Promise.reject(signal.reason)] });
+    await expect(auth.fetch(`${BASE_URL}/api`, { signal: AbortSignal.abort('enough') })).rejects.toBe('enough');
+  });
+
+  it('sends no token when nobody is logged in', async () => {
+    fakePage();
+    const { fetch, requests } = fakeTransport({ [ME]: [() => refusal('AUTH_TOKEN_MISSING', 401)] });
+    expect((await aClient({ fetch }).fetch(`${BASE_URL}${ME}`)).status).toBe(401);
+    expect(requests.map(bearer)).toEqual([null]);
+  });
+});
+
+describe('a listener', () => {
+  it('runs when no request is open, and can call everything', async () => {
+    const { auth } = await restored();
+    const seen = Promise.withResolvers<string | null>();
+    auth.onChange(() => auth.accessToken().then(seen.resolve, seen.reject));
+    await auth.login(ADA);
+    expect(await seen.promise).toBe(await auth.accessToken());
+  });
+
+  it('is not called any more once it is removed', async () => {
+    const { auth } = await restored();
+    const listener = vi.fn();
+    auth.onChange(listener)();
+    await auth.login(ADA);
+    expect(listener).not.toHaveBeenCalled();
+  });
+
+  it('learns of log-in and log-out', async () => {
+    const { auth, changes } = await restored({ '/auth/clear-cookie': [() => success(null)] });
+    await auth.login(ADA);
+    await auth.logout();
+    expect(changes).toEqual([
+      ['ada', 'refresh'],
+      ['ada', 'login'],
+      [null, 'logout'],
+    ]);
+    expect(await auth.accessToken()).toBeNull();
+  });
+});
+
+describe('a log-out', () => {
+  it('is not undone by a renewal that was under way', async () => {
+    const answer = Promise.withResolvers<Response>();
+    const { auth, changes, page } = await restored({
+      [REFRESH]: [renewed, () => answer.promise],
+      '/auth/clear-cookie': [() => success(null)],
+    });
+    page.document.visibilityState = 'hidden';
+    await seconds(LIFETIME);
+    const token = auth.accessToken();
+    const out = auth.logout();
+    answer.resolve(renewed());
+    await Promise.all([token, out]);
+    expect(auth.user).toBeNull();
+    expect(changes.at(-1)).toEqual([null, 'logout']);
+  });
+
+  it('changes nothing if it fails', async () => {
+    const { auth } = await restored({ '/auth/clear-cookie': [offline] });
+    expect((await errorOf(auth.logout())).retryable).toBe(true);
+    expect(auth.user?.username).toBe('ada');
+  });
+
+  it('of another tab, missed by this one, is noticed when the page is seen again', async () => {
+    const { auth, page } = await restored({ [REFRESH]: [renewed, refused] });
+    page.storage.set(`tandem:${BASE_URL}`, '-9');
+    page.happens('pageshow');
+    await seconds(10);
+    expect(auth.user).toBeNull();
+  });
+});
+
+describe('an error', () => {
+  it('has the fields, the request id and the time to wait', async () => {
+    fakePage({ origin: BASE_URL });
+    const fields = [{ field: 'body.password', message: 'must have …', code: 'too_short' }];
+    const more = { details: fields };
+    const { fetch } = fakeTransport({
+      '/auth/register': [() => refusal('CLIENT_PARAMS_VALIDATION_FAILED', 400, more)],
+      [LOGIN]: [() => refusal('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', 429, {}, { 'Retry-After': '7' })],
+    });
+    const auth = aClient({ fetch });
+    const registering = auth.register({ username: 'ada', email: 'ada@example.org', password: 'x' });
+    expect(await errorOf(registering)).toMatchObject({
+      fields,
+      requestId: 'request-1',
+      retryable: false,
+      retryAfter: null,
+    });
+    expect(await errorOf(auth.login(ADA))).toMatchObject({ retryable: true, retryAfter: 7, fields: [] });
+  });
+
+  it.each(Object.entries(CATALOG))('%s is retryable as in the catalog', async (code, { status, retryable }) => {
+    fakePage({ origin: BASE_URL });
+    const { fetch } = fakeTransport({ [LOGIN]: [() => refusal(code, status)] });
+    expect(await errorOf(aClient({ fetch }).login(ADA))).toMatchObject({ code, retryable });
+  });
+
+  it('tells of an answer that is not the service’s', async () => {
+    fakePage({ origin: BASE_URL });
+    const { fetch } = fakeTransport({ [LOGIN]: [() => new Response('<h1>Bad gateway</h1>', { status: 502 })] });
+    expect(await errorOf(aClient({ fetch }).login(ADA))).toMatchObject({
+      code: 'CLIENT_RESPONSE_INVALID',
+      retryable: true,
+    });
+  });
+});
+
+describe('in Node', () => {
+  it('uses the cookie of a visitor, and keeps the one to hand on', async () => {
+    const setCookie = (token: string) => ({
+      headers: { 'Set-Cookie': `refresh_token=${token}; Path=/auth; HttpOnly` },
+    });
+    const answers = ['two', 'three'].map((token) => () => success({ accessToken: anAccessToken() }, setCookie(token)));
+    const { fetch, requests } = fakeTransport({ [REFRESH]: answers });
+    const auth = aClient({ fetch, cookie: 'refresh_token=one' });
+    expect((await auth.ready)?.username).toBe('ada');
+    await seconds(LIFETIME);
+    await auth.accessToken();
+    expect(requests.map(({ headers }) => headers.get('Cookie'))).toEqual(['refresh_token=one', 'refresh_token=two']);
+    expect(auth.setCookies).toEqual(['two', 'three'].map((token) => `refresh_token=${token}; Path=/auth; HttpOnly`));
+  });
+
+  it('sends nothing without one', async () => {
+    const { fetch, requests } = fakeTransport({});
+    expect(await aClient({ fetch }).ready).toBeNull();
+    expect(requests).toEqual([]);
+  });
+});

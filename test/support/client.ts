@@ -1,0 +1,82 @@
+import { onTestFinished, vi } from 'vitest';
+import { createAuthClient } from '../../client/src/index.ts';
+import type { AuthClientOptions, AuthErrorCode } from '../../client/src/types.ts';
+
+export const BASE_URL = 'https://auth.example.com';
+/** Seconds. */
+export const LIFETIME = 900;
+
+let tokens = 0;
+
+/** A token as the service issues it, by a clock that may be wrong. */
+export const anAccessToken = ({ username = 'ada', iat = 1_000_000_000 } = {}): string => {
+  tokens += 1;
+  const user = { id: `id-of-${username}`, username, email: `${username}@example.org`, createdAt: '', updatedAt: '' };
+  const claims = { sub: user.id, iat, exp: iat + LIFETIME, jti: `${tokens}`, tokenType: 'access', user };
+  return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+};
+
+export const success = (data: unknown, init: ResponseInit = {}): Response =>
+  Response.json({ success: true, data, context: { requestId: 'request-1' } }, init);
+
+export const refusal = (code: AuthErrorCode | string, status: number, more: object = {}, headers = {}): Response =>
+  Response.json(
+    { success: false, code, message: code, details: null, context: { requestId: 'request-1' }, ...more },
+    { status, headers },
+  );
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+/** Requests arrive here instead of at a service. Each path has its answers in turn, and repeats the last one. */
+export const fakeTransport = (answers: Readonly<Record<string, readonly Answer[]>>) => {
+  const requests: Request[] = [];
+  const counts = new Map<string, number>();
+  return {
+    requests,
+    /** `METHOD path` of the requests so far. */
+    sent: () => requests.map(({ method, url }) => `${method} ${new URL(url).pathname}`),
+    fetch: (async (input: string | Request) => {
+      const request = new Request(input);
+      requests.push(request);
+      const { pathname } = new URL(request.url);
+      const count = counts.get(pathname) ?? 0;
+      counts.set(pathname, count + 1);
+      const answer = answers[pathname]?.[count] ?? answers[pathname]?.at(-1);
+      if (answer === undefined) throw new TypeError('fetch failed');
+      return answer(request);
+    }) as typeof fetch,
+  };
+};
+
+/** What a page has and Node has not, with a visible document and an empty storage. */
+export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: string; origin?: string } = {}) => {
+  const { href, hostname } = new URL(origin);
+  const storage = new Map<string, string>(hint === undefined ? [] : [[`tandem:${BASE_URL}`, hint]]);
+  const page = new EventTarget();
+  const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  const navigator = { onLine: true };
+  const globals = {
+    document,
+    navigator,
+    location: { href, origin, hostname },
+    localStorage: {
+      getItem: (key: string) => storage.get(key) ?? null,
+      setItem: (key: string, value: string) => storage.set(key, value),
+    },
+    BroadcastChannel: undefined,
+    addEventListener: page.addEventListener.bind(page),
+    removeEventListener: page.removeEventListener.bind(page),
+  };
+  for (const [name, value] of Object.entries(globals)) vi.stubGlobal(name, value);
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+  });
+  return { document, navigator, storage, happens: (type: string) => page.dispatchEvent(new Event(type)) };
+};
+
+/** A client that is disposed of after the test. */
+export const aClient = (options: Partial<AuthClientOptions>) => {
+  const auth = createAuthClient({ baseUrl: BASE_URL, ...options });
+  onTestFinished(auth.dispose);
+  return auth;
+};

@@ -1,0 +1,112 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { canBrowse } from '../support/browser/chromium.ts';
+import { beginRenewalIn, changesIn, importing, renewIn, restoredIn } from '../support/browser/client-page.ts';
+import { openWorld } from '../support/browser/world.ts';
+
+const TABS = 5;
+const ROUNDS = 30;
+const LEAVES = 60;
+const MODES = [
+  { title: 'strict', env: {} },
+  { title: 'with a replay window', env: { JWT_REFRESH_REPLAY_WINDOW: '10s' } },
+];
+
+describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) => {
+  const { world, signedUp } = openWorld('localhost', env);
+
+  /** Tabs of a user who is logged in. The page of a visitor has no hint, so the first tab stores it. */
+  const openTabs = async (count: number, setup = {}) => {
+    const visitor = await signedUp();
+    const url = world().app.publish(importing(world().service, setup));
+    await visitor.tab.evaluate((name) => localStorage.setItem(name, '1'), `tandem:${world().service}`);
+    const tabs: Page[] = [];
+    for (let each = 0; each < count; each += 1) tabs.push(await visitor.open(url));
+    for (const tab of tabs) expect(await restoredIn(tab)).toBe(visitor.person.username);
+    return { ...visitor, tabs, url };
+  };
+
+  it.each([{ withoutChannel: false }, { withoutChannel: true }])(
+    `${TABS} of them renew at one instant, ${ROUNDS} times, and nobody is out (%o)`,
+    async (setup) => {
+      const { tabs } = await openTabs(TABS, setup);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        world().witness.gather(TABS);
+        expect(await Promise.all(tabs.map(renewIn))).toEqual(tabs.map(() => true));
+      }
+      expect((await Promise.all(tabs.map(changesIn))).flat()).not.toContain('ended');
+    },
+  );
+
+  it('that wake one after the other share one renewal', async () => {
+    const { tabs } = await openTabs(TABS);
+    const [first, ...others] = tabs as [Page, ...Page[]];
+    const { seen } = world().witness.watch();
+    expect(await renewIn(first)).toBe(true);
+    for (const tab of others) await tab.waitForFunction(() => globalThis.page?.changes.at(-1) === 'refresh');
+    expect(
+      await Promise.all(others.map((tab) => tab.evaluate(() => globalThis.page?.auth.accessToken()))),
+    ).not.toContain(null);
+    expect(seen().filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  it(`nobody is out after ${LEAVES} reloads in the middle of a renewal`, async () => {
+    const { tabs, person } = await openTabs(1);
+    const [tab] = tabs as [Page];
+    for (let each = 0; each < LEAVES; each += 1) {
+      await beginRenewalIn(tab);
+      await tab.reload();
+      await tab.waitForFunction(() => globalThis.page);
+    }
+    expect(await restoredIn(tab)).toBe(person.username);
+  });
+
+  it(`nobody is out after ${LEAVES} tabs were closed in the middle of a renewal`, async () => {
+    const { browser, url, person, open } = await openTabs(1);
+    for (let each = 0; each < LEAVES; each += 1) {
+      const tab = await browser.newPage();
+      await tab.goto(url);
+      await tab.waitForFunction(() => globalThis.page);
+      await beginRenewalIn(tab);
+      await tab.close();
+    }
+    expect(await restoredIn(await open(url))).toBe(person.username);
+  });
+
+  it(`nobody is out after going back and forward ${LEAVES} times in the middle of a renewal`, async () => {
+    const { tabs, person } = await openTabs(1);
+    const [tab] = tabs as [Page];
+    await tab.goto(world().app.publish(importing(world().service)));
+    for (let each = 0; each < LEAVES / 2; each += 1) {
+      await tab.waitForFunction(() => globalThis.page);
+      await beginRenewalIn(tab);
+      await tab.goBack();
+      await tab.waitForFunction(() => globalThis.page);
+      await beginRenewalIn(tab);
+      await tab.goForward();
+    }
+    expect(await restoredIn(tab)).toBe(person.username);
+    expect(await renewIn(tab)).toBe(true);
+  });
+
+  it('a log-out reaches the others', async () => {
+    const { tabs } = await openTabs(2);
+    const [one, other] = tabs as [Page, Page];
+    await one.evaluate(() => globalThis.page?.auth.logout());
+    await other.waitForFunction(() => globalThis.page?.auth.user === null);
+    expect((await changesIn(other)).at(-1)).toBe('logout');
+  });
+
+  it('a frozen one blocks nobody, and is logged in when it goes on', async () => {
+    const { tabs, browser } = await openTabs(2);
+    const [frozen, other] = tabs as [Page, Page];
+    const session = await browser.newCDPSession(frozen);
+    await beginRenewalIn(frozen);
+    await session.send('Page.setWebLifecycleState', { state: 'frozen' });
+    expect(await renewIn(other)).toBe(true);
+    expect(await renewIn(other)).toBe(true);
+    await session.send('Page.setWebLifecycleState', { state: 'active' });
+    expect(await renewIn(frozen)).toBe(true);
+    expect(await changesIn(frozen)).not.toContain('ended');
+  });
+});

@@ -1,0 +1,83 @@
+import type { Page } from 'playwright-core';
+import type { AuthClient } from '../../../client/src/index.ts';
+import { readText } from '../checkout/repository.ts';
+
+/** What the pages below offer to tests. */
+type ClientPage = {
+  readonly auth: AuthClient;
+  /** `why` of each change. */
+  readonly changes: string[];
+  /** Lets the clock of the page go on as after a sleep, so that a renewal is due. */
+  readonly wake: (milliseconds: number) => void;
+};
+declare global {
+  var page: ClientPage | undefined;
+}
+
+const HOUR = 3_600_000;
+
+type Setup = {
+  readonly withoutChannel?: boolean;
+  /** Milliseconds by which the clock of the machine is wrong. */
+  readonly clock?: number;
+};
+
+const setUp = ({ withoutChannel = false, clock = 0 }: Setup): string => `
+  ${withoutChannel ? 'delete globalThis.BroadcastChannel;' : ''}
+  const now = Date.now.bind(Date);
+  let ahead = ${clock};
+  Date.now = () => now() + ahead;
+  globalThis.wake = (milliseconds) => { ahead += milliseconds; };`;
+
+const start = (service: string): string => `
+  const auth = createAuthClient({ baseUrl: '${service}' });
+  const changes = [];
+  auth.onChange((_user, why) => changes.push(why));
+  globalThis.page = { auth, changes, wake };`;
+
+/** A page that imports the client from the service. */
+export const importing = (service: string, setup: Setup = {}): string =>
+  `<script>${setUp(setup)}</script>
+  <script type="module">import { createAuthClient } from '${service}/client.js'; ${start(service)}</script>`;
+
+/** A page with the client in it, for origins that may not import it. */
+export const including = (service: string): string => {
+  const module = readText('client/dist/client.js').replace(
+    /export\{(\w+) as AuthError,(\w+) as (createAuthClient)\}/,
+    'const $3=$2',
+  );
+  return `<script type="module">${setUp({})} ${module}; ${start(service)}</script>`;
+};
+
+/** Waits until the client has started, and for the first attempt to restore a session. @returns the username. */
+export const restoredIn = (tab: Page): Promise<string | undefined> =>
+  tab
+    .waitForFunction(() => globalThis.page)
+    .then(() => tab.evaluate(async () => (await globalThis.page?.auth.ready)?.username));
+
+/** Makes a renewal due, and asks for a token. @returns whether there is one. */
+export const renewIn = (tab: Page): Promise<boolean> =>
+  tab.evaluate(async (sleep) => {
+    globalThis.page?.wake(sleep);
+    return typeof (await globalThis.page?.auth.accessToken()) === 'string';
+  }, HOUR);
+
+/** The same, without waiting for the token. */
+export const beginRenewalIn = (tab: Page): Promise<void> =>
+  tab.evaluate((sleep) => {
+    globalThis.page?.wake(sleep);
+    globalThis.page?.auth.accessToken().catch(() => undefined);
+  }, HOUR);
+
+export const changesIn = (tab: Page): Promise<readonly string[]> => tab.evaluate(() => globalThis.page?.changes ?? []);
+
+/** The code and the message with which a log-in is rejected. */
+export const loginErrorIn = (tab: Page, credentials: { account: string; password: string }) =>
+  tab.evaluate(
+    (given) =>
+      globalThis.page?.auth.login(given).then(
+        () => ({ code: null, message: '' }),
+        ({ code, message }: { code: string; message: string }) => ({ code, message }),
+      ),
+    credentials,
+  );

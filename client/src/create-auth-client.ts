@@ -62,7 +62,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   };
   const enter = (path: string, body: object): Promise<User> => state.enter(() => signIn(path, body));
 
-  const ready = state.restore().then(() => userOf(current() ?? null));
+  const ready = state.restore();
   // Who does not wait for it is not told.
   ready.catch(ignore);
 

@@ -79,6 +79,7 @@ export const service = (options: AuthClientOptions) => {
       headers: { ...(body && { 'Content-Type': 'application/json' }), ...(cookie && { Cookie: cookie }) },
       ...(body && { body: JSON.stringify(body) }),
       credentials: 'include',
+      redirect: 'error',
       // The browser finishes the request, and stores its cookie, even if the page is left.
       keepalive: true,
     });

@@ -125,9 +125,10 @@ export const session = (http: ReturnType<typeof service>) => {
     listeners,
     renew,
     /** The first attempt, unless there is certainly no session. */
-    restore: async (): Promise<void> => {
+    restore: async (): Promise<User | null> => {
       if (others.hinted()) await renew();
       token ??= null;
+      return userOf(token);
     },
     /** Runs a request that logs somebody in, and takes its token. */
     enter: (request: () => Promise<Refreshed>): Promise<User> => exclusive(async () => adopt(await request(), 'login')),

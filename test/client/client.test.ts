@@ -69,7 +69,7 @@ describe('a page that opens', () => {
     expect(auth.user?.username).toBe('ada');
     expect(changes).toEqual([['ada', 'refresh']]);
     expect(sent()).toEqual([`POST ${REFRESH}`]);
-    expect(requests[0]).toMatchObject({ keepalive: true, credentials: 'include' });
+    expect(requests[0]).toMatchObject({ keepalive: true, credentials: 'include', redirect: 'error' });
   });
 
   it('does not store the token', async () => {

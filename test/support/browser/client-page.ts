@@ -55,6 +55,9 @@ export const restoredIn = (tab: Page): Promise<string | undefined> =>
     .waitForFunction(() => globalThis.page)
     .then(() => tab.evaluate(async () => (await globalThis.page?.auth.ready)?.username));
 
+/** Makes a renewal due. */
+export const sleepIn = (tab: Page): Promise<void> => tab.evaluate((sleep) => globalThis.page?.wake(sleep), HOUR);
+
 /** Makes a renewal due, and asks for a token. @returns whether there is one. */
 export const renewIn = (tab: Page): Promise<boolean> =>
   tab.evaluate(async (sleep) => {

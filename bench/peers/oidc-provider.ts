@@ -1,14 +1,16 @@
 import { createPrivateKey } from 'node:crypto';
 import { Provider } from 'oidc-provider';
 import { HOST, port, REFRESH_LIFETIME_SECONDS, tokenKeys } from './environment.ts';
+import { OidcStore } from './oidc-store.ts';
 
 const CLIENT = 'bench';
 const SCOPE = 'openid offline_access';
 
 const key = { ...createPrivateKey(tokenKeys().access.privateKey).export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };
 
-/** oidc-provider with its own store, which is in memory, and refresh tokens that are replaced at every use. */
+/** oidc-provider over a store in memory, with refresh tokens that are replaced at every use. */
 const provider = new Provider(`http://${HOST}:${port()}`, {
+  adapter: OidcStore,
   jwks: { keys: [key] },
   clients: [
     {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely';
 import type { Tables } from './rows.ts';
 
@@ -10,9 +11,14 @@ class Placeholder {
   }
 }
 
+const names = new Map<string, string>();
+
+/** A name for a statement that is executed again and again; `undefined` for any other text. The same text has the same name. */
+export const statementName = (text: string): string | undefined => names.get(text);
+
 /**
  * A statement that is built and compiled once for each connection pool, and then only gets its values: to build one costs about as much
- * as to send it.
+ * as to send it. Lists its columns instead of `*`, since a prepared statement fails once its result has other columns.
  * @param build passes each of the values on as it is, since it gets placeholders for them.
  */
 export const statement = <Values extends object, Row>(
@@ -23,6 +29,7 @@ export const statement = <Values extends object, Row>(
   const compile = (db: Kysely<Tables>): CompiledQuery<Row> => {
     const compiled = build(db, placeholders).compile();
     compiledFor.set(db, compiled);
+    names.set(compiled.sql, `tandem_${hash('sha256', compiled.sql).slice(0, 16)}`);
     return compiled;
   };
   return (db, values) => {

@@ -2,7 +2,18 @@ import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import type { User } from '../../domain/user.ts';
 import type { NewRow, Row } from './rows.ts';
 
-export const toUser = (row: Row<'users'>): User => ({
+/** The columns of which a user consists. */
+export const USER_COLUMNS = [
+  'id',
+  'username',
+  'email',
+  'password_hash',
+  'created_at',
+  'updated_at',
+  'password_changed_at',
+] as const satisfies readonly (keyof Row<'users'>)[];
+
+export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): User => ({
   id: row.id,
   username: row.username,
   email: row.email,

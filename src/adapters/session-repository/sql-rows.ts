@@ -1,7 +1,21 @@
 import type { Session } from '../../domain/session.ts';
 import type { NewRow, Row } from '../mikro-orm/rows.ts';
 
-export const toSession = (row: Row<'sessions'>): Session => ({
+/** The columns of which a session consists. */
+export const SESSION_COLUMNS = [
+  'id',
+  'user_id',
+  'current_token_id',
+  'previous_token_id',
+  'rotated_at',
+  'earlier_tokens',
+  'created_at',
+  'expires_at',
+  'user_agent',
+  'address',
+] as const satisfies readonly (keyof Row<'sessions'>)[];
+
+export const toSession = (row: Pick<Row<'sessions'>, (typeof SESSION_COLUMNS)[number]>): Session => ({
   id: row.id,
   userId: row.user_id,
   currentTokenId: row.current_token_id,

@@ -8,7 +8,8 @@ import {
 } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
-import { toRow } from './sql-rows.ts';
+import { USER_COLUMNS } from '../mikro-orm/user-rows.ts';
+import { SESSION_COLUMNS, toRow } from './sql-rows.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
 
@@ -108,12 +109,12 @@ export const rotateBefore = statement(
           .returning('user_id'),
       )
       .selectFrom('users')
-      .selectAll()
+      .select(USER_COLUMNS)
       .where('id', '=', (query) => query.selectFrom('rotated').select('user_id')),
 );
 
 export const selectSession = statement((db, { id, userId }: SessionKey) =>
-  db.selectFrom('sessions').selectAll().where('id', '=', id).where('user_id', '=', userId),
+  db.selectFrom('sessions').select(SESSION_COLUMNS).where('id', '=', id).where('user_id', '=', userId),
 );
 
 /** Same rule as in domain/session.ts, on the values before the update. */

@@ -7,11 +7,11 @@ import type { Tables } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
-import { toRow, toUser } from '../mikro-orm/user-rows.ts';
+import { toRow, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
 
 const selectBy = (column: 'id' | 'username_canonical' | 'email') =>
   statement((db, { value }: { readonly value: string }) =>
-    db.selectFrom('users').selectAll().where(column, '=', value),
+    db.selectFrom('users').select(USER_COLUMNS).where(column, '=', value),
   );
 
 const selectById = selectBy('id');

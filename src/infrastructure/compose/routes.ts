@@ -18,8 +18,8 @@ import { type LoginDeps, login } from '../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../application/use-cases/register.ts';
-import { readClientModule } from './client-module.ts';
 import { VERSION } from '../version.ts';
+import { readClientModule } from './client-module.ts';
 
 /** What the use cases need. */
 export type UseCaseDeps = RegisterDeps & LoginDeps & RefreshDeps & LogoutDeps & ChangePasswordDeps;

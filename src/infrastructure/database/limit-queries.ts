@@ -1,3 +1,5 @@
+import { discardWhenReleased } from './discard-connection.ts';
+
 /** The parts of the driver's pool and clients that are used here. */
 type Pool = {
   readonly options: object;
@@ -52,8 +54,7 @@ type Sent = { readonly pool: Pool; readonly client: Client; readonly limit: numb
 
 const limitQuery = (answer: Promise<unknown>, { pool, client, limit }: Sent): void => {
   const cancel = () => {
-    const { release } = client;
-    client.release = () => release(new Error('a query timed out'));
+    discardWhenReleased(client, 'a query timed out');
     requestCancellation(pool, client);
     timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME);
   };

@@ -3,6 +3,7 @@ import type { Options } from '@mikro-orm/sql';
 import { SessionEntity, UserEntity } from '../../adapters/mikro-orm/entities.ts';
 import type { Config } from '../config.ts';
 import { limitQueries } from './limit-queries.ts';
+import { prepareStatements } from './prepare-statements.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
 export type DatabaseOptions = Extract<Config['database'], { kind: 'embedded' | 'postgresql' }>;
@@ -25,7 +26,7 @@ const embedded = async (dataDir: string): Promise<Partial<Options>> => {
 
 /**
  * The driver parses the URL itself: MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter
- * that poolers refuse, and no statement may be a prepared one with a name (ADR 0031).
+ * that poolers refuse (ADR 0031).
  */
 const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');
@@ -35,6 +36,7 @@ const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<
     dbName: databaseName(url),
     driverOptions: {
       onPoolCreated: limitQueries(pool.statementTimeout),
+      onConnect: prepareStatements(pool.statementTimeout),
       application_name: 'tandem',
       max: pool.poolSize,
       connectionTimeoutMillis: pool.connectionTimeout,

@@ -1,10 +1,23 @@
+import cors from '@koa/cors';
 import Koa from 'koa';
 import { Refused, type Trust, verifier } from './authenticate.ts';
 
-/** An API with one answer: whom the access token is about. */
-export const createApp = (trust: Trust): Koa => {
+/**
+ * An API with one answer: whom the access token is about.
+ * @param origins of the pages that may call it from a browser
+ */
+export const createApp = (trust: Trust, origins: readonly string[] = []): Koa => {
   const authenticate = verifier(trust);
   const app = new Koa();
+
+  // Comes first: a preflight has no token, and a page has to be able to read a 401.
+  app.use(
+    cors({
+      origin: (ctx) => origins.find((origin) => origin === ctx.get('Origin')) ?? '',
+      allowHeaders: ['Authorization', 'Content-Type'],
+      exposeHeaders: ['Retry-After'],
+    }),
+  );
 
   app.use(async (ctx, next) => {
     try {

@@ -35,9 +35,9 @@ const listening = async (server: Server): Promise<string> => {
 };
 
 /** The example with the key set at this address. @returns a client that sends a token, and the errors that it has printed */
-const startApi = async (keySet: URL) => {
+const startApi = async (keySet: URL, origins: readonly string[] = []) => {
   const printed: unknown[] = [];
-  const app = createApp({ ...TRUST, keySet });
+  const app = createApp({ ...TRUST, keySet }, origins);
   app.on('error', (error) => printed.push(error));
   const http = request(await listening(app.listen(0, '127.0.0.1')));
   const get = (token?: string) =>
@@ -150,10 +150,50 @@ describe('the resource server', () => {
   });
 });
 
+describe('the resource server, called from a browser', () => {
+  const [APP, OTHER] = ['https://app.example.com', 'https://app.example.com.evil.example'];
+  const preflight = async (origin: string) => {
+    const { http } = await startApi(keySetOf(service), [APP]);
+    return http.options('/').set({
+      Origin: origin,
+      'Access-Control-Request-Method': 'GET',
+      'Access-Control-Request-Headers': 'authorization',
+    });
+  };
+
+  it('answers the preflight of a listed origin, which has no token', async () => {
+    const { status, headers } = await preflight(APP);
+    expect(status).toBe(204);
+    expect(headers).toMatchObject({
+      'access-control-allow-origin': APP,
+      'access-control-allow-headers': expect.stringMatching(/Authorization/i),
+      vary: 'Origin',
+    });
+    expect(headers).not.toHaveProperty('access-control-allow-credentials');
+  });
+
+  it('lets a listed origin read a 401', async () => {
+    const { http } = await startApi(keySetOf(service), [APP]);
+    const { headers } = await http.get('/').set('Origin', APP).expect(401);
+    expect(headers['access-control-allow-origin']).toBe(APP);
+  });
+
+  it.each([OTHER, 'null', ''])('says nothing of CORS to the origin "%s"', async (origin) => {
+    const { status, headers } = await preflight(origin);
+    expect(status).toBe(401);
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
+  });
+});
+
 describe('its program', () => {
-  it('trusts the service that the variables name', async () => {
-    const { url, stop } = await runService({ ...PARTIES, KEY_SET: keySetOf(service).href }, [], MAIN);
-    await request(url).get('/').set('Authorization', `Bearer ${ada.accessToken}`).expect(200);
+  it('trusts the service that the variables name, and the origins', async () => {
+    const origins = { ALLOWED_ORIGINS: 'https://app.example.com,https://admin.example.com' };
+    const { url, stop } = await runService({ ...PARTIES, ...origins, KEY_SET: keySetOf(service).href }, [], MAIN);
+    const { headers } = await request(url)
+      .get('/')
+      .set({ Authorization: `Bearer ${ada.accessToken}`, Origin: 'https://admin.example.com' })
+      .expect(200);
+    expect(headers['access-control-allow-origin']).toBe('https://admin.example.com');
     await request(url)
       .get('/')
       .set('Authorization', `Bearer ${tokenIn(ada.cookie)}`)

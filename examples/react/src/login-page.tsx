@@ -1,0 +1,16 @@
+import { useState } from 'react';
+import { EntryForm } from './entry-form.tsx';
+
+export const LoginPage = () => {
+  const [isNew, setIsNew] = useState(false);
+  return (
+    <main>
+      <h1>{isNew ? 'Register' : 'Log in'}</h1>
+      {/* The key makes it another form, without the problems of the first. */}
+      <EntryForm key={String(isNew)} isNew={isNew} />
+      <button type="button" onClick={() => setIsNew(!isNew)}>
+        {isNew ? 'I have an account' : 'I am new here'}
+      </button>
+    </main>
+  );
+};

@@ -1,0 +1,41 @@
+import { useCallback, useEffect, useState } from 'react';
+import type { SessionInfo } from 'tandem-client';
+import { useAttempt } from './attempt.ts';
+import { useAuth } from './auth.ts';
+
+/** The sessions of the user, each with a button that ends it. */
+export const Sessions = () => {
+  const { auth } = useAuth();
+  const { problem, attempt } = useAttempt();
+  const [sessions, setSessions] = useState<readonly SessionInfo[]>([]);
+  const load = useCallback(async () => setSessions(await auth.sessions.list()), [auth]);
+  const end = async (id: string) => {
+    await auth.sessions.end(id);
+    await load();
+  };
+
+  useEffect(() => {
+    attempt(load);
+  }, [attempt, load]);
+
+  return (
+    <section>
+      <h2>Sessions</h2>
+      {problem && <p role="alert">{problem}</p>}
+      <ul>
+        {sessions.map(({ id, userAgent, lastUsedAt, current }) => (
+          <li key={id}>
+            {userAgent ?? 'unknown device'}, {new Date(lastUsedAt).toLocaleString()}{' '}
+            {current ? (
+              '(this one)'
+            ) : (
+              <button type="button" onClick={() => attempt(() => end(id))}>
+                End
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+};

@@ -1,0 +1,153 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { canBrowse } from '../support/browser/chromium.ts';
+import { serveReactExample } from '../support/browser/react-example.ts';
+import { PARTIES, startResourceServer } from '../support/browser/resource-server.ts';
+import { openWorld } from '../support/browser/world.ts';
+import { aPerson } from '../support/http/service.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const port = await freePort();
+const ORIGIN = `http://localhost:${port}`;
+
+describe.runIf(canBrowse())('examples/react', () => {
+  const { world, visit } = openWorld('localhost', { ...PARTIES, ALLOWED_ORIGINS_DEV: ORIGIN });
+  const cache = temporaryDirectory();
+  const cleanups: (() => unknown)[] = [cache.remove];
+  beforeAll(async () => {
+    const { service } = world();
+    const api = await startResourceServer(service, ORIGIN);
+    cleanups.push(api.close);
+    const application = await serveReactExample({ port, service, api: api.url }, cache.path);
+    cleanups.push(application.close);
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+
+  /** Opens the application in new tabs without a session. What React or the page complains of fails the test. */
+  const start = async () => {
+    const { browser } = await visit();
+    const complaints: string[] = [];
+    return async (): Promise<Page> => {
+      const tab = await browser.newPage();
+      tab.on('pageerror', (error) => complaints.push(error.message));
+      tab.on('console', (line) => {
+        // The browser reports each response of 4xx.
+        if (['error', 'warning'].includes(line.type()) && !line.text().startsWith('Failed to load resource'))
+          complaints.push(line.text());
+      });
+      onTestFinished(async () => {
+        await tab.close();
+        expect(complaints).toEqual([]);
+      });
+      await tab.goto(ORIGIN);
+      return tab;
+    };
+  };
+  const heading = (tab: Page, name: string) => tab.getByRole('heading', { name, exact: true }).waitFor();
+  const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
+  const fill = async (tab: Page, entries: Readonly<Record<string, string>>): Promise<void> => {
+    for (const [name, value] of Object.entries(entries)) await tab.fill(`[name=${name}]`, value);
+  };
+  const registerIn = async (tab: Page) => {
+    const person = aPerson();
+    await press(tab, 'I am new here');
+    await fill(tab, person);
+    await press(tab, 'Register');
+    await heading(tab, `Logged in as ${person.username}`);
+    return person;
+  };
+
+  it('shows what is wrong with a field beside it, keeps what was typed, and then registers', async () => {
+    const tab = await (await start())();
+    await press(tab, 'I am new here');
+    const { username, email, password } = aPerson();
+    await fill(tab, { username, email, password: 'short' });
+    await press(tab, 'Register');
+    await tab.locator('#password-problem', { hasText: '8' }).waitFor();
+    expect(await tab.getAttribute('[name=password]', 'aria-invalid')).toBe('true');
+    expect(await tab.textContent('#email-problem')).toBe('');
+    expect(await tab.inputValue('[name=email]')).toBe(email);
+    await fill(tab, { password });
+    await press(tab, 'Register');
+    await heading(tab, `Logged in as ${username}`);
+  });
+
+  it('calls the API with the access token', async () => {
+    const tab = await (await start())();
+    await registerIn(tab);
+    await press(tab, 'Call the API');
+    await tab.locator('pre', { hasText: '200 {"sub":"' }).waitFor();
+  });
+
+  it('restores the session after a reload with one renewal, although StrictMode renders twice', async () => {
+    const tab = await (await start())();
+    const { username } = await registerIn(tab);
+    const { seen } = world().witness.watch();
+    await tab.reload();
+    await heading(tab, `Logged in as ${username}`);
+    await tab.getByText('(this one)').waitFor();
+    expect(seen().filter(({ path, method }) => path === '/auth/refresh-token' && method === 'POST')).toHaveLength(1);
+  });
+
+  it('logs out in all tabs, and in again after a wrong password', async () => {
+    const open = await start();
+    const [first, second] = [await open(), await open()];
+    const { email, username, password } = await registerIn(first);
+    await heading(second, `Logged in as ${username}`);
+    await press(first, 'Log out');
+    for (const tab of [first, second]) await heading(tab, 'Log in');
+    await fill(second, { username: email, password: 'wrong password' });
+    await press(second, 'Log in');
+    await second.getByRole('alert').filter({ hasText: 'The account or the password is wrong.' }).waitFor();
+    await fill(second, { password });
+    await press(second, 'Log in');
+    for (const tab of [first, second]) await heading(tab, `Logged in as ${username}`);
+  });
+
+  it('lists the sessions, and ends another one', async () => {
+    const tab = await (await start())();
+    const { username, password } = await registerIn(tab);
+    const other = await fetch(`${world().service}/auth/login`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'User-Agent': 'another device' },
+      body: JSON.stringify({ account: username, password }),
+    });
+    expect(other.status).toBe(200);
+    await tab.reload();
+    const row = tab.getByRole('listitem').filter({ hasText: 'another device' });
+    await row.getByRole('button', { name: 'End' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await tab.getByRole('listitem').count()).toBe(1);
+  });
+
+  it('leaves no listener and no channel behind when it is removed', async () => {
+    const tab = await (await start())();
+    await registerIn(tab);
+    // As text: the test runner replaces `import` in code.
+    const [before, during, after] = await tab.evaluate<number[]>(`(async () => {
+      let count = 0;
+      const counting = (target, name, by) => {
+        const original = target[name];
+        target[name] = function (...given) { count += by; return original.apply(this, given); };
+      };
+      counting(window, 'addEventListener', 1);
+      counting(window, 'removeEventListener', -1);
+      counting(BroadcastChannel.prototype, 'close', -1);
+      globalThis.BroadcastChannel = class extends BroadcastChannel { constructor(name) { super(name); count += 1; } };
+      const { mount } = await import('/src/mount.tsx');
+      const element = document.body.appendChild(document.createElement('div'));
+      const counts = [count];
+      const remove = mount(element);
+      while (!element.textContent.includes('(this one)')) await new Promise((resolve) => setTimeout(resolve, 20));
+      counts.push(count);
+      remove();
+      counts.push(count);
+      return counts;
+    })()`);
+    expect(during).toBeGreaterThan(before ?? Number.NaN);
+    expect(after).toBe(before);
+  });
+});

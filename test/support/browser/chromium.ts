@@ -37,6 +37,8 @@ export const launchChromium = async (): Promise<{ browser: BrowserContext; close
     args: ARGUMENTS,
     env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
   });
+  // As long as the polls of vitest: only catches hangs.
+  browser.setDefaultTimeout(60_000);
   return { browser, close: () => browser.close().finally(remove) };
 };
 

@@ -1,7 +1,9 @@
 import { globSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CATALOG } from '../../src/domain/errors/catalog.ts';
+import { ADVICE, STATUS_ADVICE } from '../../src/adapters/http/pages/advice.ts';
+import { FALLBACK } from '../../src/adapters/http/stages/dispatch.ts';
+import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { CONFIG_VARIABLES } from '../../src/infrastructure/config.ts';
 import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 import { declaredRoutes } from '../support/http/service.ts';
@@ -58,7 +60,17 @@ describe('the reference', () => {
   it('lists the errors of the catalog in docs/errors.md, with advice for each', () => {
     const page = readText('docs/errors.md');
     expect(tableBelow(page, 'Codes')).toEqual(errorRows);
-    expect(tableBelow(page, 'What to do').map(([code]) => code)).toEqual(errorRows.map(([code]) => code));
+    expect(tableBelow(page, 'What to do')).toEqual(errorRows.map(([code]) => [code, plain(ADVICE[code as ErrorCode])]));
+  });
+
+  it('lists the statuses of SYS_HTTP_UNEXPECTED_ERROR in docs/errors.md as on its page', () => {
+    const rows = STATUS_ADVICE.map(({ status, cause, advice }) => [String(status), plain(cause), plain(advice)]);
+    expect(tableBelow(readText('docs/errors.md'), 'Statuses of SYS_HTTP_UNEXPECTED_ERROR')).toEqual(rows);
+  });
+
+  it('has advice for every status of SYS_HTTP_UNEXPECTED_ERROR', async () => {
+    const statuses = [FALLBACK, ...(await declaredRoutes())].flatMap(({ httpStatuses }) => [...httpStatuses]);
+    expect(STATUS_ADVICE.map(({ status }) => status)).toEqual([...new Set(statuses)].sort());
   });
 
   it('explains exactly the field codes of the source in docs/errors.md', () => {

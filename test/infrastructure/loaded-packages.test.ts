@@ -28,3 +28,9 @@ it('a start loads no package that only some services, or later requests, use', a
   // Of jose, only what exports keys and names them.
   expect(stdout).not.toContain('/jwt/');
 });
+
+it('a start loads neither the pages nor what makes the OpenAPI document', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
+  expect(stdout).toContain('/src/adapters/http/routes/pages.ts');
+  expect(stdout).not.toMatch(/\/src\/adapters\/http\/(pages|openapi)\//);
+});

@@ -5,6 +5,7 @@ import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
 import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
+import { pageRoutes } from '../../adapters/http/routes/pages.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
@@ -36,6 +37,7 @@ export const declareRoutes = (
   deps: UseCaseDeps,
   { refreshCookie: cookie, baseUrl, checks, keySet }: RoutesOptions,
 ): Route[] => {
+  const settings = { baseUrl, version: VERSION };
   const routes: Route[] = [
     ...authRoutes(
       { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
@@ -47,11 +49,12 @@ export const declareRoutes = (
       endAllSessions: endAllSessions(deps),
     }),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
-    ...errorRoutes(baseUrl),
+    ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModule()),
     ...healthRoutes(checks),
-    ...openApiRoutes(() => routes, { baseUrl, version: VERSION }),
+    ...openApiRoutes(() => routes, settings),
+    ...pageRoutes(() => routes, settings),
   ];
   return routes;
 };

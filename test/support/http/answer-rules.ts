@@ -52,7 +52,8 @@ export const brokenRules = (
   method: string,
   routes: readonly Route[],
 ): string[] => {
-  const bare = method === 'HEAD' || status === 204;
+  const bare = method === 'HEAD' || status === 204 || status === 304;
+  const page = headers['content-type'] === 'text/html; charset=utf-8' && body.startsWith('<!doctype html>');
   const json = parsed(body);
   const envelope = v.safeParse(status < 400 ? Success : Failure, json);
   const unwrapped = routes.some(({ response }) => response.unwrapped?.type === headers['content-type']);
@@ -60,7 +61,7 @@ export const brokenRules = (
     'no fault of the service': status >= 200 && status < 500,
     'an id': headers['svc-request-id'] !== undefined,
     'protective headers': PROTECTION.every((name) => headers[name] !== undefined),
-    'an envelope': bare ? body === '' : envelope.success || (status < 400 && unwrapped),
+    'an envelope': bare ? body === '' : envelope.success || page || (status < 400 && unwrapped),
     'the id of its header': !envelope.success || envelope.output.context.requestId === headers['svc-request-id'],
     'no internal details': !INTERNALS.test(body),
   };

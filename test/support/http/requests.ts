@@ -126,7 +126,7 @@ const headersWith = (clients: Clients): fc.Arbitrary<Record<string, string>> => 
       'x-forwarded-for': optional(fc.oneof(fc.ipV4(), fc.ipV6(), anyText)),
       'x-forwarded-proto': optional(anyText),
       'accept-encoding': optional(fc.constantFrom('gzip', 'br;q=x', '*')),
-      accept: optional(anyText),
+      accept: optional(fc.oneof(fc.constantFrom('text/html', '*/*', 'text/html;q=0.5, */*'), anyText)),
       host: optional(fc.oneof(fc.domain(), anyText)),
       expect: optional(fc.constantFrom('100-continue', 'a miracle')),
       connection: optional(fc.constantFrom('close', 'keep-alive', 'upgrade')),

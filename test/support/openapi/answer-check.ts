@@ -71,7 +71,8 @@ const operationFinder = (document: Json) => {
     pattern: new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`, 'i'),
   }));
   return (method: string, target: string): string[] => {
-    const path = target.replace(/^https?:\/\/[^/]*/i, '').replace(/[?#].*$/s, '');
+    // Without a path, `http://host` is `http://host/` (RFC 9110 §4.2.3).
+    const path = target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '') || '/';
     const wanted = method === 'HEAD' ? 'get' : method.toLowerCase();
     const found = patterns.find(({ item, pattern }) => wanted in item && pattern.test(path));
     return found === undefined ? FALLBACK_OPERATION : [found.template, wanted];

@@ -11,7 +11,7 @@ const always = (header: Header): Header => ({ ...header, required: true });
 /** By the name of the component; the name of the header if that is another one. */
 const HEADERS = {
   [REQUEST_ID_HEADER]: always(text('The request id: that of the request, or a new ULID.')),
-  'Cache-Control': always(text('`no-store` with every envelope.')),
+  'Cache-Control': always(text('`no-store` with every envelope and with every error.')),
   'Retry-After': always({
     description: 'Whole seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 1 },
@@ -54,12 +54,15 @@ export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], comp
 
 const COOKIE = { sets: ['Set-Cookie'], clears: ['Cleared-Cookie'] } as const;
 
-export const successHeadersOf = ({ cookie, response }: Route, components: Components): Json =>
+export const hasETag = ({ response: { unwrapped, page } }: Route): boolean =>
+  unwrapped !== undefined || page !== undefined;
+
+export const successHeadersOf = (route: Route, components: Components): Json =>
   referTo(
     [
       ...ALWAYS,
-      ...(response.unwrapped !== undefined ? (['ETag'] as const) : []),
-      ...(cookie.writes === undefined ? [] : COOKIE[cookie.writes]),
+      ...(hasETag(route) ? (['ETag'] as const) : []),
+      ...(route.cookie.writes === undefined ? [] : COOKIE[route.cookie.writes]),
     ],
     components,
   );

@@ -4,27 +4,32 @@ import type { Route } from '../routing/define-route.ts';
 import type { Components, Json } from './components.ts';
 import { type DocumentSettings, errorExample, errorSchema, successExample, successSchema } from './envelopes.ts';
 import { exampleOf, withExample } from './examples.ts';
-import { errorHeadersOf, successHeadersOf } from './headers.ts';
+import { errorHeadersOf, hasETag, successHeadersOf } from './headers.ts';
 import { jsonSchemaOf } from './schemas.ts';
 
 /** The responses of a route by status: its success, and its errors, each with all codes of that status. */
 export const responsesOf = (route: Route, settings: DocumentSettings, components: Components): Json => {
   const errors = [...codesByStatus(route)].map(([status, codes]) => [
     status,
-    errorResponse(status, codes, settings, components),
+    errorResponse(status, codes, route.errorPages, settings, components),
   ]);
   // Integers are in ascending order.
   return Object.fromEntries([...successes(route, settings, components), ...errors]);
 };
 
 const successes = (route: Route, settings: DocumentSettings, components: Components): [number, Json][] => {
-  const { status, unwrapped } = route.response;
+  const { status } = route.response;
   const headers = successHeadersOf(route, components);
-  const content = { [mediaTypeOf(route)]: successContent(route, settings, components) };
+  const content = {
+    [mediaTypeOf(route)]: successContent(route, settings, components),
+    ...(route.response.page !== undefined && PAGE),
+  };
   const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
-  if (unwrapped === undefined) return [success];
-  return [success, [304, { description: 'The client has the content.', headers }]];
+  return hasETag(route) ? [success, [304, { description: 'The client has the content.', headers }]] : [success];
 };
+
+/** For clients that prefer HTML to JSON. */
+const PAGE = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>…' } };
 
 /** Without its parameters. */
 const mediaTypeOf = ({ response: { unwrapped } }: Route): string =>
@@ -52,6 +57,7 @@ const codesByStatus = ({ errors, httpStatuses }: Route): Map<number, ErrorCode[]
 const errorResponse = (
   status: number,
   codes: readonly ErrorCode[],
+  asPage: boolean,
   settings: DocumentSettings,
   components: Components,
 ): Json => {
@@ -65,6 +71,7 @@ const errorResponse = (
         schema: schemas.length === 1 ? schemas[0] : { oneOf: schemas },
         examples: Object.fromEntries(examples),
       },
+      ...(asPage && PAGE),
     },
   };
 };

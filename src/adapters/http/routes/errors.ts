@@ -26,12 +26,14 @@ const CatalogEntry = v.pipe(
   ]),
 );
 
+type Settings = { readonly baseUrl: string; readonly version: string };
+
 /** The routes of the error catalog. */
-export const errorRoutes = (baseUrl: string): Route[] => {
+export const errorRoutes = (settings: Settings): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
     ...entry,
     statusCode: status,
-    type: errorUri(baseUrl, entry.code),
+    type: errorUri(settings.baseUrl, entry.code),
   });
   return [
     route(
@@ -43,7 +45,10 @@ export const errorRoutes = (baseUrl: string): Route[] => {
         path: '/errors',
         auth: 'public',
         throttle: 'public',
-        response: { data: v.array(CatalogEntry) },
+        response: {
+          data: v.array(CatalogEntry),
+          page: async (entries) => (await import('../pages/errors.ts')).errorListPage(settings, entries),
+        },
       },
       () => listErrors().map(entryOf),
     ),
@@ -57,7 +62,10 @@ export const errorRoutes = (baseUrl: string): Route[] => {
         auth: 'public',
         throttle: 'public',
         request: { params: ErrorCodeParams },
-        response: { data: CatalogEntry },
+        response: {
+          data: CatalogEntry,
+          page: async (entry) => (await import('../pages/errors.ts')).errorPage(settings, entry),
+        },
         errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
       },
       ({ params }) => entryOf(describeError(params.code)),

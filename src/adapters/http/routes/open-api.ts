@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { keptDocument } from '../kept-document.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 type Settings = { readonly baseUrl: string; readonly version: string };
@@ -20,7 +21,7 @@ const DocumentText = v.pipe(
 
 /** Describes all routes, its own among them. ADR 0036. */
 export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
-  const document = once(async () => {
+  const document = keptDocument(async () => {
     // Most processes never need it.
     const { openApiDocument } = await import('../openapi/document.ts');
     return JSON.stringify(openApiDocument(routes(), settings));
@@ -40,15 +41,11 @@ export const openApiRoutes = (routes: () => readonly Route[], settings: Settings
           unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
         },
       },
-      () => document(),
+      async (_input, ctx) => {
+        const { text, etag } = await document();
+        ctx.etag = etag;
+        return text;
+      },
     ),
   ];
-};
-
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 };

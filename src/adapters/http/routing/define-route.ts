@@ -59,7 +59,12 @@ export type Unwrapped = {
   readonly cacheControl: string;
   /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy). */
   readonly embeddable?: true;
+  /** Default: that of all responses, which permits nothing. */
+  readonly contentSecurityPolicy?: string;
 };
+
+/** Renders the payload of a success as HTML, for clients that prefer it to JSON (ADR 0042). */
+type Page<Data> = (payload: Data) => Promise<string>;
 
 /** How a route uses the cookie of the refresh token. */
 type CookieUse = {
@@ -86,7 +91,14 @@ export type Route = Documentation & {
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
-  readonly response: { readonly status: number; readonly data: Schema; readonly unwrapped?: Unwrapped };
+  readonly response: {
+    readonly status: number;
+    readonly data: Schema;
+    readonly unwrapped?: Unwrapped;
+    readonly page?: Page<unknown>;
+  };
+  /** Whether a client that prefers HTML gets errors as a page. */
+  readonly errorPages: boolean;
   /** Every error code that the route may respond with. */
   readonly errors: ReadonlySet<ErrorCode>;
   /** The statuses of SYS_HTTP_UNEXPECTED_ERROR that the route may respond with. */
@@ -105,7 +117,15 @@ type Declaration<Body, Query, Params, Data, Auth> = Documentation & {
   readonly throttle?: Tier;
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
-  readonly response: { readonly status?: number; readonly data: Data; readonly unwrapped?: Unwrapped };
+  readonly response: {
+    readonly status?: number;
+    readonly data: Data;
+    readonly unwrapped?: Unwrapped;
+    /** Only for a payload that is public and the same for everybody: it has an ETag, and the page may be stored. */
+    readonly page?: Page<Output<Data>>;
+  };
+  /** Default: whether the response has a page. */
+  readonly errorPages?: boolean;
   /** Error codes beyond those implied by every route and by `auth`. */
   readonly errors?: readonly ErrorCode[];
   /** Statuses of SYS_HTTP_UNEXPECTED_ERROR beyond those implied by every route and by a body. */
@@ -130,6 +150,7 @@ export const route = <
     errors = [],
     httpStatuses = [],
     cookie = {},
+    errorPages = response.page !== undefined,
     ...rest
   }: Declaration<Body, Query, Params, Data, Auth>,
   handler: (
@@ -143,7 +164,9 @@ export const route = <
     auth: strategy,
     throttle,
     request: { ...request, query: request.query ?? NO_QUERY },
-    response: { status: 200, ...response },
+    // Stage 12 passes the output of this declaration's schema, which the general type can't express.
+    response: { status: 200, ...response } as Route['response'],
+    errorPages,
     errors: new Set([...impliedErrors(strategy), ...errors]),
     httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
     cookie,

@@ -5,6 +5,7 @@ export const TAGS = {
   users: 'The user of the access token.',
   errors: 'The catalog of error codes.',
   documents: 'Documents for programs, in formats that other standards define.',
+  pages: 'Pages for people, and what they load.',
   health: 'Whether the service runs and can serve requests.',
 } as const;
 

@@ -16,6 +16,7 @@ export const FALLBACK = route(
     auth: 'public',
     request: { query: v.unknown() },
     response: { data: v.null() },
+    errorPages: true,
     httpStatuses: [404, 405],
   },
   (_input, ctx) => {

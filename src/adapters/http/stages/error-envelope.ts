@@ -4,11 +4,13 @@ import { contextOf, errorEnvelopeOf } from '../envelope.ts';
 import { asDeclared } from '../errors/declared-error.ts';
 import { toAppError } from '../errors/exception-filters.ts';
 import { errorHeaders } from '../errors/http-failure.ts';
+import { respondWithHtml } from '../html-response.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
+import { prefersHtml } from '../request/preferred-type.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 
-/** Stage 13: turns an exception of any stage into the error envelope. */
+/** Stage 13: turns an exception of any stage into the error envelope, or into a page for a browser. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>
   async function errorEnvelope(ctx, next) {
     ctx.state.arrivedAt = performance.now();
@@ -18,7 +20,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
       ensureId(ctx, deps);
       const error = asDeclared(ctx, toAppError(exception), deps);
       logError(ctx, error, deps);
-      respond(ctx, error, deps);
+      await respond(ctx, error, deps);
     }
     logRequest(ctx, deps);
   };
@@ -30,8 +32,20 @@ const ensureId = (ctx: Context, { ids, version }: HttpDeps): void => {
   ctx.set(REQUEST_ID_HEADER, ctx.request.id);
 };
 
-const respond = (ctx: Context, error: AppError, deps: HttpDeps): void => {
+const respond = async (ctx: Context, error: AppError, deps: HttpDeps): Promise<void> => {
   ctx.status = error.status;
   ctx.set({ 'Cache-Control': 'no-store', ...errorHeaders(error) });
-  ctx.body = errorEnvelopeOf(error, contextOf(ctx), deps);
+  if (wantsPage(ctx)) respondWithHtml(ctx, await errorPageOf(ctx, error, deps));
+  else ctx.body = errorEnvelopeOf(error, contextOf(ctx), deps);
+};
+
+const wantsPage = (ctx: Context): boolean => {
+  if (ctx.state.route?.errorPages !== true) return false;
+  ctx.vary('Accept');
+  return prefersHtml(ctx);
+};
+
+const errorPageOf = async ({ request: { id } }: Context, error: AppError, deps: HttpDeps): Promise<string> => {
+  const { failurePage } = await import('../pages/failure.ts');
+  return failurePage(deps, error, id);
 };

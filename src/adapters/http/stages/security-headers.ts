@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** A response is never a page: it may load nothing, and nothing may frame it. */
+/** What is no page may load nothing, and nothing may frame it. */
 const setHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -9,6 +9,16 @@ const setHeaders = helmet({
   },
   frameguard: { action: 'deny' },
 });
+
+/** For pages instead: they may load a stylesheet and an image of the service, and still no script. ADR 0042. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join(';');
 
 /** The headers, which are the same in every response. */
 export const securityHeaderFields = async (): Promise<readonly (readonly [name: string, value: string])[]> => {

@@ -1,20 +1,41 @@
-import { createHash } from 'node:crypto';
 import type { Context, Middleware } from 'koa';
 import { successEnvelopeOf } from '../envelope.ts';
 import { ResponseSerializationFailure } from '../errors/exceptions.ts';
+import { etagOf } from '../etag.ts';
+import { PAGE_CACHE_CONTROL, respondWithHtml } from '../html-response.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
+import { prefersHtml } from '../request/preferred-type.ts';
 import type { Route, Unwrapped } from '../routing/define-route.ts';
 
-/** Stage 12: writes the response, in the success envelope or as it is. */
-export const successEnvelope = ({ response: { status, unwrapped } }: Route, deps: HttpDeps): Middleware =>
+/** Stage 12: writes the response, in the success envelope, as a page, or as it is. */
+export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>
   async function successEnvelope(ctx, next) {
     await next();
     ctx.status = status;
-    if (unwrapped === undefined) respondWrapped(ctx, deps);
-    else respondUnwrapped(ctx, unwrapped);
+    if (unwrapped !== undefined) respondUnwrapped(ctx, unwrapped);
+    else if (page !== undefined) await respondNegotiated(ctx, page, deps);
+    else respondWrapped(ctx, deps);
     logRequest(ctx, deps);
   };
+
+type Page = NonNullable<Route['response']['page']>;
+
+/** In the envelope or as a page. Both have an ETag of their own. */
+const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Promise<void> => {
+  ctx.vary('Accept');
+  if (prefersHtml(ctx)) {
+    const text = await page(ctx.state.payload);
+    ctx.etag = etagOf(text);
+    ctx.set('Cache-Control', PAGE_CACHE_CONTROL);
+    respondWithHtml(ctx, text);
+  } else {
+    respondWrapped(ctx, deps);
+    // Weak, since the envelope also has the time and the id of the request.
+    ctx.etag = `W/"${etagOf(toJson(ctx.state.payload))}"`;
+  }
+  answerIfFresh(ctx);
+};
 
 const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.set('Cache-Control', 'no-store');
@@ -22,16 +43,22 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.body = toJson(successEnvelopeOf(ctx, ctx.state.payload, clock));
 };
 
-const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable }: Unwrapped): void => {
+const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, contentSecurityPolicy }: Unwrapped): void => {
   const { payload } = ctx.state;
   const text = typeof payload === 'string' ? payload : toJson(payload);
   ctx.set('Cache-Control', cacheControl);
   if (embeddable) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  ctx.etag = createHash('sha256').update(text).digest('base64url');
+  // A document that is kept has its tag already.
+  if (!ctx.response.get('ETag')) ctx.etag = etagOf(text);
   ctx.body = text;
   // Set last and without `ctx.type`, since Koa would add a charset.
   ctx.set('Content-Type', type);
-  // Also removes the body (RFC 9110 §15.4.5).
+  if (contentSecurityPolicy !== undefined) ctx.set('Content-Security-Policy', contentSecurityPolicy);
+  answerIfFresh(ctx);
+};
+
+/** 304 to a client that has the content: without a body (RFC 9110 §15.4.5). */
+const answerIfFresh = (ctx: Context): void => {
   if (ctx.fresh) ctx.status = 304;
 };
 

@@ -1,0 +1,63 @@
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+
+/** What a client does about an error. docs/errors.md has the same texts. */
+export const ADVICE: Readonly<Record<ErrorCode, string>> = {
+  AUTH_CREDENTIALS_INVALID:
+    'Show that account or password is wrong, and let the user try again. On `PUT /users/me/password` it is the current password. Do not refresh.',
+  AUTH_FAILED:
+    'Only the refresh route returns this. Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form.',
+  AUTH_TOKEN_INVALID: 'Refresh, and repeat the request once with the new access token.',
+  AUTH_TOKEN_MISSING: 'Send the access token. Without one, refresh or show the log-in form.',
+  AUTH_USER_DUPLICATE:
+    'Ask for another username or email. After a registration without a response, try to log in: the user may exist already.',
+  CLIENT_PARAMS_VALIDATION_FAILED: 'Show each entry of `details` at its field. Do not send the same request again.',
+  CLIENT_REQUEST_RATE_LIMIT_EXCEEDED:
+    'Wait as many seconds as `Retry-After` says. Do not refresh and do not log in meanwhile.',
+  DB_QUERY_FAILED:
+    'Wait a second or more, then try again a few times. After a refresh with this response, the refresh token is still valid.',
+  DB_RECORD_NOT_FOUND: 'The user or session is gone. Load the list of sessions again; on `/users/me` log out.',
+  DB_UNIQUE_VIOLATION: 'Try again once.',
+  EXCEPTION_CATALOG_CODE_NOT_FOUND: 'Correct the code; letter case matters.',
+  SYS_HTTP_UNEXPECTED_ERROR: 'Decide by the status of the response.',
+  SYS_SERIALIZATION_ERROR: 'Show a general message, and report the request id.',
+  SYS_UNEXPECTED_ERROR: 'Show a general message, and report the request id.',
+};
+
+type StatusAdvice = { readonly status: number; readonly cause: string; readonly advice: string };
+
+/** The statuses of SYS_HTTP_UNEXPECTED_ERROR. docs/errors.md has the same texts. */
+export const STATUS_ADVICE: readonly StatusAdvice[] = [
+  {
+    status: 400,
+    cause: 'The request is not valid HTTP, or the client hung up while it sent the body.',
+    advice: 'Correct the client.',
+  },
+  {
+    status: 403,
+    cause: 'The `Origin` is not on the allow-list.',
+    advice: 'Add it to `ALLOWED_ORIGINS_PROD` or `ALLOWED_ORIGINS_DEV`.',
+  },
+  { status: 404, cause: 'There is no such path.', advice: 'Correct the path.' },
+  {
+    status: 405,
+    cause: 'The path does not have this method.',
+    advice: 'Use a method that the header `Allow` names.',
+  },
+  { status: 408, cause: 'The request did not arrive in time.', advice: 'Send it again.' },
+  { status: 413, cause: 'The body has more than 16 KiB.', advice: 'Send less.' },
+  {
+    status: 415,
+    cause: 'The body is not `application/json`, or has an encoding other than `gzip` and `deflate`.',
+    advice: 'Set `Content-Type`; send the body uncompressed.',
+  },
+  {
+    status: 431,
+    cause: 'There are more than 100 headers, or they are too large.',
+    advice: 'Send fewer or shorter headers and cookies.',
+  },
+  {
+    status: 503,
+    cause: 'The service is busy, the request took too long, or `GET /health/ready` found a part down.',
+    advice: 'Wait as many seconds as `Retry-After` says, then try again.',
+  },
+];

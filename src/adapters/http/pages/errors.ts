@@ -1,0 +1,86 @@
+import { STATUS_CODES } from 'node:http';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import { ADVICE, STATUS_ADVICE } from './advice.ts';
+import { type Html, html, NOTHING } from './html.ts';
+import { jsonBlock } from './json-block.ts';
+import { layout, pathIn, type Site } from './layout.ts';
+import { breakable, prose } from './prose.ts';
+
+/** What `GET /errors` says of a code. */
+type Entry = {
+  readonly code: string;
+  readonly statusCode: number;
+  readonly retryable: boolean;
+  readonly message: string;
+  readonly description: string;
+  readonly type: string;
+};
+
+export const errorListPage = (site: Site, entries: readonly Entry[]): string =>
+  layout(site, {
+    title: 'Errors · Tandem',
+    path: '/errors',
+    wide: true,
+    main: html`<h1>Errors</h1>
+<p class="lead">Every error response has one of these codes in its member <code>code</code>. Programs decide by the code, not by the
+message or by the status alone.</p>
+<table class="stacked">
+<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Try again?</th><th scope="col">Meaning</th></tr></thead>
+<tbody>
+${entries.map((entry) => rowOf(site, entry))}</tbody>
+</table>`,
+  });
+
+const rowOf = (site: Site, { code, statusCode, retryable, description }: Entry): Html => html`<tr>
+<th scope="row"><a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></th>
+<td data-label="Status">${statusCode}</td>
+<td data-label="Try again?">${retryable ? 'after a wait' : 'no'}</td>
+<td>${prose(description)}</td>
+</tr>
+`;
+
+export const errorPage = (site: Site, entry: Entry): string => {
+  const { code, message, description } = entry;
+  return layout(site, {
+    title: `${code} · Tandem`,
+    main: html`<p class="above"><a href="${pathIn(site, '/errors')}">All errors</a></p>
+<h1 class="code">${breakable(code)}</h1>
+<p class="lead">${prose(message)}</p>
+<dl class="facts">
+<dt>Status</dt><dd>${statusOf(entry)}</dd>
+<dt>Try again?</dt><dd>${retryOf(entry)}</dd>
+</dl>
+<h2>What it means</h2>
+<p>${prose(description)}</p>
+<h2>What to do</h2>
+<p>${prose(ADVICE[code as ErrorCode])}</p>
+${code === WITH_OTHER_STATUSES ? STATUSES : NOTHING}
+<h2>For programs</h2>
+<p>The same as JSON:</p>
+<pre><code>curl ${entry.type}</code></pre>
+<p>The member <code>data</code> of the response:</p>
+${jsonBlock(entry)}`,
+  });
+};
+
+/** Its status is that of the error it wraps. */
+const WITH_OTHER_STATUSES: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
+
+const statusOf = ({ code, statusCode }: Entry): string =>
+  code === WITH_OTHER_STATUSES ? 'that of the error' : `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`;
+
+const retryOf = ({ code, retryable }: Entry): string => {
+  if (code === WITH_OTHER_STATUSES) return 'Only after 408 and 503.';
+  return retryable
+    ? 'Yes. The cause is temporary: wait, then send the same request again.'
+    : 'No. Waiting does not help.';
+};
+
+const STATUSES = html`<table class="stacked">
+<thead><tr><th scope="col">Status</th><th scope="col">Cause</th><th scope="col">What to do</th></tr></thead>
+<tbody>
+${STATUS_ADVICE.map(
+  ({ status, cause, advice }) =>
+    html`<tr><th scope="row">${status}</th><td>${prose(cause)}</td><td>${prose(advice)}</td></tr>\n`,
+)}</tbody>
+</table>`;

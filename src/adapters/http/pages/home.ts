@@ -1,0 +1,46 @@
+import { html } from './html.ts';
+import { layout, type Site } from './layout.ts';
+
+/** The addresses of what a reader may look at next. A part that is off has none. */
+type Links = {
+  readonly documentation: string;
+  readonly openapi: string;
+  readonly errors: string;
+  readonly keys: string;
+  readonly console?: string | undefined;
+};
+
+const TEXTS: Readonly<Record<keyof Links, { readonly title: string; readonly text: string }>> = {
+  documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
+  errors: { title: 'Errors', text: 'What each error code means, and what to do about it.' },
+  openapi: { title: 'OpenAPI document', text: 'The same as the API page, for tools and for generated clients.' },
+  keys: { title: 'Public keys', text: 'A JWK Set, with which other services verify access tokens by themselves.' },
+  console: { title: 'Console', text: 'Try the service in this browser.' },
+};
+
+export const homePage = (site: Site, links: Links): string => {
+  // `Object.keys` is typed to return any strings.
+  const names = Object.keys(TEXTS) as (keyof Links)[];
+  return layout(site, {
+    title: 'Tandem',
+    path: '/',
+    main: html`<h1>Tandem</h1>
+<p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
+<h2>Where to go next</h2>
+<ul class="cards">
+${names.flatMap((name) => {
+  const address = links[name];
+  const { title, text } = TEXTS[name];
+  return address === undefined ? [] : [html`<li><a href="${pathOf(address)}">${title}</a><p>${text}</p></li>\n`];
+})}</ul>
+<h2>How it works</h2>
+<p>A log-in returns two tokens. The <strong>access token</strong> is in the response body. A client sends it with each request, and it
+expires after minutes. The <strong>refresh token</strong> is in a cookie that scripts cannot read. It is good for a new pair of tokens,
+once.</p>
+<p>You are looking at a page because your browser asked for one. Programs get JSON:</p>
+<pre><code>curl ${site.baseUrl}/</code></pre>`,
+  });
+};
+
+/** Relative to the host, so that the link also works under another host name. */
+const pathOf = (address: string): string => new URL(address).pathname;

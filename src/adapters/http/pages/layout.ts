@@ -1,0 +1,54 @@
+import { type Html, html, NOTHING } from './html.ts';
+
+/** What every page needs to know of the service. */
+export type Site = {
+  /** The public URL of the service, without a trailing slash. */
+  readonly baseUrl: string;
+  readonly version: string;
+};
+
+/** The path of the service, under which a proxy may have put it, and a path in it. Pages work under any host name. */
+export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
+
+type Content = {
+  readonly title: string;
+  readonly main: Html;
+  /** The path of the page in the service, if the navigation has it. */
+  readonly path?: string;
+  /** For a page that needs more width than text. */
+  readonly wide?: boolean;
+};
+
+const NAVIGATION = [
+  ['/docs', 'API'],
+  ['/errors', 'Errors'],
+] as const;
+
+/** A whole page. */
+export const layout = (site: Site, { title, main, path, wide = false }: Content): string => {
+  const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+<header class="bar">
+<nav aria-label="Service">
+<a class="brand" href="${pathIn(site, '/')}"${current('/')}>Tandem</a>
+${NAVIGATION.map(([target, name]) => html`<a href="${pathIn(site, target)}"${current(target)}>${name}</a>\n`)}</nav>
+</header>
+<main id="content" tabindex="-1"${wide ? html` class="wide"` : NOTHING}>
+${main}
+</main>
+<footer class="bar"><p>Tandem ${site.version}</p></footer>
+</body>
+</html>
+`.text;
+};

@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../html-response.ts';
+import { keptDocument } from '../kept-document.ts';
+import { type Route, route, type Unwrapped } from '../routing/define-route.ts';
+import { PAGE_POLICY } from '../stages/security-headers.ts';
+
+type Settings = { readonly baseUrl: string; readonly version: string };
+
+const Home = v.pipe(
+  v.object({
+    name: v.string(),
+    version: v.string(),
+    links: v.object({
+      documentation: v.string(),
+      openapi: v.string(),
+      errors: v.string(),
+      keys: v.string(),
+      console: v.optional(v.string()),
+    }),
+  }),
+  v.examples([
+    {
+      name: 'Tandem',
+      version: '0.1.0',
+      links: {
+        documentation: 'https://auth.example.org/docs',
+        openapi: 'https://auth.example.org/openapi.json',
+        errors: 'https://auth.example.org/errors',
+        keys: 'https://auth.example.org/.well-known/jwks.json',
+      },
+    },
+  ]),
+);
+
+/** Declared only where the console is on. */
+const CONSOLE = '/console';
+
+/** Pages for people, and what they load. ADR 0042. */
+export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
+  const { baseUrl, version } = settings;
+  const hasConsole = () => routes().some(({ path }) => path === CONSOLE);
+  return [
+    route(
+      {
+        name: 'home',
+        tag: 'pages',
+        summary: 'Say what this service is, and where to go next',
+        method: 'GET',
+        path: '/',
+        auth: 'public',
+        throttle: 'public',
+        response: {
+          data: Home,
+          page: async ({ links }) => (await import('../pages/home.ts')).homePage(settings, links),
+        },
+      },
+      () => ({
+        name: 'Tandem',
+        version,
+        links: {
+          documentation: `${baseUrl}/docs`,
+          openapi: `${baseUrl}/openapi.json`,
+          errors: `${baseUrl}/errors`,
+          keys: `${baseUrl}/.well-known/jwks.json`,
+          ...(hasConsole() && { console: baseUrl + CONSOLE }),
+        },
+      }),
+    ),
+    documentRoute(
+      {
+        name: 'docs',
+        summary: 'Describe every route on a page',
+        path: '/docs',
+        document: { type: HTML_TYPE, contentSecurityPolicy: PAGE_POLICY },
+        errorPages: true,
+      },
+      async () => (await import('../pages/docs.ts')).docsPage(routes(), settings),
+    ),
+    documentRoute(
+      {
+        name: 'stylesheet',
+        summary: 'Return the stylesheet of the pages',
+        path: '/pages.css',
+        document: { type: CSS },
+      },
+      () => readFile(new URL('../pages/pages.css', import.meta.url), 'utf8'),
+    ),
+    documentRoute(
+      { name: 'icon', summary: 'Return the icon of the pages', path: '/icon.svg', document: { type: SVG } },
+      () => readFile(new URL('../pages/icon.svg', import.meta.url), 'utf8'),
+    ),
+  ];
+};
+
+const CSS = 'text/css; charset=utf-8';
+const SVG = 'image/svg+xml';
+
+const DocumentText = v.pipe(v.string(), v.examples(['…']));
+
+type Document = Pick<Route, 'name' | 'summary' | 'path'> & {
+  readonly document: Pick<Unwrapped, 'type' | 'contentSecurityPolicy'>;
+  readonly errorPages?: boolean;
+};
+
+/** A document that never changes while the service runs. */
+const documentRoute = ({ document, ...rest }: Document, make: () => Promise<string>): Route => {
+  const kept = keptDocument(make);
+  return route(
+    {
+      ...rest,
+      tag: 'pages',
+      method: 'GET',
+      auth: 'public',
+      throttle: 'public',
+      response: { data: DocumentText, unwrapped: { ...document, cacheControl: PAGE_CACHE_CONTROL } },
+    },
+    async (_input, ctx) => {
+      const { text, etag } = await kept();
+      ctx.etag = etag;
+      return text;
+    },
+  );
+};

@@ -1,0 +1,144 @@
+import axe from 'axe-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
+import { startService, type TestService } from '../support/http/service.ts';
+
+const PAGES = [
+  ['/', 200],
+  ['/docs', 200],
+  ['/errors', 200],
+  ['/errors/AUTH_USER_DUPLICATE', 200],
+  ['/errors/SYS_HTTP_UNEXPECTED_ERROR', 200],
+  ['/errors/NO_SUCH_CODE', 404],
+  ['/auth/login', 405],
+  ['/nowhere/at/all', 404],
+] as const;
+const SCHEMES = ['light', 'dark'] as const;
+const WIDTHS = [320, 1280] as const;
+const LOOKS = SCHEMES.flatMap((scheme) => WIDTHS.map((width) => [scheme, width] as const));
+
+/** Reports to the test, which a policy of the page does not forbid. */
+const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
+  reportViolation(event.effectiveDirective + ' ' + event.blockedURI))`;
+
+describe.runIf(canBrowse())('the pages in a browser', () => {
+  let service: TestService;
+  let browser: BrowserContext;
+  const cleanups: (() => Promise<unknown>)[] = [];
+  beforeAll(async () => {
+    const launched = await launchChromium();
+    cleanups.push(launched.close);
+    browser = launched.browser;
+    service = await startService();
+    cleanups.push(service.close);
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+
+  /** Opens a tab that notes what is wrong with the pages in it. */
+  const open = async () => {
+    const tab = await browser.newPage();
+    onTestFinished(() => tab.close());
+    const faults: string[] = [];
+    const requested: string[] = [];
+    await tab.exposeFunction('reportViolation', (what: string) => faults.push(`violation: ${what}`));
+    await tab.addInitScript(REPORT_VIOLATIONS);
+    tab.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+    tab.on('console', (message) => {
+      // Chromium also reports the status of a page that is an error.
+      if (message.location().url !== tab.url()) faults.push(`${message.type()}: ${message.text()}`);
+    });
+    tab.on('requestfailed', (request) => faults.push(`failed: ${request.url()}`));
+    tab.on('request', (request) => requested.push(request.url()));
+    return { tab, faults, requested };
+  };
+
+  // Proves: asvs-3.4.3
+  it.each(PAGES)('%s violates no policy, runs no script, and loads nothing from elsewhere', async (path, status) => {
+    const { tab, faults, requested } = await open();
+    const response = await tab.goto(service.url + path, { waitUntil: 'networkidle' });
+    expect(response?.status()).toBe(status);
+    expect(await response?.headerValue('content-type')).toBe('text/html; charset=utf-8');
+    expect(await tab.evaluate('document.scripts.length')).toBe(0);
+    expect(await tab.evaluate('document.styleSheets.length')).toBe(1);
+    expect(await tab.evaluate('getComputedStyle(document.querySelector("nav")).display')).not.toBe('inline');
+    expect(requested.map((url) => new URL(url).origin)).toEqual(requested.map(() => service.url));
+    expect(faults).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a script',
+      `document.body.append(Object.assign(document.createElement('script'), { text: '0' }))`,
+      'script-src-elem inline',
+    ],
+    ['a style', `document.body.setAttribute('style', 'color: red')`, 'style-src-attr inline'],
+    [
+      'an image of another host',
+      `document.body.append(Object.assign(new Image(), { src: 'http://localhost/x' }))`,
+      'img-src',
+    ],
+  ])('would be found to violate its policy with %s', async (_what, script, violation) => {
+    const { tab, faults } = await open();
+    await tab.goto(service.url);
+    await tab.evaluate(`{ ${script} }`);
+    await expect.poll(() => faults).toContainEqual(expect.stringContaining(`violation: ${violation}`));
+  });
+
+  describe.each(LOOKS)('%s, %i pixels wide', (scheme, width) => {
+    const show = async (path: string): Promise<Page> => {
+      const { tab } = await open();
+      await tab.setViewportSize({ width, height: 800 });
+      await tab.emulateMedia({ colorScheme: scheme });
+      await tab.goto(service.url + path);
+      return tab;
+    };
+
+    it.each(PAGES)('%s has no fault that axe finds', async (path) => {
+      const tab = await show(path);
+      await tab.evaluate(axe.source);
+      // Preloading would fetch the stylesheet by script, which the policy forbids.
+      const { violations, passes } = await tab.evaluate<axe.AxeResults>('axe.run(document, { preload: false })');
+      const found = violations.map(({ id, impact, nodes }) => ({ id, impact, at: nodes.map(({ html }) => html) }));
+      expect(found).toEqual([]);
+      expect(passes.map(({ id }) => id)).toContain('color-contrast');
+    });
+
+    it.each(PAGES)('%s need not be scrolled sideways', async (path) => {
+      const tab = await show(path);
+      expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(width);
+    });
+  });
+
+  it('are dark for who wants them dark', async () => {
+    const { tab } = await open();
+    await tab.goto(service.url);
+    const background = async (colorScheme: (typeof SCHEMES)[number]) => {
+      await tab.emulateMedia({ colorScheme });
+      return tab.evaluate('getComputedStyle(document.body).backgroundColor');
+    };
+    expect(await background('light')).not.toBe(await background('dark'));
+  });
+
+  it('let the keyboard skip the navigation', async () => {
+    const { tab } = await open();
+    await tab.goto(service.url);
+    await tab.keyboard.press('Tab');
+    expect(await tab.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await tab.keyboard.press('Enter');
+    await expect.poll(() => tab.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  it('lead from the home page to the description of a route, and from there to an error', async () => {
+    const { tab, faults } = await open();
+    await tab.goto(service.url);
+    await tab.getByRole('link', { name: 'API', exact: true }).last().click();
+    await tab.getByRole('link', { name: 'POST /auth/register' }).click();
+    expect(new URL(tab.url()).hash).toBe('#register');
+    await tab.getByRole('link', { name: 'What to do about AUTH_USER_DUPLICATE' }).click();
+    await tab.getByRole('heading', { level: 1, name: 'AUTH_USER_DUPLICATE' }).waitFor();
+    expect(faults).toEqual([]);
+  });
+});

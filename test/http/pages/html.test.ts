@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { html } from '../../../src/adapters/http/pages/html.ts';
+import { breakable, prose } from '../../../src/adapters/http/pages/prose.ts';
+
+const HOSTILE = `<script>alert(1)</script>&amp;"'\``;
+const ESCAPED = '&#60;script&#62;alert(1)&#60;/script&#62;&#38;amp;&#34;&#39;&#96;';
+
+describe('the HTML template', () => {
+  // Proves: asvs-3.2.2
+  it('escapes text', () => {
+    expect(html`<p>${HOSTILE}</p>`.text).toBe(`<p>${ESCAPED}</p>`);
+  });
+
+  // Proves: asvs-3.2.2
+  it('escapes values of attributes, in quotes of either kind', () => {
+    expect(html`<a title="${HOSTILE}">`.text).toBe(`<a title="${ESCAPED}">`);
+    expect(html`<a title='${HOSTILE}'>`.text).toBe(`<a title='${ESCAPED}'>`);
+  });
+
+  it('keeps HTML, also in lists of lists, and escapes the text between', () => {
+    const item = html`<li>${'<'}</li>`;
+    expect(html`<ul>${[item, [item, '>']]}</ul>`.text).toBe('<ul><li>&#60;</li><li>&#60;</li>&#62;</ul>');
+  });
+
+  it('escapes what only looks like HTML to it', () => {
+    const text: unknown = { text: '<b>' };
+    expect(() => html`${text as string}`.text).toThrow();
+  });
+
+  it('escapes each text once', () => {
+    expect(html`${html`${'&'}`}`.text).toBe('&#38;');
+  });
+
+  it('writes numbers', () => {
+    expect(html`${404}`.text).toBe('404');
+  });
+});
+
+describe('prose', () => {
+  it('has code in backticks, and escapes both', () => {
+    expect(prose('a < `b > c` & d').text).toBe('a &#60; <code>b &#62; c</code> &#38; d');
+  });
+
+  it('breaks a word after its underscores', () => {
+    expect(breakable('DB_QUERY_<').text).toBe('DB_<wbr>QUERY_<wbr>&#60;');
+  });
+});

@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PAGE_POLICY } from '../../../src/adapters/http/stages/security-headers.ts';
+import { BROWSER_ACCEPT } from '../../support/http/accept.ts';
+import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import { exchangeRaw, head } from '../../support/http/raw-http.ts';
+import type { TestService } from '../../support/http/service.ts';
+
+const HTML = 'text/html; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** Addresses with a page and with JSON. */
+const NEGOTIATED = ['/', '/errors', '/errors/AUTH_USER_DUPLICATE'];
+/** Errors with a page and with JSON, and their codes. */
+const FAILURES = [
+  ['/nowhere', 404, 'SYS_HTTP_UNEXPECTED_ERROR'],
+  ['/auth/login', 405, 'SYS_HTTP_UNEXPECTED_ERROR'],
+  ['/errors/NO_SUCH_CODE', 404, 'EXCEPTION_CATALOG_CODE_NOT_FOUND'],
+  ['/errors?page=2', 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
+] as const;
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+const ask = (path: string, accept: string) => service.http.get(path).set('Accept', accept);
+
+describe.each(NEGOTIATED)('GET %s', (path) => {
+  it.each([
+    ...Object.values(BROWSER_ACCEPT),
+    'text/html',
+    'TEXT/HTML',
+    'text/*',
+    'text/html, application/json;q=0.9',
+    'application/json;q=0.5, text/html;q=0.6',
+    'application/json;q=0, */*',
+  ])('is a page for a client that prefers HTML: %s', async (accept) => {
+    const { text, headers } = await ask(path, accept).expect(200);
+    expect(headers).toMatchObject({
+      'content-type': HTML,
+      'cache-control': 'public, max-age=300',
+      'content-security-policy': PAGE_POLICY,
+      vary: 'Origin, Accept',
+    });
+    expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
+  });
+
+  it.each([
+    '',
+    '*/*',
+    'application/json',
+    'application/json, text/plain, */*',
+    'application/*',
+    'text/html;q=0.5, application/json',
+    'text/html;q=0, */*',
+    'text/html;q=nonsense',
+    'image/png',
+    'nonsense',
+    `text/html,${'a/b,'.repeat(1_000)}`,
+  ])('is JSON for any other: %.40s', async (accept) => {
+    const { body, headers } = await ask(path, accept).expect(200);
+    expect(headers).toMatchObject({
+      'content-type': JSON_TYPE,
+      'cache-control': 'no-store',
+      'content-security-policy': expect.stringMatching(/^default-src 'none'(?!.*'self')/),
+      vary: 'Origin, Accept',
+    });
+    expect(body.success).toBe(true);
+  });
+
+  it('is JSON for a client that sends no Accept', async () => {
+    const { headers } = await exchangeRaw(service.url, head(`GET ${path}`, { Connection: 'close' }));
+    expect(headers['content-type']).toBe(JSON_TYPE);
+  });
+
+  it.each(['text/html', 'application/json'])('has an ETag as %s, and 304 for who has it', async (accept) => {
+    const { headers } = await ask(path, accept).expect(200);
+    const again = await ask(path, accept).set('If-None-Match', String(headers.etag)).expect(304);
+    expect(again.text).toBe('');
+    expect(again.headers).toMatchObject({ etag: headers.etag, vary: 'Origin, Accept' });
+    expect(again.headers).not.toHaveProperty('content-type');
+    await ask(path, accept).set('If-None-Match', '"another"').expect(200);
+  });
+
+  it('has another ETag as JSON than as a page', async () => {
+    const [page, json] = [await ask(path, 'text/html'), await ask(path, '*/*')];
+    expect(json.headers.etag).toMatch(/^W\/"/);
+    expect(page.headers.etag).toMatch(/^"/);
+    await ask(path, '*/*').set('If-None-Match', String(page.headers.etag)).expect(200);
+    await ask(path, 'text/html').set('If-None-Match', String(json.headers.etag)).expect(200);
+  });
+
+  it.each(['text/html', '*/*'])('has the same headers with HEAD: %s', async (accept) => {
+    const get = await ask(path, accept).expect(200);
+    const response = await service.http.head(path).set('Accept', accept).expect(200);
+    for (const name of ['content-type', 'etag', 'cache-control', 'vary', 'content-security-policy']) {
+      expect(response.headers[name]).toBe(get.headers[name]);
+    }
+    expect(Number(response.headers['content-length'])).toBeGreaterThan(0);
+    expect(response.text).toBeUndefined();
+  });
+});
+
+describe.each(FAILURES)('GET %s', (path, status, code) => {
+  it('is a page with the same status for a browser, and is not stored', async () => {
+    const { text, headers } = await ask(path, BROWSER_ACCEPT.Chromium).expect(status);
+    expect(headers).toMatchObject({
+      'content-type': HTML,
+      'cache-control': 'no-store',
+      'content-security-policy': PAGE_POLICY,
+      vary: 'Origin, Accept',
+    });
+    expect(headers).not.toHaveProperty('etag');
+    expect(text).toContain(`/errors/${code}"`);
+    expect(text).toContain(String(headers['svc-request-id']));
+  });
+
+  it('is the envelope for a program', async () => {
+    const { body, headers } = await ask(path, '*/*').expect(status);
+    expect(headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'Origin, Accept' });
+    expect(body).toMatchObject({ success: false, code });
+  });
+});
+
+describe('a route without a page', () => {
+  it('answers a browser with JSON, errors included', async () => {
+    const live = await ask('/health/live', 'text/html').expect(200);
+    expect(live.headers).toMatchObject({ 'content-type': JSON_TYPE, vary: 'Origin' });
+    const me = await ask('/users/me', 'text/html').expect(401);
+    expect(me.body).toMatchObject({ success: false, code: 'AUTH_TOKEN_MISSING' });
+    expect(me.headers['content-security-policy']).not.toContain('self');
+  });
+});
+
+describe('the rate limit of a page', () => {
+  it.each(['/', '/docs', '/errors'])(
+    'is that of public routes, and tells a browser when to come back: %s',
+    async (path) => {
+      const limited = await start({ RATE_LIMIT_PUBLIC: '1/60' });
+      await limited.http.get(path).set('Accept', 'text/html').expect(200);
+      const { text, headers } = await limited.http.get(path).set('Accept', 'text/html').expect(429);
+      expect(headers['content-type']).toBe(HTML);
+      expect(text).toContain(`Try again in ${headers['retry-after']} second`);
+    },
+  );
+});

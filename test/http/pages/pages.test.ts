@@ -1,0 +1,175 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { homePage } from '../../../src/adapters/http/pages/home.ts';
+import { PAGE_POLICY } from '../../../src/adapters/http/stages/security-headers.ts';
+import { CATALOG } from '../../../src/domain/errors/catalog.ts';
+import { VERSION } from '../../../src/infrastructure/version.ts';
+import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
+import type { TestService } from '../../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+const pageOf = async (path: string, at = service) => (await at.http.get(path).set('Accept', 'text/html')).text;
+/** What a reader sees. */
+const wordsOf = (page: string) =>
+  page
+    .replaceAll(/<[^>]*>/g, '')
+    .replaceAll(/&#(\d+);/g, (_all, code) => String.fromCharCode(Number(code)))
+    .replaceAll(/\s+/g, ' ');
+const linksOf = (page: string) => [...page.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, link = '']) => link);
+
+describe('GET /', () => {
+  it('returns name, version and links to a program', async () => {
+    const { body } = await service.http.get('/').expect(200);
+    expect(body.data).toEqual({
+      name: 'Tandem',
+      version: VERSION,
+      links: {
+        documentation: 'https://auth.example.org/docs',
+        openapi: 'https://auth.example.org/openapi.json',
+        errors: 'https://auth.example.org/errors',
+        keys: 'https://auth.example.org/.well-known/jwks.json',
+      },
+    });
+    for (const link of Object.values<string>(body.data.links)) {
+      await service.http.get(new URL(link).pathname).expect(200);
+    }
+  });
+
+  it('has a link to the console where there is one', () => {
+    const links = { documentation: 'https://a.example/docs', openapi: '', errors: '', keys: '' };
+    const all = Object.fromEntries(Object.keys(links).map((name) => [name, 'https://a.example/v/x']));
+    const site = { baseUrl: 'https://a.example/v', version: '1' };
+    expect(homePage(site, { ...links, ...all })).not.toContain('/console');
+    const withConsole = homePage(site, { ...links, ...all, console: 'https://a.example/v/console' });
+    expect(linksOf(withConsole)).toContain('/v/console');
+  });
+});
+
+describe('GET /errors/:code', () => {
+  const published = Object.entries(CATALOG).filter(([, entry]) => entry.published);
+
+  it.each(published)('says of %s what it means and what to do', async (code, { status, message, description }) => {
+    const words = wordsOf(await pageOf(`/errors/${code}`));
+    const shown = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 503 : status;
+    for (const part of [code, String(shown), message, description.replaceAll('`', ''), 'What to do']) {
+      expect(words).toContain(part);
+    }
+  });
+
+  it('says whether to try again', async () => {
+    expect(wordsOf(await pageOf('/errors/DB_QUERY_FAILED'))).toContain('Yes. The cause is temporary');
+    expect(wordsOf(await pageOf('/errors/AUTH_USER_DUPLICATE'))).toContain('No. Waiting does not help.');
+  });
+
+  it.each(published)('is linked from the list: %s', async (code) => {
+    expect(linksOf(await pageOf('/errors'))).toContain(`/errors/${code}`);
+  });
+});
+
+describe('GET /docs', () => {
+  it('describes every route, and has its own media type, policy and ETag', async () => {
+    const { text, headers } = await service.http.get('/docs').expect(200);
+    expect(headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PAGE_POLICY,
+      'cache-control': 'public, max-age=300',
+    });
+    const words = wordsOf(text);
+    for (const { method, path, summary } of service.routes) {
+      expect(words).toContain(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+      expect(words).toContain(`${summary}.`);
+    }
+    await service.http.get('/docs').set('If-None-Match', String(headers.etag)).expect(304);
+  });
+
+  it('has all of the document: codes, headers, parameters, and examples', async () => {
+    const words = wordsOf(await pageOf('/docs'));
+    const { body } = await service.http.get('/openapi.json').expect(200);
+    const { headers } = body.components;
+    for (const code of Object.keys(CATALOG)) expect(words).toContain(code);
+    for (const { description } of Object.values<{ description: string }>(headers)) {
+      expect(words).toContain(description.replaceAll('`', ''));
+    }
+    for (const name of ['currentPassword', 'except', 'svc-request-id', '"accessToken": "eyJ', 'refresh cookie']) {
+      expect(words).toContain(name);
+    }
+  });
+
+  it('has no two elements of one id, and no link to an id that is not there', async () => {
+    const page = await pageOf('/docs');
+    const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const link of linksOf(page).filter((each) => each.startsWith('#'))) expect(ids).toContain(link.slice(1));
+  });
+});
+
+const PAGES = ['/', '/errors', '/errors/AUTH_USER_DUPLICATE', '/errors/SYS_HTTP_UNEXPECTED_ERROR', '/docs', '/nowhere'];
+
+describe.each(PAGES)('the page %s', (path) => {
+  it('has no script, no inline style and nothing of another host', async () => {
+    const page = await pageOf(path);
+    expect(page).not.toMatch(/<script|<style| style=| on[a-z]+=|javascript:/i);
+    const outside = linksOf(page).filter((link) => !/^[/#]/.test(link) || link.startsWith('//'));
+    expect(outside).toEqual([]);
+  });
+
+  it('has only links that lead somewhere, also below a path that a proxy removes', async () => {
+    const below = await start({ BASE_URL: 'https://example.org/auth-service' });
+    for (const [at, prefix] of [
+      [service, ''],
+      [below, '/auth-service'],
+    ] as const) {
+      const links = linksOf(await pageOf(path, at)).filter((link) => !link.startsWith('#'));
+      expect(links.length).toBeGreaterThan(3);
+      for (const link of new Set(links)) {
+        expect(link.startsWith(`${prefix}/`)).toBe(true);
+        await at.http.get(link.slice(prefix.length)).set('Accept', 'text/html').expect(200);
+      }
+    }
+  });
+});
+
+describe('a page of an error', () => {
+  // Proves: asvs-3.2.2
+  it.each([
+    '/<script>alert(1)</script>',
+    '/%3Cscript%3Ealert(1)%3C/script%3E',
+    '/errors/%3Cscript%3Ealert(1)%3C%2Fscript%3E',
+    '/errors?%3Cscript%3Ealert(1)=1',
+    '/"onload="alert(1)',
+  ])('shows nothing of the address: %s', async (path) => {
+    const { text, status } = await service.http.get(path).set('Accept', 'text/html');
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).toMatch(/^<!doctype html>/);
+    expect(text).not.toMatch(/alert/);
+  });
+
+  it('escapes the request id, which the client may choose', async () => {
+    const id = `"><img src=x onerror='alert(1)'>`;
+    const { text, headers } = await service.http.get('/nowhere').set({ Accept: 'text/html', 'svc-request-id': id });
+    expect(headers['svc-request-id']).toBe(id);
+    expect(text).not.toContain('<img');
+    expect(wordsOf(text)).toContain(id);
+  });
+
+  it('does not link to a code that the catalog does not publish', async () => {
+    const { failurePage } = await import('../../../src/adapters/http/pages/failure.ts');
+    const { AppError } = await import('../../../src/domain/errors/app-error.ts');
+    const site = { baseUrl: 'https://a.example', version: '1' };
+    expect(linksOf(failurePage(site, new AppError('AUTH_FAILED'), 'id'))).not.toContain('/errors/AUTH_FAILED');
+  });
+});
+
+describe.each([
+  ['/pages.css', 'text/css; charset=utf-8'],
+  ['/icon.svg', 'image/svg+xml'],
+])('GET %s', (path, type) => {
+  it('returns the file, with an ETag', async () => {
+    const { headers } = await service.http.get(path).expect(200);
+    expect(headers).toMatchObject({ 'content-type': type, 'cache-control': 'public, max-age=300' });
+    await service.http.get(path).set('If-None-Match', String(headers.etag)).expect(304);
+  });
+});

@@ -22,7 +22,7 @@ describe('the HTML template', () => {
     expect(html`<ul>${[item, [item, '>']]}</ul>`.text).toBe('<ul><li>&#60;</li><li>&#60;</li>&#62;</ul>');
   });
 
-  it('escapes what only looks like HTML to it', () => {
+  it('refuses what only looks like HTML to it', () => {
     const text: unknown = { text: '<b>' };
     expect(() => html`${text as string}`.text).toThrow();
   });

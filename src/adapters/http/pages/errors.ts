@@ -22,8 +22,8 @@ export const errorListPage = (site: Site, entries: readonly Entry[]): string =>
     path: '/errors',
     wide: true,
     main: html`<h1>Errors</h1>
-<p class="lead">Every error response has one of these codes in its member <code>code</code>. Programs decide by the code, not by the
-message or by the status alone.</p>
+<p class="lead">An error response has a stable code in its member <code>code</code>. Programs decide by the code, not by the message
+or by the status alone.</p>
 <table class="stacked">
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Try again?</th><th scope="col">Meaning</th></tr></thead>
 <tbody>
@@ -34,7 +34,7 @@ ${entries.map((entry) => rowOf(site, entry))}</tbody>
 const rowOf = (site: Site, { code, statusCode, retryable, description }: Entry): Html => html`<tr>
 <th scope="row"><a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></th>
 <td data-label="Status">${statusCode}</td>
-<td data-label="Try again?">${retryable ? 'after a wait' : 'no'}</td>
+<td data-label="Try again">${retryable ? 'after a wait' : 'no'}</td>
 <td>${prose(description)}</td>
 </tr>
 `;

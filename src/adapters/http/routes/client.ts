@@ -13,7 +13,7 @@ export const clientRoutes = (module: string): Route[] => [
       auth: 'public',
       throttle: 'public',
       response: {
-        data: v.string(),
+        data: v.pipe(v.string(), v.examples(['export const createAuthClient = …'])),
         unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: 'public, max-age=300', embeddable: true },
       },
     },

@@ -80,6 +80,10 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     register: (registration) => enter('/auth/register', registration),
     login: (credentials) => enter('/auth/login', credentials),
     logout: () => state.leave(() => call('GET', '/auth/clear-cookie')),
+    refresh: async () => {
+      await renew(current()?.value);
+      return userOf(current() ?? null);
+    },
     changePassword: (change) => ask('PUT', '/users/me/password', change),
     sessions: {
       list: () => ask<readonly SessionInfo[]>('GET', '/auth/sessions'),

@@ -99,6 +99,8 @@ export type AuthClient = {
   readonly register: (registration: Registration) => Promise<User>;
   readonly login: (credentials: Credentials) => Promise<User>;
   readonly logout: () => Promise<void>;
+  /** Renews both tokens now; `null`: the session has ended. */
+  readonly refresh: () => Promise<User | null>;
   /** Ends all other sessions of the user. */
   readonly changePassword: (change: PasswordChange) => Promise<void>;
   readonly sessions: {

@@ -11,6 +11,7 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./
 COPY src src
 COPY client/dist/client.js client/dist/client.js
+COPY console/page console/page
 # The embedded database's directory, used without DATABASE_URL; the rest of the file system can be read-only.
 RUN install -d -o node -g node -m 700 /data
 # Compiles the code once for all containers (docs/adr/0035). Node keeps a cache for each user; at run time, only root can change it.

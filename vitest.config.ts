@@ -13,6 +13,7 @@ const EMBEDDED = [
   'test/attacks/**/*.test.ts',
   'test/conformance/**/*.test.ts',
   'test/client/**/*.test.ts',
+  'test/console/**/*.test.ts',
   'test/properties/requests.test.ts',
 ];
 const HTTP = ['test/http/**/*.test.ts'];

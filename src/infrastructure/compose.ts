@@ -9,6 +9,7 @@ import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.t
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { type Closing, closing } from './closing.ts';
+import { consoleFiles } from './compose/console-files.ts';
 import { samplingFor } from './compose/log-sampling.ts';
 import { countLoginAttempts } from './compose/login-attempts.ts';
 import type { OwnParts } from './compose/own-parts.ts';
@@ -75,6 +76,8 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     baseUrl: config.baseUrl,
     checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
+    console:
+      config.console === null ? null : consoleFiles(Math.min(config.refreshLifetime, config.refreshCookie.maxAge)),
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
@@ -115,7 +118,7 @@ const httpDeps = (
   authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
   version: VERSION,
   baseUrl: config.baseUrl,
-  allowedOrigins: config.allowedOrigins,
+  allowedOrigins: [...config.allowedOrigins, ...(config.console?.origins ?? [])],
   allowedOriginsSetting: config.allowedOriginsSetting,
   environment: config.environment,
   detailedRequestLog: config.environment === 'development',

@@ -29,6 +29,7 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
   BASE_URL: ['http://localhost', 'https://auth.example.com/', 'https://a.b//c//', 'https://[::1]:8443/x'],
   ALLOWED_ORIGINS_DEV: ORIGINS,
   ALLOWED_ORIGINS_PROD: ORIGINS,
+  CONSOLE: ['on', 'off'],
   TRUST_PROXY: ['0', '1', '100'],
   REQUEST_TIMEOUT_MS: MILLISECONDS,
   SLOW_REQUEST_THRESHOLDS: [
@@ -178,6 +179,8 @@ const brokenPromises = (config: Config): string[] => {
     host: config.host !== '' && !/\s/.test(config.host),
     baseUrl: isHttpUrl(config.baseUrl),
     allowedOrigins: config.allowedOrigins.every((origin) => new URL(origin).origin === origin),
+    consoleOrigins:
+      config.console === null || config.console.origins.every((origin) => new URL(origin).origin === origin),
     trustProxy: isWhole(config.trustProxy, 0, 100),
     requestTimeout: isWhole(requestTimeout, 1, MAX_TIMER),
     slowRequest: isWhole(slowRequest.warn, 0, slowRequest.error) && Number.isSafeInteger(slowRequest.error),

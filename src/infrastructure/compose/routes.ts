@@ -1,6 +1,7 @@
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
+import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
@@ -30,12 +31,14 @@ type RoutesOptions = {
   readonly baseUrl: string;
   readonly checks: readonly Check[];
   readonly keySet: PublicJwks;
+  /** `null`: there is no console. */
+  readonly console: ConsoleFiles | null;
 };
 
 /** Every route of the service, over the use cases. */
 export const declareRoutes = (
   deps: UseCaseDeps,
-  { refreshCookie: cookie, baseUrl, checks, keySet }: RoutesOptions,
+  { refreshCookie: cookie, baseUrl, checks, keySet, console: page }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const routes: Route[] = [
@@ -52,6 +55,7 @@ export const declareRoutes = (
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModule()),
+    ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks),
     ...openApiRoutes(() => routes, settings),
     ...pageRoutes(() => routes, settings),

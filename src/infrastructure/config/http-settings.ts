@@ -1,3 +1,4 @@
+import { hostOf, isLoopback } from './hosts.ts';
 import type { Values } from './values.ts';
 
 type OriginsVariable = 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
@@ -11,6 +12,8 @@ export type HttpSettings = {
   readonly allowedOrigins: readonly string[];
   /** The variable that sets them. */
   readonly allowedOriginsSetting: OriginsVariable;
+  /** The page `/console`, and the origins at which browsers open it; `null`: there is none. */
+  readonly console: { readonly origins: readonly string[] } | null;
   /** The number of proxies in front of the service. */
   readonly trustProxy: number;
   /** Milliseconds. */
@@ -27,6 +30,7 @@ export const httpSettings = (values: Values): HttpSettings => {
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     allowedOrigins: values[allowedOriginsSetting],
     allowedOriginsSetting,
+    console: values.CONSOLE === 'on' ? { origins: ownOrigins(values) } : null,
     trustProxy: values.TRUST_PROXY,
     requestTimeout: values.REQUEST_TIMEOUT_MS,
     slowRequest: values.SLOW_REQUEST_THRESHOLDS,
@@ -36,6 +40,18 @@ export const httpSettings = (values: Values): HttpSettings => {
       public: limitOf(values.RATE_LIMIT_PUBLIC),
     },
   };
+};
+
+/** Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
+const ownOrigins = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: Values): string[] => {
+  const production = environment === 'production';
+  if (production && baseUrl === undefined) return [];
+  const url = new URL(baseUrl ?? `http://localhost:${port}`);
+  if (production || !isLoopback(hostOf(url))) return [url.origin];
+  const names = ['localhost', '127.0.0.1', '[::1]'].map(
+    (host) => new URL(`${url.protocol}//${host}:${url.port}`).origin,
+  );
+  return [...new Set([url.origin, ...names])];
 };
 
 const limitOf = (limit: Values['RATE_LIMIT_GLOBAL']) => (limit === 'off' ? null : limit);

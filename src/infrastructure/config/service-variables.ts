@@ -47,6 +47,12 @@ export const SERVICE_VARIABLES = {
     unset: 'none',
     meaning: 'In production: the origins whose pages may call the service, separated by commas.',
   },
+  CONSOLE: {
+    schema: v.picklist(['on', 'off']),
+    expected: 'on or off',
+    default: unlessProduction('on', 'off'),
+    meaning: 'Whether the service has the page /console, for developers: on or off.',
+  },
   TRUST_PROXY: {
     schema: form.wholeNumber(0, 100),
     expected: 'a whole number from 0 to 100',

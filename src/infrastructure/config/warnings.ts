@@ -94,6 +94,7 @@ const ofProduction = (values: Values): Rule[] => {
       'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages',
     ],
     [off.length > 0, `${off.join(', ')}: off: the requests of a client are not limited`],
+    [values.CONSOLE === 'on', 'CONSOLE is on: everybody who reaches the service can open a page for developers'],
     [values.PASSWORD_BLOCKLIST === 'off', 'PASSWORD_BLOCKLIST is off: common passwords are accepted'],
     [
       redis.some((url) => !isLoopback(hostOf(url)) && url.password === '') && values.REDIS_PASSWORD === undefined,

@@ -42,6 +42,7 @@ describe('a configuration that is allowed', () => {
       { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' },
       'RATE_LIMIT_GLOBAL',
     ],
+    ['a page for developers', { CONSOLE: 'on' }, 'CONSOLE'],
     ['common passwords', { PASSWORD_BLOCKLIST: 'off' }, 'PASSWORD_BLOCKLIST'],
     ['a Redis without a password', { REDIS_URL: 'rediss://redis.example.com' }, 'REDIS_URL'],
     ['a neighbouring Redis without a password', { REDIS_URL: 'redis://redis' }, 'REDIS_URL'],

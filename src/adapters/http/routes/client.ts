@@ -13,7 +13,7 @@ export const clientRoutes = (module: string): Route[] => [
       auth: 'public',
       throttle: 'public',
       response: {
-        data: v.pipe(v.string(), v.examples(['export const createAuthClient = …'])),
+        data: v.pipe(v.string(), v.examples(['export { AuthError, createAuthClient };'])),
         unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: 'public, max-age=300', embeddable: true },
       },
     },

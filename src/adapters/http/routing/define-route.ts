@@ -59,7 +59,7 @@ export type Unwrapped = {
   readonly cacheControl: string;
   /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy). */
   readonly embeddable?: true;
-  /** Default: that of all responses, which permits nothing. */
+  /** The header Content-Security-Policy of a page. By default a response may load nothing. */
   readonly contentSecurityPolicy?: string;
 };
 

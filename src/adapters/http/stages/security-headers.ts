@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** What is no page may load nothing, and nothing may frame it. */
+/** A response may load nothing, and nothing may frame it. The pages of the service declare a policy of their own. */
 const setHeaders = helmet({
   contentSecurityPolicy: {
     useDefaults: false,

@@ -1,0 +1,370 @@
+import { AuthError, createAuthClient } from "./client.js";
+// src/dom.ts
+/** @throws Error when the page has no element with that id. */
+const byId = (id) => {
+	const found = document.getElementById(id);
+	if (found === null) throw new Error(`The page has no #${id}.`);
+	return found;
+};
+/** A new element. Strings become text, never markup. */
+const make = (tag, properties, ...children) => {
+	const element = Object.assign(document.createElement(tag), properties);
+	element.append(...children);
+	return element;
+};
+/** Tells the result of an action in the live region. A new element is announced even if its text is the same. */
+const say = (text, className = "") => byId("status").replaceChildren(make("span", { className }, text));
+// src/actions.ts
+/** Runs the action when the form is sent, and shows what is wrong next to the fields. */
+const onSubmit = (id, action) => {
+	const form = byId(id);
+	form.addEventListener("submit", (event) => {
+		event.preventDefault();
+		const fields = Object.fromEntries(new FormData(form));
+		clearProblems(form);
+		run(form, async () => {
+			await action(fields);
+			form.reset();
+		}).catch((error) => showError(error, form));
+	});
+};
+/** Runs the action when the button is clicked. */
+const onClick = (button, action) => button.addEventListener("click", () => {
+	run(button, action).catch(showError);
+});
+/** One run at a time. The element is not disabled, since it would lose the focus. */
+const run = async (element, action) => {
+	if (element.ariaBusy === "true") return;
+	element.ariaBusy = "true";
+	await action().finally(() => {
+		element.ariaBusy = "false";
+	});
+};
+const showError = (error, form) => {
+	if (!(error instanceof AuthError)) {
+		say(String(error), "bad");
+		return;
+	}
+	const { code, message, retryAfter, fields } = error;
+	const shown = form ? fields.filter(({ field, message: text }) => showProblem(form, field, text)) : [];
+	const others = fields.filter((each) => !shown.includes(each)).map(({ field, message: text }) => `${field} ${text}`);
+	const later = retryAfter === null ? [] : [`Try again in ${retryAfter} s.`];
+	say([
+		`${code}:`,
+		message,
+		...others,
+		...later
+	].join(" "), "bad");
+	form?.querySelector("[aria-invalid]")?.focus();
+};
+/** @returns whether the form has such a field. */
+const showProblem = (form, name, text) => {
+	const input = form.elements.namedItem(name);
+	if (!(input instanceof HTMLInputElement)) return false;
+	const id = `${input.id}-problem`;
+	input.ariaInvalid = "true";
+	input.setAttribute("aria-describedby", id);
+	byIdOrNew(id, input).append(`${text}. `);
+	return true;
+};
+const byIdOrNew = (id, after) => {
+	const found = document.getElementById(id);
+	if (found) return found;
+	const made = make("span", {
+		id,
+		className: "problem"
+	});
+	after.after(made);
+	return made;
+};
+const clearProblems = (form) => {
+	for (const problem of form.querySelectorAll(".problem")) problem.remove();
+	for (const input of form.querySelectorAll("[aria-invalid]")) {
+		input.removeAttribute("aria-invalid");
+		input.removeAttribute("aria-describedby");
+	}
+};
+// src/exchange.ts
+/** `fetch` that tells what it has sent and received. */
+const watchedFetch = (tell) => async (input, init) => {
+	const request = new Request(input, init);
+	const copy = request.clone();
+	const start = performance.now();
+	const response = await fetch(request).catch(async (error) => {
+		tell({
+			...await sentBy(copy),
+			...UNANSWERED,
+			duration: performance.now() - start,
+			answer: String(error)
+		});
+		throw error;
+	});
+	const duration = performance.now() - start;
+	const answer = parsed(await response.clone().text());
+	tell({
+		...await sentBy(copy),
+		status: response.status,
+		code: answer?.code ?? null,
+		requestId: response.headers.get("svc-request-id"),
+		duration,
+		answer
+	});
+	return response;
+};
+const UNANSWERED = {
+	status: null,
+	code: null,
+	requestId: null
+};
+const sentBy = async (request) => ({
+	method: request.method,
+	url: request.url,
+	token: request.headers.get("Authorization")?.replace(/^Bearer /, "") ?? null,
+	body: await request.text() || null
+});
+const parsed = (text) => {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return text;
+	}
+};
+// src/curl.ts
+/** A word of a POSIX shell, in which no character is special. */
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+/** The same JSON in ASCII: a terminal could take other characters for commands, or encode them in another way. */
+const inAscii = (json) => json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+const withoutPasswords = (json) => JSON.stringify(JSON.parse(json), (name, value) => /password$/i.test(name) ? "***" : value);
+/**
+* A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
+* @param revealed whether it contains the passwords and the token. Otherwise the token is the variable TOKEN of the shell.
+*/
+const curlCommand = ({ method, url, token, body }, revealed) => [
+	`curl -i -X ${method} ${quoted(url)}`,
+	.../\/auth\//.test(new URL(url).pathname) ? ["-b jar -c jar"] : [],
+	...token === null ? [] : [`-H ${revealed ? quoted(`Authorization: Bearer ${token}`) : AUTHORIZATION}`],
+	...body === null ? [] : [`-H 'Content-Type: application/json'`],
+	...body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutPasswords(body)))}`]
+].join(" \\\n  ");
+const AUTHORIZATION = "\"Authorization: Bearer $TOKEN\"";
+const TOKEN = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
+const SHOWN = 16;
+/** Pretty JSON, in which tokens are shortened unless they are revealed. */
+const prettyAnswer = (answer, revealed) => JSON.stringify(answer, (_name, value) => !revealed && typeof value === "string" && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value, 2);
+// src/log.ts
+const MOST = 50;
+/** The list of requests, the newest first and open. @returns a function that adds one. */
+const showRequests = () => {
+	const [list, empty, reveal] = [
+		byId("log"),
+		byId("log-empty"),
+		byId("reveal")
+	];
+	let revealed = false;
+	let entries = [];
+	reveal.addEventListener("click", () => {
+		revealed = !revealed;
+		reveal.ariaPressed = `${revealed}`;
+		for (const { write } of entries) write(revealed);
+	});
+	byId("clear").addEventListener("click", () => {
+		entries = [];
+		list.replaceChildren();
+		empty.hidden = false;
+		say("The list of requests is empty.");
+	});
+	return (exchange) => {
+		const entry = entryOf(exchange);
+		entry.write(revealed);
+		if (entries[0]) entries[0].details.open = false;
+		entries = [entry, ...entries].slice(0, MOST);
+		list.prepend(make("li", {}, entry.details));
+		while (list.children.length > MOST) list.lastElementChild?.remove();
+		empty.hidden = true;
+	};
+};
+const entryOf = (exchange) => {
+	const { url, method, status, code, requestId, duration } = exchange;
+	const { pathname, search } = new URL(url);
+	const [command, answer] = [make("pre", {}), make("pre", {})];
+	const result = make("span", { className: status !== null && status < 400 ? "good" : "bad" }, `${status ?? "failed"}`);
+	const time = `${Math.round(duration)} ms`;
+	const details = make("details", { open: true }, make("summary", {}, make("code", {}, `${method} ${pathname}${search}`), " ", result, " ", ...code === null ? [] : [make("code", {}, code), " "], make("span", { className: "note" }, time)), make("div", {}, ...requestId === null ? [] : [make("dl", {}, make("dt", {}, "Request id"), make("dd", {}, requestId))], make("h3", {}, "curl", copyButton(command, `${method} ${pathname}`)), command, make("h3", {}, "Answer"), answer));
+	const write = (revealed) => {
+		command.textContent = curlCommand(exchange, revealed);
+		answer.textContent = prettyAnswer(exchange.answer, revealed);
+	};
+	return {
+		details,
+		write
+	};
+};
+/** Browsers offer the clipboard to https and localhost only. */
+const copyButton = (from, of) => {
+	if (!navigator.clipboard) return make("span", {});
+	const button = make("button", {
+		type: "button",
+		ariaLabel: `Copy the curl line of ${of}`
+	}, "Copy");
+	button.addEventListener("click", () => navigator.clipboard.writeText(from.textContent ?? "").then(() => say("Copied."), () => say("The browser does not allow to copy.", "bad")));
+	return button;
+};
+// src/sessions.ts
+/** The list of sessions. @returns a function that loads it. */
+const showSessions = ({ sessions }) => {
+	const list = async () => byId("sessions").replaceChildren(...(await sessions.list()).map(itemOf));
+	/** The button that was clicked goes away with its session. */
+	const afterwards = async (text) => {
+		await list();
+		byId("sessions-title").focus();
+		say(text);
+	};
+	const itemOf = (session) => {
+		const { id, userAgent, address, createdAt, lastUsedAt, current } = session;
+		const device = userAgent ?? "unknown program";
+		const end = make("button", {
+			type: "button",
+			ariaLabel: `End the session of ${device}, opened ${timeText(createdAt)}`
+		}, "End");
+		onClick(end, async () => {
+			await sessions.end(id);
+			await afterwards("The session has ended.");
+		});
+		return make("li", {}, make("div", {}, make("p", {}, device), make("p", { className: "note" }, `${address ?? "unknown network"}, opened ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`)), current ? make("span", { className: "good" }, "This session") : end);
+	};
+	onClick(byId("list-sessions"), list);
+	onClick(byId("end-others"), async () => {
+		await sessions.endOthers();
+		await afterwards("All other sessions have ended.");
+	});
+	return list;
+};
+const timeText = (time) => new Date(time).toLocaleString();
+// src/countdown.ts
+/** @returns the milliseconds that are left of so many from now on, also after the machine was asleep or its clock was set. */
+const countdown = (milliseconds) => {
+	const [start, at] = [performance.now(), Date.now()];
+	return () => Math.max(0, milliseconds - Math.max(performance.now() - start, Date.now() - at));
+};
+const UNITS = [
+	["d", 86400],
+	["h", 3600],
+	["min", 60],
+	["s", 1]
+];
+/** The two largest units, as `14 min 32 s`. */
+const durationText = (milliseconds) => {
+	let rest = Math.ceil(milliseconds / 1e3);
+	const parts = [];
+	for (const [name, seconds] of UNITS) {
+		const count = Math.floor(rest / seconds);
+		rest -= count * seconds;
+		if (count > 0 || parts.length > 0) parts.push(`${count} ${name}`);
+	}
+	return parts.slice(0, 2).join(" ") || "0 s";
+};
+// src/tokens.ts
+/** Below this share a bar has the colour of a warning. */
+const LOW = .2;
+/**
+* The bars and the claims. Both tokens are issued at once, so the lifetimes of both are counted from the arrival of the access token.
+* @param refreshLifetime in milliseconds.
+* @returns a function that shows an access token that has just arrived.
+*/
+const showTokens = (refreshLifetime) => {
+	let tick = () => void 0;
+	setInterval(() => tick(), 1e3);
+	return (token) => {
+		const [header, claims] = token.split(".").slice(0, 2).map(decoded);
+		const bars = [bar("access", (claims.exp - claims.iat) * 1e3), bar("refresh", refreshLifetime)];
+		tick = () => {
+			for (const show of bars) show();
+		};
+		tick();
+		byId("claims").replaceChildren(...Object.entries({
+			...claims,
+			sid: header.sid
+		}).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, claimText(name, value))]));
+	};
+};
+const decoded = (part) => JSON.parse(atob(part.replaceAll("-", "+").replaceAll("_", "/")));
+const claimText = (name, value) => {
+	if (name === "iat" || name === "exp") return `${value} (${(/* @__PURE__ */ new Date(Number(value) * 1e3)).toLocaleString()})`;
+	return typeof value === "string" ? value : JSON.stringify(value, null, 1);
+};
+const bar = (token, lifetime) => {
+	const [progress, text] = [byId(`${token}-bar`), byId(`${token}-left`)];
+	const left = countdown(lifetime);
+	progress.max = lifetime;
+	return () => {
+		progress.value = left();
+		progress.classList.toggle("low", left() < lifetime * LOW);
+		text.textContent = left() > 0 ? `${durationText(left())} left of ${durationText(lifetime)}` : `expired, after ${durationText(lifetime)}`;
+	};
+};
+// src/main.ts
+const SAID = {
+	login: "Logged in.",
+	refresh: "Both tokens are new.",
+	logout: "Logged out.",
+	ended: "The service has refused the session. Log in again."
+};
+byId("refused").remove();
+byId("who").textContent = "Looking for a session…";
+const baseUrl = new URL(".", import.meta.url).href;
+const send = watchedFetch(showRequests());
+const auth = createAuthClient({
+	baseUrl,
+	fetch: send
+});
+const showToken = showTokens(Number(document.querySelector("meta[name=refresh-lifetime]")?.content));
+const listSessions = showSessions(auth);
+/** Shows what fits, and moves the focus if its place is hidden now. */
+const show = (user) => {
+	const state = user ? "in" : "out";
+	const place = document.activeElement?.closest("[data-show]")?.dataset.show;
+	for (const part of document.querySelectorAll("[data-show]")) part.hidden = part.dataset.show !== state;
+	byId("who").textContent = user ? `${user.username}, ${user.email}` : "Nobody is logged in.";
+	byId("password-account").value = user?.username ?? "";
+	if (place && place !== state) byId(user ? "tokens-title" : "login-title").focus();
+};
+/** Whose sessions are listed. */
+let listed = null;
+/** For each log-in, renewal and log-out, in this tab or another. */
+const follow = async (user, why) => {
+	show(user);
+	say(SAID[why], why === "ended" ? "bad" : "");
+	const token = user && await auth.accessToken();
+	if (token) showToken(token);
+	const isListed = why !== "login" && listed === user?.id;
+	listed = user?.id ?? null;
+	if (token && !isListed) await listSessions();
+};
+auth.onChange((user, why) => void follow(user, why).catch(showError));
+auth.ready.then(show, (error) => {
+	show(null);
+	showError(error);
+});
+onSubmit("login", ({ account = "", password = "" }) => auth.login({
+	account,
+	password
+}));
+onSubmit("register", ({ username = "", email = "", password = "" }) => auth.register({
+	username,
+	email,
+	password
+}));
+onSubmit("password", async ({ currentPassword = "", newPassword = "" }) => {
+	await auth.changePassword({
+		currentPassword,
+		newPassword
+	});
+	await listSessions();
+	say("The password is changed, and all other sessions have ended.");
+});
+onClick(byId("logout"), auth.logout);
+onClick(byId("refresh"), auth.refresh);
+for (const [id, path] of [["protected", "users/me"], ["optional", "auth/session"]]) onClick(byId(id), async () => {
+	const { status } = await (byId("with-token").checked ? auth.fetch : send)(baseUrl + path);
+	say(`GET /${path}: ${status}`, status < 400 ? "" : "bad");
+});

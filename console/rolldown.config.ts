@@ -1,0 +1,8 @@
+import { defineConfig } from 'rolldown';
+
+/** The script of the page, which imports the client from the service. */
+export default defineConfig({
+  input: 'src/main.ts',
+  external: [/client\.js$/],
+  output: { file: 'page/console.js', format: 'esm', paths: () => './client.js' },
+});

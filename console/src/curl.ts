@@ -1,0 +1,46 @@
+/** A request, as far as curl has to repeat it. */
+export type Sent = {
+  readonly method: string;
+  readonly url: string;
+  /** The access token. */
+  readonly token: string | null;
+  /** JSON. */
+  readonly body: string | null;
+};
+
+/** A word of a POSIX shell, in which no character is special. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The same JSON in ASCII: a terminal could take other characters for commands, or encode them in another way. */
+const inAscii = (json: string): string =>
+  json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const withoutPasswords = (json: string): string =>
+  JSON.stringify(JSON.parse(json), (name, value) => (/password$/i.test(name) ? '***' : value));
+
+/**
+ * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
+ * @param revealed whether it contains the passwords and the token. Otherwise the token is the variable TOKEN of the shell.
+ */
+export const curlCommand = ({ method, url, token, body }: Sent, revealed: boolean): string =>
+  [
+    `curl -i -X ${method} ${quoted(url)}`,
+    ...(/\/auth\//.test(new URL(url).pathname) ? ['-b jar -c jar'] : []),
+    ...(token === null ? [] : [`-H ${revealed ? quoted(`Authorization: Bearer ${token}`) : AUTHORIZATION}`]),
+    ...(body === null ? [] : [`-H 'Content-Type: application/json'`]),
+    ...(body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutPasswords(body)))}`]),
+  ].join(' \\\n  ');
+
+const AUTHORIZATION = '"Authorization: Bearer $TOKEN"';
+
+const TOKEN = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
+const SHOWN = 16;
+
+/** Pretty JSON, in which tokens are shortened unless they are revealed. */
+export const prettyAnswer = (answer: unknown, revealed: boolean): string =>
+  JSON.stringify(
+    answer,
+    (_name, value) =>
+      !revealed && typeof value === 'string' && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value,
+    2,
+  );

@@ -1,0 +1,84 @@
+import { curlCommand, prettyAnswer } from './curl.ts';
+import { byId, make, say } from './dom.ts';
+import type { Exchange } from './exchange.ts';
+
+const MOST = 50;
+
+/** The list of requests, the newest first and open. @returns a function that adds one. */
+export const showRequests = (): ((exchange: Exchange) => void) => {
+  const [list, empty, reveal] = [byId('log'), byId('log-empty'), byId('reveal')];
+  let revealed = false;
+  let entries: readonly Entry[] = [];
+
+  reveal.addEventListener('click', () => {
+    revealed = !revealed;
+    reveal.ariaPressed = `${revealed}`;
+    for (const { write } of entries) write(revealed);
+  });
+  byId('clear').addEventListener('click', () => {
+    entries = [];
+    list.replaceChildren();
+    empty.hidden = false;
+    say('The list of requests is empty.');
+  });
+  return (exchange) => {
+    const entry = entryOf(exchange);
+    entry.write(revealed);
+    if (entries[0]) entries[0].details.open = false;
+    entries = [entry, ...entries].slice(0, MOST);
+    list.prepend(make('li', {}, entry.details));
+    while (list.children.length > MOST) list.lastElementChild?.remove();
+    empty.hidden = true;
+  };
+};
+
+type Entry = { readonly details: HTMLDetailsElement; readonly write: (revealed: boolean) => void };
+
+const entryOf = (exchange: Exchange): Entry => {
+  const { url, method, status, code, requestId, duration } = exchange;
+  const { pathname, search } = new URL(url);
+  const [command, answer] = [make('pre', {}), make('pre', {})];
+  const result = make('span', { className: status !== null && status < 400 ? 'good' : 'bad' }, `${status ?? 'failed'}`);
+  const time = `${Math.round(duration)} ms`;
+  const details = make(
+    'details',
+    { open: true },
+    make(
+      'summary',
+      {},
+      make('code', {}, `${method} ${pathname}${search}`),
+      ' ',
+      result,
+      ' ',
+      ...(code === null ? [] : [make('code', {}, code), ' ']),
+      make('span', { className: 'note' }, time),
+    ),
+    make(
+      'div',
+      {},
+      ...(requestId === null ? [] : [make('dl', {}, make('dt', {}, 'Request id'), make('dd', {}, requestId))]),
+      make('h3', {}, 'curl', copyButton(command, `${method} ${pathname}`)),
+      command,
+      make('h3', {}, 'Answer'),
+      answer,
+    ),
+  );
+  const write = (revealed: boolean): void => {
+    command.textContent = curlCommand(exchange, revealed);
+    answer.textContent = prettyAnswer(exchange.answer, revealed);
+  };
+  return { details, write };
+};
+
+/** Browsers offer the clipboard to https and localhost only. */
+const copyButton = (from: HTMLElement, of: string): Node => {
+  if (!navigator.clipboard) return make('span', {});
+  const button = make('button', { type: 'button', ariaLabel: `Copy the curl line of ${of}` }, 'Copy');
+  button.addEventListener('click', () =>
+    navigator.clipboard.writeText(from.textContent ?? '').then(
+      () => say('Copied.'),
+      () => say('The browser does not allow to copy.', 'bad'),
+    ),
+  );
+  return button;
+};

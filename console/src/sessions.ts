@@ -1,0 +1,52 @@
+import { onClick } from './actions.ts';
+import type { AuthClient, SessionInfo } from './client.js';
+import { byId, make, say } from './dom.ts';
+
+/** The list of sessions. @returns a function that loads it. */
+export const showSessions = ({ sessions }: AuthClient): (() => Promise<void>) => {
+  const list = async (): Promise<void> => byId('sessions').replaceChildren(...(await sessions.list()).map(itemOf));
+  /** The button that was clicked goes away with its session. */
+  const afterwards = async (text: string): Promise<void> => {
+    await list();
+    byId('sessions-title').focus();
+    say(text);
+  };
+
+  const itemOf = (session: SessionInfo): HTMLLIElement => {
+    const { id, userAgent, address, createdAt, lastUsedAt, current } = session;
+    const device = userAgent ?? 'unknown program';
+    const end = make(
+      'button',
+      { type: 'button', ariaLabel: `End the session of ${device}, opened ${timeText(createdAt)}` },
+      'End',
+    );
+    onClick(end, async () => {
+      await sessions.end(id);
+      await afterwards('The session has ended.');
+    });
+    return make(
+      'li',
+      {},
+      make(
+        'div',
+        {},
+        make('p', {}, device),
+        make(
+          'p',
+          { className: 'note' },
+          `${address ?? 'unknown network'}, opened ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`,
+        ),
+      ),
+      current ? make('span', { className: 'good' }, 'This session') : end,
+    );
+  };
+
+  onClick(byId('list-sessions'), list);
+  onClick(byId('end-others'), async () => {
+    await sessions.endOthers();
+    await afterwards('All other sessions have ended.');
+  });
+  return list;
+};
+
+const timeText = (time: string): string => new Date(time).toLocaleString();

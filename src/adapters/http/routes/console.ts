@@ -1,0 +1,71 @@
+import * as v from 'valibot';
+import { type Route, route } from '../routing/define-route.ts';
+
+/** Reads the files of the page. */
+export type ConsoleFiles = {
+  readonly page: () => Promise<string>;
+  readonly style: () => Promise<string>;
+  readonly script: () => Promise<string>;
+};
+
+/** The page may load its own script, style and icon, call this service, and create no script from text. */
+const POLICY = [
+  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'],
+  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+].join('; ');
+
+/** Browsers ask each time whether a stored file is up to date. */
+const COMMON = { cacheControl: 'no-cache' };
+
+/** A page that uses every part of the service: `console/`, ADR 0043. */
+export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
+  route(
+    {
+      name: 'console',
+      tag: 'pages',
+      summary: 'Return the console, a page for developers',
+      method: 'GET',
+      path: '/console',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: v.pipe(v.string(), v.examples(['<!doctype html>…'])),
+        unwrapped: { ...COMMON, type: 'text/html; charset=utf-8', contentSecurityPolicy: POLICY },
+      },
+    },
+    page,
+  ),
+  route(
+    {
+      name: 'console-style',
+      tag: 'pages',
+      summary: 'Return the style sheet of the console',
+      method: 'GET',
+      path: '/console.css',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: v.pipe(v.string(), v.examples([':root { color-scheme: light dark; }…'])),
+        unwrapped: { ...COMMON, type: 'text/css; charset=utf-8' },
+      },
+    },
+    style,
+  ),
+  route(
+    {
+      name: 'console-script',
+      tag: 'pages',
+      summary: 'Return the script of the console',
+      method: 'GET',
+      path: '/console.js',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: v.pipe(v.string(), v.examples(["import { AuthError, createAuthClient } from './client.js';…"])),
+        unwrapped: { ...COMMON, type: 'text/javascript; charset=utf-8' },
+      },
+    },
+    script,
+  ),
+];

@@ -1,0 +1,128 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AxeResults, RunOptions } from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { readText } from '../checkout/repository.ts';
+import { startService, type TestService } from '../http/service.ts';
+import { freePort } from '../servers/free-port.ts';
+import { launchChromium } from './chromium.ts';
+
+declare global {
+  var violations: string[] | undefined;
+  var axe: { run: (options: RunOptions) => Promise<AxeResults> } | undefined;
+}
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+export const PHONE = { width: 360, height: 740 };
+const DESK = { width: 1_280, height: 800 };
+type Look = { readonly size: typeof PHONE; readonly scheme: 'light' | 'dark' };
+export const LOOKS: readonly (Look & { readonly title: string })[] = (['light', 'dark'] as const).flatMap((scheme) => [
+  { title: `desk-${scheme}`, size: DESK, scheme },
+  { title: `phone-${scheme}`, size: PHONE, scheme },
+]);
+
+/** A service with the console, and a browser, for a whole `describe`. */
+export const openConsoles = (env: Readonly<Record<string, string>> = {}) => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  let service: TestService;
+  let address = '';
+  beforeAll(async () => {
+    const port = `${await freePort()}`;
+    address = `http://localhost:${port}`;
+    service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher });
+    cleanups.push(service.close);
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+  /** Opens the page in a browser of its own, until the end of the test. */
+  const visit = async ({ size, scheme }: Look = { size: DESK, scheme: 'light' }): Promise<Console> => {
+    const { browser, close } = await launchChromium();
+    onTestFinished(close);
+    const page = await browser.newPage();
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    const faults = faultsOf(page);
+    await page.goto(`${address}/console`);
+    return { ...partsOf(page), page, faults };
+  };
+  return {
+    service: () => service,
+    visit,
+    /** The same, and waits until the console is ready. */
+    open: async (look?: Look): Promise<Console> => {
+      const console = await visit(look);
+      await console.page.getByText('Nobody is logged in.').waitFor();
+      return console;
+    },
+  };
+};
+
+export type Console = ReturnType<typeof partsOf> & {
+  readonly page: Page;
+  /** Errors of scripts, and what the Content-Security-Policy has refused. */
+  readonly faults: () => Promise<readonly string[]>;
+};
+
+/** What a user does with the page. Everything is found by the name that a screen reader says. */
+const partsOf = (page: Page) => {
+  const form = (title: string) => page.getByRole('region', { name: title, exact: true });
+  return {
+    form,
+    /** Fills in the form of that title and sends it. */
+    send: async (title: string, fields: Readonly<Record<string, string>>): Promise<void> => {
+      for (const [label, value] of Object.entries(fields))
+        await form(title).getByLabel(label, { exact: true }).fill(value);
+      await form(title).getByRole('button', { name: title, exact: true }).click();
+    },
+    press: (name: string | RegExp): Promise<void> => page.getByRole('button', { name, exact: true }).click(),
+    /** Waits for the text of the live region. */
+    hears: (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor(),
+    /** The lines of the requests, the newest first. */
+    lines: (): Promise<readonly string[]> => page.locator('#log summary').allTextContents(),
+  };
+};
+
+const faultsOf = (page: Page): (() => Promise<readonly string[]>) => {
+  const errors: string[] = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  page.on('console', (message) => {
+    // The browser reports each response with an error status as well.
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
+      errors.push(message.text());
+  });
+  const watching = page.addInitScript(`
+    globalThis.violations = [];
+    addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective));
+  `);
+  return async () => {
+    await watching;
+    return [...errors, ...((await page.evaluate(() => globalThis.violations)) ?? ['violations are not watched'])];
+  };
+};
+
+const AXE = 'node_modules/axe-core/axe.min.js';
+
+/** What axe-core finds in the page: the rule and the elements. */
+export const accessibilityFaultsOf = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(readText(AXE));
+  const results = await page.evaluate(() => globalThis.axe?.run({ resultTypes: ['violations'] }));
+  expect(results?.passes.length).toBeGreaterThan(0);
+  return (results?.violations ?? []).map(
+    ({ id, impact, nodes }) => `${impact}: ${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
+  );
+};
+
+/** Stores a picture of the whole page if TEST_SCREENSHOTS names a directory. */
+export const screenshot = async (page: Page, name: string): Promise<void> => {
+  const directory = process.env.TEST_SCREENSHOTS;
+  if (directory === undefined) return;
+  mkdirSync(directory, { recursive: true });
+  // The header stays at the top of what is seen.
+  await page.evaluate('scrollTo(0, 0)');
+  await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true });
+};

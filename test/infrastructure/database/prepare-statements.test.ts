@@ -1,14 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { aUser } from '../../support/builders.ts';
+import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 
 const PREPARED = `select count(*)::int as count from pg_prepared_statements where name like 'tandem%' and statement like '%users%'`;
+const PROCESS = 'select pg_backend_pid()';
 
 /** Over one connection. */
 const openSingle = async (url: string) => {
@@ -43,15 +45,59 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     expect(await users.findById(user.id)).toStrictEqual(user);
   });
 
-  it('a statement that became invalid fails once, and is prepared anew on another connection', async () => {
+  it('a statement that was planned while its tables were known to be empty uses an index', async () => {
+    const { em } = await openSingle(url);
+    await em.execute('set plan_cache_mode = force_generic_plan');
+    for (const table of ['users', 'sessions']) {
+      await em.execute(`alter table ${table} set (autovacuum_enabled = false)`);
+      await em.execute(`vacuum analyze ${table}`);
+    }
+    const sessions = mikroOrmSessionRepository(em);
+    await sessions.rotate(aRotation(aSession()));
+    await sessions.find(aSession());
+    await mikroOrmUserRepository(em).findById(anId());
+    const prepared = await em.execute<{ name: string; count: number }[]>(
+      `select name, cardinality(parameter_types) as count from pg_prepared_statements where name like 'tandem%'`,
+    );
+    expect(prepared).toHaveLength(3);
+    for (const { name, count } of prepared) {
+      const plan = JSON.stringify(await em.execute(`explain execute ${name}(${Array(count).fill('null')})`));
+      expect(plan).toContain('Index Scan');
+      expect(plan).not.toContain('Seq Scan');
+    }
+  });
+
+  const OUTDATING = {
+    'a column has another type since': 'alter table users alter column username type varchar(64)',
+    'somebody deallocated it': 'deallocate all',
+  };
+  it.each(Object.entries(OUTDATING))('a statement is executed although %s', async (_why, outdate) => {
     const { em } = await openSingle(url);
     const users = mikroOrmUserRepository(em);
     const user = aUser();
     await users.add(user);
     await users.findById(user.id);
-    await em.execute('alter table users alter column username type varchar(64)');
-    await expect(users.findById(user.id)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
+    const before = await em.execute(PROCESS);
+    await em.execute(outdate);
     expect(await users.findById(user.id)).toStrictEqual(user);
+    // On another connection, since the others of the closed one may be outdated too.
+    expect(await em.execute(PROCESS)).not.toEqual(before);
+    expect(await users.findById(user.id)).toStrictEqual(user);
+    expect(await em.execute(PREPARED)).toEqual([{ count: 1 }]);
+  });
+
+  it('a session is rotated once although its statements were deallocated', async () => {
+    const { em } = await openSingle(url);
+    const user = aUser();
+    await mikroOrmUserRepository(em).add(user);
+    const sessions = mikroOrmSessionRepository(em);
+    const session = aSession({ userId: user.id });
+    await sessions.add(session);
+    const rotation = aRotation(session);
+    await sessions.rotate({ ...rotation, from: anId() });
+    await em.execute('deallocate all');
+    expect(await sessions.rotate(rotation)).toBe('rotated');
+    expect(await sessions.rotate(rotation)).toBe('stale');
   });
 });
 

@@ -4,7 +4,7 @@ import { redisCount } from '../../../src/adapters/http/rate-limit/redis-count.ts
 import { awaitRedis, connectRedis } from '../../../src/infrastructure/redis/connect.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 import { blockEventLoop } from '../../support/processes/block-event-loop.ts';
-import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
+import { canStartServers, redisOfTheTests, startRedis } from '../../support/servers/of-the-tests.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 const server = redisOfTheTests();
@@ -134,5 +134,28 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
       Number(command.args[1]) > 1 ? Promise.reject(new Error('CROSSSLOT Keys in request')) : send(command, ...rest),
     );
     expect((await askAtOnce(redis, ['b', ...five])).admitted).toEqual([true, true, true, true, false, false]);
+  });
+});
+
+/** Seconds in which a double keeps the same number of digits after the point: up to 2^41 ms, in September 2039, and after it. */
+const TIMES = { 2026: '1795000000', 2039: '2199023255', 2040: '2208988800', 2109: '4386000000' };
+
+describe.runIf(canStartServers())('limits counted in a Redis of its own', () => {
+  it.each(Object.entries(TIMES))('are exact within one command in the year %i', async (_year, seconds) => {
+    // One that can be killed: a loop without an end in a script that has written cannot be stopped.
+    const own = await startRedis();
+    onTestFinished(own.stop);
+    onTestFinished(own.kill);
+    const redis = connectRedis([own.url], stageDeps().logger, { commandTimeout: 5_000 }) as Redis;
+    onTestFinished(() => redis.disconnect());
+    await awaitRedis(redis, 10_000);
+    const define = redis.defineCommand.bind(redis);
+    vi.spyOn(redis, 'defineCommand').mockImplementation((name, { lua = '', ...rest }) =>
+      define(name, { ...rest, lua: lua.replace("redis.call('time')", `{ '${seconds}', '999999' }`) }),
+    );
+    const count = redisCount(redis);
+    const asked = Array.from({ length: 256 }, () => count('a', { requests: 200, window: WINDOW }));
+    const waits = await Promise.all(asked);
+    expect(waits.filter((wait) => wait === null)).toHaveLength(200);
   });
 });

@@ -23,7 +23,8 @@ const MAX_REQUESTS = 256;
 
 /**
  * A sorted set for each key has the times of its admitted requests, in milliseconds by the clock of Redis, which all instances
- * share. Requests that come in one command get times that differ by the smallest step that a number has there.
+ * share. Requests that come in one command get times that differ by a step that a double has room for until the year 2109: with a
+ * smaller one, the loop would not end.
  */
 const SCRIPT = `
   local time = redis.call('time')
@@ -37,7 +38,7 @@ const SCRIPT = `
     local admitted = math.max(0, math.min(asked, limit - redis.call('zcard', key)))
     local moment = now
     for _ = 1, admitted do
-      while redis.call('zadd', key, moment, moment) == 0 do moment = moment + 1 / 4096 end
+      while redis.call('zadd', key, moment, moment) == 0 do moment = moment + 1 / 2048 end
     end
     local wait = 0
     if admitted > 0 then redis.call('pexpire', key, window) end

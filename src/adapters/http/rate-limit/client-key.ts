@@ -19,8 +19,6 @@ export const clientAddress = (ctx: Context): string | null =>
 
 /** Addresses whose networks are remembered, less than 1 KB each. */
 const MAX_REMEMBERED = 1_000;
-/** Characters; a longer address has a zone, which a client can make as long as a header. */
-const MAX_REMEMBERED_LENGTH = 64;
 const remembered = new Map<string, readonly string[]>();
 
 /** The key that a rate limit counts by: the IPv4 address, or the /64 network of the IPv6 address. */
@@ -36,18 +34,19 @@ export const clientNetworks = (ctx: Context): readonly string[] => {
 };
 
 const addressIn = (text: string): string | null => {
-  if (isIP(text) !== 0) return text;
   const { ipv4, ipv6 } = WITH_PORT.exec(text)?.groups ?? {};
   const address = ipv4 ?? ipv6 ?? text;
-  return isIP(address) === 0 ? null : address;
+  return isIP(address) === 0 ? null : withoutZone(address);
 };
+
+/** The zone names an interface of the machine that wrote the address, in any characters and at any length (RFC 4007 §11). */
+const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
 
 /** Clients send many requests, and parsing an address takes as long as other stages. */
 const networksOf = (address: string): readonly string[] => {
   const known = remembered.get(address);
   if (known !== undefined) return known;
   const networks = parsedNetworks(address);
-  if (address.length > MAX_REMEMBERED_LENGTH) return networks;
   if (remembered.size === MAX_REMEMBERED) remembered.clear();
   remembered.set(address, networks);
   return networks;

@@ -73,8 +73,10 @@ const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps,
 /** Rotates the session and reads its user: before the rotation, unless the store does both at once. */
 const rotate = async (deps: RefreshDeps, rotation: Rotation, cancellation: Cancellation): Promise<UserRotation> => {
   const { sessions } = deps;
-  cancellation.throwIfAborted();
-  if (sessions.rotateAndReadUser !== undefined) return sessions.rotateAndReadUser(rotation);
+  if (sessions.rotateAndReadUser !== undefined) {
+    cancellation.throwIfAborted();
+    return sessions.rotateAndReadUser(rotation);
+  }
   const user = await findUser(deps, rotation.userId);
   cancellation.throwIfAborted();
   const outcome = await sessions.rotate(rotation);

@@ -31,6 +31,7 @@ describe('GET /', () => {
         openapi: 'https://auth.example.org/openapi.json',
         errors: 'https://auth.example.org/errors',
         keys: 'https://auth.example.org/.well-known/jwks.json',
+        console: 'https://auth.example.org/console',
       },
     });
     for (const link of Object.values<string>(body.data.links)) {

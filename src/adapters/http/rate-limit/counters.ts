@@ -27,6 +27,15 @@ export class Counters extends Map<string, Counter> {
     this.#capacity = capacity;
   }
 
+  /** A copy for each request: the driver changes what it gets, and requests that are counted in one turn would see each other's changes. */
+  override get(key: string): Counter | undefined {
+    const counter = super.get(key);
+    if (counter === undefined) return undefined;
+    const copy = { ...counter };
+    super.set(key, copy);
+    return copy;
+  }
+
   override set(key: string, counter: Counter): this {
     // A counter is set when its window begins, so the driver's time follows from its end.
     const now = counter.reset - this.#window;

@@ -15,7 +15,9 @@ describe('counters', () => {
     const counters = countersFor(10);
     expect(counters).toBeInstanceOf(Map);
     expect(counters.set('a', LIVE)).toBe(counters);
-    expect(counters.get('a')).toBe(LIVE);
+    const [first, second] = [counters.get('a'), counters.get('a')];
+    expect([first, second]).toEqual([LIVE, LIVE]);
+    expect(first).not.toBe(second);
     expect(counters.has('b')).toBe(false);
   });
 

@@ -4,8 +4,12 @@
  */
 export type { Check } from './adapters/http/routes/health.ts';
 export type { Clock } from './application/ports/clock.ts';
+export type { EventRepository, Refusals } from './application/ports/event-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
+export type { LinkRepository } from './application/ports/link-repository.ts';
+export type { LinkTokens } from './application/ports/link-tokens.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
+export { type Outbox, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { SessionRepository } from './application/ports/session-repository.ts';
@@ -16,13 +20,25 @@ export type {
   TokenSigner,
   Verified,
 } from './application/ports/token-signer.ts';
-export type { UserRepository } from './application/ports/user-repository.ts';
+export type { Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
+export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export { canonicalEmail, canonicalUsername } from './domain/account.ts';
 export type { Device } from './domain/device.ts';
 export { AppError, type AppErrorOptions } from './domain/errors/app-error.ts';
 export type { ErrorCode } from './domain/errors/catalog.ts';
+export {
+  type AccountEvent,
+  EVENT_KINDS,
+  type EventKind,
+  type Origin,
+  refusalsPeriodOf,
+  SESSION_ENDINGS,
+  type SessionEnding,
+} from './domain/event.ts';
 export { isId } from './domain/id.ts';
+export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { Party } from './domain/login-throttle.ts';
+export { MESSAGE_KINDS, type Message, type MessageKind } from './domain/message.ts';
 export { isHashable } from './domain/password.ts';
 export {
   byLastUse,
@@ -38,7 +54,7 @@ export {
   type SessionKey,
 } from './domain/session.ts';
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
-export type { User } from './domain/user.ts';
+export type { ChangeableFields, User } from './domain/user.ts';
 export { type OwnParts, rotationBudget } from './infrastructure/compose/own-parts.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';

@@ -13,10 +13,17 @@ export type User = {
   readonly updatedAt: number;
   /** When the password was last changed; 0 for the first one. A new hash of the same password is not a change. */
   readonly passwordChangedAt: number;
+  /** When the user proved to own the email address; `null` until then. */
+  readonly emailVerifiedAt: number | null;
+  /** When an operator disabled the account; `null` while it is enabled. */
+  readonly disabledAt: number | null;
 };
 
-/** The fields of a user that may be sent to clients: all except those about the password. */
-export type PublicUser = Omit<User, 'passwordHash' | 'passwordChangedAt'>;
+/** The fields of a user that are changed one by one. */
+export type ChangeableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt'>;
+
+/** The fields of a user that SPEC "User" names, which may be sent to clients. */
+export type PublicUser = Pick<User, 'id' | 'username' | 'email' | 'createdAt' | 'updatedAt'>;
 
 export const newUser = (input: {
   id: string;
@@ -32,6 +39,8 @@ export const newUser = (input: {
   createdAt: input.now,
   updatedAt: input.now,
   passwordChangedAt: 0,
+  emailVerifiedAt: null,
+  disabledAt: null,
 });
 
 /** Lists the public fields, so that a new field is private by default. */

@@ -4,6 +4,7 @@ import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
+import { randomLinkTokens } from '../adapters/link-tokens/random.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
@@ -67,9 +68,14 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     attempts: countLoginAttempts(redis, logger),
     clock,
     ids: ulidGenerator(clock),
+    linkTokens: randomLinkTokens(),
     ...overrides,
     users: storage.users,
     sessions: storage.sessions,
+    events: storage.events,
+    links: storage.links,
+    outbox: storage.outbox,
+    unitOfWork: storage.unitOfWork,
   };
   const routes = declareRoutes(useCaseDeps(config, ports, { logger, metrics }), {
     refreshCookie: config.refreshCookie,

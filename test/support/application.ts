@@ -1,8 +1,7 @@
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { separateStores } from '../../src/adapters/unit-of-work/separate.ts';
 import { authenticate } from '../../src/application/use-cases/authenticate.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { endAllSessions } from '../../src/application/use-cases/end-all-sessions.ts';
@@ -13,6 +12,7 @@ import { type LoginDeps, login } from '../../src/application/use-cases/login.ts'
 import { logout } from '../../src/application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 
 export const SECOND = 1_000;
@@ -22,13 +22,15 @@ export const DAY = 24 * 60 * MINUTE;
 /** The input of a registration. */
 export const ADA = { username: 'Ada', email: 'Ada@Example.org', password: 'correct horse' };
 
-/** The use cases with adapters in memory and a fixed clock. `given` overrides adapters. */
+/** The use cases with adapters in memory and a fixed clock. `given` overrides adapters; given stores are not changed together. */
 export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & RegisterDeps, 'clock' | 'hasher'>> = {}) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
   const hasher = plainPasswordHasher();
+  const { unitOfWork, ...stores } = memoryStores();
+  const isGiven = given.users !== undefined || given.sessions !== undefined;
   const deps = {
-    users: memoryUserRepository(),
-    sessions: memorySessionRepository(),
+    ...stores,
+    unitOfWork: isGiven ? separateStores({ ...stores, ...given }) : unitOfWork,
     tokens: plainTokenSigner(),
     ids: sequentialIds(),
     blocklist: null,

@@ -24,6 +24,8 @@ export const aUser = (given: Partial<User> = {}): User => {
     createdAt: NOW,
     updatedAt: NOW + 1,
     passwordChangedAt: 0,
+    emailVerifiedAt: null,
+    disabledAt: null,
     ...given,
   };
 };

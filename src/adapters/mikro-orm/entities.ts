@@ -1,4 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import type { AccountEvent, Origin } from '../../domain/event.ts';
+import type { Link } from '../../domain/link.ts';
+import type { Message } from '../../domain/message.ts';
 import type { RotatedToken } from '../../domain/session.ts';
 
 /** Unique constraints that are violated when a user with the same name or email exists. */
@@ -18,6 +21,8 @@ export const UserEntity = defineEntity({
     createdAt: p.bigint('number'),
     updatedAt: p.bigint('number'),
     passwordChangedAt: p.bigint('number').defaultRaw('0'),
+    emailVerifiedAt: p.bigint('number').nullable(),
+    disabledAt: p.bigint('number').nullable(),
   },
 });
 
@@ -46,3 +51,77 @@ export const SessionEntity = defineEntity({
     address: p.text().nullable(),
   },
 });
+
+/** The unique constraint by which refused log-ins of one user and period are counted in one event. */
+export const REFUSALS_KEY = 'events_user_id_refused_from_key';
+
+export const EventEntity = defineEntity({
+  name: 'Event',
+  tableName: 'events',
+  uniques: [{ name: REFUSALS_KEY, properties: ['user', 'refusedFrom'] }],
+  indexes: [{ name: 'events_user_id_id_index', properties: ['user', 'id'] }],
+  properties: {
+    id: p.character().length(26).primary(),
+    user: () =>
+      p.manyToOne(UserEntity).ref().deleteRule('cascade').updateRule('no action').foreignKeyName('events_user_id_fkey'),
+    kind: p.text().$type<AccountEvent['kind']>(),
+    at: p.bigint('number').index('events_at_index'),
+    sessionId: p.character().length(26).nullable(),
+    reason: p.text().$type<NonNullable<AccountEvent['reason']>>().nullable(),
+    count: p.integer().defaultRaw('1'),
+    /** The start of the period of refused log-ins; `null` for other kinds. */
+    refusedFrom: p.bigint('number').nullable(),
+    requestId: p.text().nullable(),
+    userAgent: p.text().nullable(),
+    address: p.text().nullable(),
+  },
+});
+
+export const LinkEntity = defineEntity({
+  name: 'Link',
+  tableName: 'links',
+  properties: {
+    user: () =>
+      p
+        .manyToOne(UserEntity)
+        .ref()
+        .primary()
+        .deleteRule('cascade')
+        .updateRule('no action')
+        .foreignKeyName('links_user_id_fkey'),
+    purpose: p.text().$type<Link['purpose']>().primary(),
+    tokenHash: p.text().unique('links_token_hash_key'),
+    email: p.text(),
+    createdAt: p.bigint('number'),
+    expiresAt: p.bigint('number').index('links_expires_at_index'),
+  },
+});
+
+export const MessageEntity = defineEntity({
+  name: 'Message',
+  tableName: 'outbox',
+  properties: {
+    id: p.character().length(26).primary(),
+    kind: p.text().$type<Message['kind']>(),
+    user: () =>
+      p
+        .manyToOne(UserEntity)
+        .ref()
+        .nullable()
+        .deleteRule('cascade')
+        .updateRule('no action')
+        .foreignKeyName('outbox_user_id_fkey')
+        .index('outbox_user_id_index'),
+    to: p.text(),
+    email: p.text().nullable(),
+    origin: p.json<Origin>(),
+    createdAt: p.bigint('number'),
+    attempts: p.integer().defaultRaw('0'),
+    nextAttemptAt: p.bigint('number').index('outbox_next_attempt_at_index'),
+    /** The kind and the address of a request that waits, of which there is one at most; `null` for other kinds. */
+    waitingRequest: p.text().nullable().unique('outbox_waiting_request_key'),
+  },
+});
+
+/** Everything that is stored in tables. */
+export const ENTITIES = [UserEntity, SessionEntity, EventEntity, LinkEntity, MessageEntity] as const;

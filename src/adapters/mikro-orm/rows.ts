@@ -1,9 +1,9 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
 import type { ColumnType, Insertable, InsertType, Selectable, SelectType, UpdateType } from 'kysely';
-import type { SessionEntity, UserEntity } from './entities.ts';
+import type { ENTITIES } from './entities.ts';
 
 /** The tables, their columns and the defaults, from the entities. */
-type Entities = InferKyselyDB<typeof UserEntity | typeof SessionEntity>;
+type Entities = InferKyselyDB<(typeof ENTITIES)[number]>;
 
 /** Kysely returns what the driver parsed: an int8 is a number from PGlite, a string from PostgreSQL. */
 type Read<Value> = Value extends number ? number | string : Value;

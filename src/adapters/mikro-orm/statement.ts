@@ -17,23 +17,22 @@ const names = new Map<string, string>();
 export const statementName = (text: string): string | undefined => names.get(text);
 
 /**
- * A statement that is built and compiled once for each connection pool, and then only gets its values: to build one costs about as much
- * as to send it. Lists its columns instead of `*`, since a prepared statement fails once its result has other columns.
+ * A statement that is built and compiled once, and then only gets its values: to build one costs about as much as to send it. Lists its columns instead of `*`, since a prepared statement fails once its result has other columns.
  * @param build passes each of the values on as it is, since it gets placeholders for them.
  */
 export const statement = <Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,
 ): ((db: Kysely<Tables>, values: Values) => Promise<QueryResult<Row>>) => {
   const placeholders = new Proxy({}, { get: (_, name) => new Placeholder(String(name)) }) as Values;
-  const compiledFor = new WeakMap<Kysely<Tables>, CompiledQuery<Row>>();
+  let kept: CompiledQuery<Row> | undefined;
   const compile = (db: Kysely<Tables>): CompiledQuery<Row> => {
     const compiled = build(db, placeholders).compile();
-    compiledFor.set(db, compiled);
+    kept = compiled;
     names.set(compiled.sql, `tandem_${hash('sha256', compiled.sql).slice(0, 16)}`);
     return compiled;
   };
   return (db, values) => {
-    const compiled = compiledFor.get(db) ?? compile(db);
+    const compiled = kept ?? compile(db);
     const parameters = compiled.parameters.map((parameter) =>
       parameter instanceof Placeholder ? values[parameter.name as keyof Values] : parameter,
     );

@@ -5,6 +5,7 @@ import { reasonOf } from '../redaction/redact-error.ts';
 import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 import { field, isConflict, isRolledBack } from './sql-state.ts';
+import { inTransaction } from './transaction.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -14,10 +15,18 @@ const codeFor = (error: unknown): ErrorCode => {
   return constraint === USERNAME_KEY || constraint === EMAIL_KEY ? 'AUTH_USER_DUPLICATE' : 'DB_UNIQUE_VIOLATION';
 };
 
+/** The translations of conflicts, after which a whole transaction may be run again. */
+const conflicts = new WeakSet<AppError>();
+
+/** Whether a transaction was rolled back because of a concurrent one. @param error translated or not. */
+export const isConflictOfTransactions = (error: unknown): boolean =>
+  error instanceof AppError ? conflicts.has(error) : isConflict(error);
+
 /** Maps a database error to an AppError without a `cause`, since driver errors contain emails and hashes. */
 export const translateError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const translation = new AppError(codeFor(error), { reason: reasonOf(error) });
+  if (isConflict(error)) conflicts.add(translation);
   return translation.status < 500 ? translation : inPlaceOf(error, translation);
 };
 
@@ -37,14 +46,16 @@ const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
 /** Milliseconds between a conflict and the second attempt. */
 const LONGEST_PAUSE = 100;
 
-/** Sends a query again, once, if PostgreSQL rolled it back because of a concurrent one. */
+/** Waits for a random time until a transaction that was in the way has its locks: sent at once, the query could take them away again. */
+export const afterConflict = (): Promise<void> => pause(LONGEST_PAUSE * (0.5 + Math.random() / 2));
+
+/** Sends a query again, once, if PostgreSQL rolled it back because of a concurrent one. Within a transaction, all of it was rolled back. */
 const sendTwice = async <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
     return await send(query);
   } catch (error) {
-    if (!isConflict(error)) throw error;
-    // Of two transactions in a deadlock, the other one gets its locks first: sent at once, the query could take them away again.
-    await pause(LONGEST_PAUSE * (0.5 + Math.random() / 2));
+    if (!isConflict(error) || inTransaction()) throw error;
+    await afterConflict();
     return send(query);
   }
 };

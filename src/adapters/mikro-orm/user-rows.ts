@@ -1,5 +1,5 @@
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
-import type { User } from '../../domain/user.ts';
+import type { ChangeableFields, User } from '../../domain/user.ts';
 import type { NewRow, Row } from './rows.ts';
 
 /** The columns of which a user consists. */
@@ -11,7 +11,11 @@ export const USER_COLUMNS = [
   'created_at',
   'updated_at',
   'password_changed_at',
+  'email_verified_at',
+  'disabled_at',
 ] as const satisfies readonly (keyof Row<'users'>)[];
+
+const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
 
 export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): User => ({
   id: row.id,
@@ -21,6 +25,8 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   createdAt: Number(row.created_at),
   updatedAt: Number(row.updated_at),
   passwordChangedAt: Number(row.password_changed_at),
+  emailVerifiedAt: toTime(row.email_verified_at),
+  disabledAt: toTime(row.disabled_at),
 });
 
 export const toRow = (user: User): NewRow<'users'> => ({
@@ -32,4 +38,14 @@ export const toRow = (user: User): NewRow<'users'> => ({
   created_at: user.createdAt,
   updated_at: user.updatedAt,
   password_changed_at: user.passwordChangedAt,
+  email_verified_at: user.emailVerifiedAt,
+  disabled_at: user.disabledAt,
+});
+
+/** The columns of those fields that are given. */
+export const toFields = ({ username, email, emailVerifiedAt, disabledAt }: Partial<ChangeableFields>) => ({
+  ...(username !== undefined && { username, username_canonical: canonicalUsername(username) }),
+  ...(email !== undefined && { email: canonicalEmail(email) }),
+  ...(emailVerifiedAt !== undefined && { email_verified_at: emailVerifiedAt }),
+  ...(disabledAt !== undefined && { disabled_at: disabledAt }),
 });

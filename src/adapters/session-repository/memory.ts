@@ -9,13 +9,14 @@ import {
   type Session,
   type SessionKey,
 } from '../../domain/session.ts';
+import { type Journal, journaledMap } from '../memory/journal.ts';
 
 /** Separates what is stored from the objects of callers. */
 const copied = (session: Session): Session => structuredClone(session);
 
 /** Keeps sessions in memory until the process ends. For tests and development. */
-export const memorySessionRepository = (): SessionRepository => {
-  const sessions = new Map<string, Session>();
+export const memorySessionRepository = (journal?: Journal): SessionRepository => {
+  const sessions = journaledMap<string, Session>(journal);
 
   const find = ({ id, userId }: SessionKey): Session | null => {
     const session = sessions.get(id);
@@ -33,6 +34,7 @@ export const memorySessionRepository = (): SessionRepository => {
       sessions.set(session.id, copied(session));
       const surplus = liveOf(session.userId, session.createdAt).slice(SESSIONS_PER_USER);
       for (const { id } of surplus) sessions.delete(id);
+      return surplus.map(({ id }) => id);
     },
     async find(key) {
       const session = find(key);
@@ -53,7 +55,9 @@ export const memorySessionRepository = (): SessionRepository => {
     end: async (key) => find(key) !== null && sessions.delete(key.id),
     listByUser: async (userId, now) => liveOf(userId, now).map(copied),
     async endByUser(userId, exceptId) {
-      for (const { id } of ofUser(userId)) if (id !== exceptId) sessions.delete(id);
+      const ended = ofUser(userId).filter(({ id }) => id !== exceptId);
+      for (const { id } of ended) sessions.delete(id);
+      return ended.map(({ id }) => id);
     },
     async purge(now, limit) {
       const expired = [...sessions.values()]
@@ -61,7 +65,7 @@ export const memorySessionRepository = (): SessionRepository => {
         .sort((a, b) => a.expiresAt - b.expiresAt)
         .slice(0, limit);
       for (const session of expired) sessions.delete(session.id);
-      return expired.length;
+      return expired.map(({ id, userId }) => ({ id, userId }));
     },
   };
 };

@@ -1,8 +1,8 @@
-import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { SessionRepository, UserRotation } from '../../application/ports/session-repository.ts';
 import { isId } from '../../domain/id.ts';
-import type { Rotation } from '../../domain/session.ts';
+import type { Rotation, SessionKey } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
+import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
 import { toUser } from '../mikro-orm/user-rows.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
@@ -14,6 +14,7 @@ import {
   clockOf,
   endSurplus,
   liveSessions,
+  lockUser,
   mayBeTooMany,
   purgeDue,
   revertRotation,
@@ -29,10 +30,10 @@ const PURGE_ROUNDS = 100;
  * @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022.
  */
 export const mikroOrmSessionRepository = (
-  em: SqlEntityManager,
+  statements: Statements,
   { budget = ROTATION_BUDGET.database } = {},
 ): SessionRepository => {
-  const tables = () => em.getKysely<Tables>();
+  const tables = () => statements.getKysely<Tables>();
   const readTime = async (): Promise<number> => {
     const { now } = await translated(() =>
       tables()
@@ -65,7 +66,11 @@ export const mikroOrmSessionRepository = (
   return {
     async add(session) {
       const { others } = await translated(() => addCounting(tables(), session).executeTakeFirstOrThrow());
-      if (mayBeTooMany(others)) await translated(() => endSurplus(tables(), session).execute());
+      if (!mayBeTooMany(others)) return [];
+      // Concurrent transactions do not see each other's sessions: the last one to get the lock sees them all.
+      if (tables().isTransaction) await translated(() => lockUser(tables(), session).execute());
+      const surplus = await translated(() => endSurplus(tables(), session).execute());
+      return surplus.map(({ id }) => id);
     },
     async find({ id, userId }) {
       if (!isId(id) || !isId(userId)) return null;
@@ -89,17 +94,20 @@ export const mikroOrmSessionRepository = (
       return rows.map(toSession);
     },
     async endByUser(userId, exceptId) {
-      const all = tables().deleteFrom('sessions').where('user_id', '=', userId);
+      const all = tables().deleteFrom('sessions').where('user_id', '=', userId).returning('id');
       const ended = exceptId === null ? all : all.where('id', '!=', exceptId);
-      await translated(() => ended.execute());
+      const rows = await translated(() => ended.execute());
+      return rows.map(({ id }) => id);
     },
     async purge(now, limit) {
-      let purged = 0;
-      for (let round = 0; round < PURGE_ROUNDS && purged < limit; round += 1) {
-        const limits = { due: limit, expired: limit - purged };
-        const counts = await translated(() => purgeDue(tables(), now, limits).executeTakeFirstOrThrow());
-        purged += Number(counts.purged);
-        if (Number(counts.due) < limit) break;
+      const purged: SessionKey[] = [];
+      for (let round = 0; round < PURGE_ROUNDS && purged.length < limit; round += 1) {
+        const limits = { due: limit, expired: limit - purged.length };
+        const rows = await translated(() => purgeDue(tables(), now, limits).execute());
+        purged.push(
+          ...rows.flatMap(({ id, user_id: userId }) => (id === null || userId === null ? [] : [{ id, userId }])),
+        );
+        if (Number(rows[0]?.due ?? 0) < limit) break;
       }
       return purged;
     },

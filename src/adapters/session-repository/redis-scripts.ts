@@ -7,9 +7,9 @@ import { EARLIER_TOKENS_KEPT, type RotationOutcome, SESSIONS_PER_USER } from '..
  * `null` are left out. Times are epoch milliseconds.
  */
 const SCRIPTS = {
-  /** ARGV: id, session, its time of creation. Removes expired sessions, and the least recently used ones beyond the limit. */
+  /** ARGV: id, session, its time of creation. Removes expired sessions, and the least recently used ones beyond the limit, whose ids it returns. */
   addSession: `
-    if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then return 0 end
+    if redis.call('hexists', KEYS[1], ARGV[1]) == 1 then return nil end
     redis.call('hset', KEYS[1], ARGV[1], ARGV[2])
     local live, last = {}, 0
     local fields = redis.call('hgetall', KEYS[1])
@@ -27,9 +27,13 @@ const SCRIPTS = {
       if a.usedAt ~= b.usedAt then return a.usedAt > b.usedAt end
       return a.id > b.id
     end)
-    for at = ${SESSIONS_PER_USER} + 1, #live do redis.call('hdel', KEYS[1], live[at].id) end
+    local surplus = {}
+    for at = ${SESSIONS_PER_USER} + 1, #live do
+      redis.call('hdel', KEYS[1], live[at].id)
+      surplus[#surplus + 1] = live[at].id
+    end
     redis.call('pexpireat', KEYS[1], string.format('%.0f', last))
-    return 1`,
+    return surplus`,
   /** ARGV: id, from, to, at, expiresAt, racesSince, and the deadline on the clock of this Redis. */
   rotateSession: `
     local time = redis.call('time')
@@ -60,24 +64,29 @@ const SCRIPTS = {
     session.currentTokenId = ARGV[2]
     redis.call('hset', KEYS[1], ARGV[1], cjson.encode(session))
     return 1`,
-  /** ARGV: the id of the only session to keep. */
-  keepSession: `
+  /** ARGV: the id of the only session to keep. Returns the ids of the others. */
+  endSessions: `
     local kept = redis.call('hget', KEYS[1], ARGV[1])
+    local ended = {}
+    for _, id in ipairs(redis.call('hkeys', KEYS[1])) do
+      if id ~= ARGV[1] then ended[#ended + 1] = id end
+    end
     redis.call('del', KEYS[1])
-    if not kept then return 0 end
-    redis.call('hset', KEYS[1], ARGV[1], kept)
-    redis.call('pexpireat', KEYS[1], cjson.decode(kept).expiresAt)
-    return 1`,
+    if kept then
+      redis.call('hset', KEYS[1], ARGV[1], kept)
+      redis.call('pexpireat', KEYS[1], cjson.decode(kept).expiresAt)
+    end
+    return ended`,
   /** The time of the node that stores the key: seconds, and microseconds within the second. */
   timeAtSessions: `return redis.call('time')`,
 };
 
 declare module 'ioredis' {
   interface RedisCommander<Context extends ClientContext> {
-    addSession(key: string, id: string, session: string, createdAt: number): Result<number, Context>;
+    addSession(key: string, id: string, session: string, createdAt: number): Result<string[] | null, Context>;
     rotateSession(key: string, ...values: (string | number)[]): Result<RotationOutcome, Context>;
     revertSession(key: string, id: string, from: string, to: string): Result<number, Context>;
-    keepSession(key: string, id: string): Result<number, Context>;
+    endSessions(key: string, keptId: string): Result<string[], Context>;
     timeAtSessions(key: string): Result<[seconds: string, microseconds: string], Context>;
   }
 }

@@ -64,7 +64,8 @@ export const redisSessionRepository = (
     async add(session) {
       const { id, userId, createdAt } = session;
       const added = await answered(redis.addSession(keyOf(userId), id, toStored(session), createdAt));
-      if (added === 0) throw new AppError('DB_UNIQUE_VIOLATION');
+      if (added === null) throw new AppError('DB_UNIQUE_VIOLATION');
+      return added;
     },
     async find(key) {
       const stored = await answered(redis.hget(keyOf(key.userId), key.id));
@@ -99,8 +100,8 @@ export const redisSessionRepository = (
     },
     async endByUser(userId, exceptId) {
       const key = keyOf(userId);
-      await answered(exceptId === null ? redis.del(key) : redis.keepSession(key, exceptId));
+      return answered(redis.endSessions(key, exceptId ?? ''));
     },
-    purge: async () => 0,
+    purge: async () => [],
   };
 };

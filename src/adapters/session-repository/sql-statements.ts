@@ -64,7 +64,12 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
         .skipLocked(),
     )
     .deleteFrom('sessions')
-    .where('id', 'in', (query) => query.selectFrom('surplus').select('id'));
+    .where('id', 'in', (query) => query.selectFrom('surplus').select('id'))
+    .returning('id');
+
+/** Locks the user of a session until the transaction ends. */
+export const lockUser = (db: Kysely<Tables>, { userId }: Session) =>
+  db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate();
 
 type RotationValues = Rotation & {
   /** Epoch seconds of the database clock; from then on nothing changes. */
@@ -144,7 +149,8 @@ type PurgeLimits = { readonly due: number; readonly expired: number };
  * Looks at the sessions whose check is due, in the order of the checks. Those that were refreshed since have their next check when they
  * expire; the others have expired at the time of their check, and are deleted, those that expired first first. One instance at a time:
  * while another holds the lock, nothing is done. Skips locked rows. A check has to be due by the database clock as well, so that an
- * instance whose clock is ahead deletes no live session.
+ * instance whose clock is ahead deletes no live session. Returns a row for each deleted session, or one without a session, and in each
+ * row how many were looked at.
  */
 export const purgeDue = (db: Kysely<Tables>, now: number, limits: PurgeLimits) =>
   db
@@ -184,9 +190,9 @@ export const purgeDue = (db: Kysely<Tables>, now: number, limits: PurgeLimits) =
             .limit(limits.expired);
           return eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [expired])));
         })
-        .returning('id'),
+        .returning(['id', 'user_id']),
     )
-    .selectNoFrom((eb) => [
-      eb.selectFrom('due').select(eb.fn.countAll().as('count')).as('due'),
-      eb.selectFrom('purged').select(eb.fn.countAll().as('count')).as('purged'),
-    ]);
+    .with('looked_at', (query) => query.selectFrom('due').select((eb) => eb.fn.countAll().as('due')))
+    .selectFrom('looked_at')
+    .leftJoin('purged', (join) => join.onTrue())
+    .select(['looked_at.due', 'purged.id', 'purged.user_id']);

@@ -1,13 +1,26 @@
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { User } from '../../domain/user.ts';
+import type { ChangeableFields, User } from '../../domain/user.ts';
+import { type Journal, journaledMap } from '../memory/journal.ts';
 
 /** Keeps users in memory until the process ends. For tests and development. */
-export const memoryUserRepository = (): UserRepository => {
-  const byId = new Map<string, User>();
-  const byUsername = new Map<string, User>();
-  const byEmail = new Map<string, User>();
+export const memoryUserRepository = (journal?: Journal): UserRepository & { has(id: string): boolean } => {
+  const byId = journaledMap<string, User>(journal);
+  const byUsername = journaledMap<string, User>(journal);
+  const byEmail = journaledMap<string, User>(journal);
+  const store = (user: User) => {
+    byId.set(user.id, user);
+    byUsername.set(canonicalUsername(user.username), user);
+    byEmail.set(user.email, user);
+  };
+  const forget = (user: User) => {
+    byId.delete(user.id);
+    byUsername.delete(canonicalUsername(user.username));
+    byEmail.delete(user.email);
+  };
+  const isTakenByAnother = (map: ReadonlyMap<string, User>, name: string, id: string): boolean =>
+    map.has(name) && map.get(name)?.id !== id;
   const copy = (user: User | undefined): User | null => (user === undefined ? null : { ...user });
 
   return {
@@ -16,10 +29,7 @@ export const memoryUserRepository = (): UserRepository => {
       const email = canonicalEmail(user.email);
       if (byId.has(user.id)) throw new AppError('DB_UNIQUE_VIOLATION');
       if (byUsername.has(username) || byEmail.has(email)) throw new AppError('AUTH_USER_DUPLICATE');
-      const stored = { ...user, email };
-      byId.set(stored.id, stored);
-      byUsername.set(username, stored);
-      byEmail.set(email, stored);
+      store({ ...user, email });
     },
     findById: async (id) => copy(byId.get(id)),
     findByUsername: async (username) => copy(byUsername.get(canonicalUsername(username))),
@@ -28,18 +38,28 @@ export const memoryUserRepository = (): UserRepository => {
       const user = byId.get(id);
       if (user === undefined || (replaces !== undefined && user.passwordHash !== replaces)) return false;
       const passwordChangedAt = isOfNewPassword ? now : user.passwordChangedAt;
-      const changed = { ...user, passwordHash, updatedAt: now, passwordChangedAt };
-      byId.set(id, changed);
-      byUsername.set(canonicalUsername(changed.username), changed);
-      byEmail.set(changed.email, changed);
+      store({ ...user, passwordHash, updatedAt: now, passwordChangedAt });
       return true;
+    },
+    async update(id, { now, ...change }, onlyIf = {}) {
+      const user = byId.get(id);
+      if (user === undefined || !hasValues(user, onlyIf)) return null;
+      const changed = { ...user, ...change, email: canonicalEmail(change.email ?? user.email), updatedAt: now };
+      const isTaken =
+        isTakenByAnother(byUsername, canonicalUsername(changed.username), id) ||
+        isTakenByAnother(byEmail, changed.email, id);
+      if (isTaken) throw new AppError('AUTH_USER_DUPLICATE');
+      forget(user);
+      store(changed);
+      return { ...changed };
     },
     async remove(id) {
       const user = byId.get(id);
-      if (user === undefined) return;
-      byId.delete(id);
-      byUsername.delete(canonicalUsername(user.username));
-      byEmail.delete(user.email);
+      if (user !== undefined) forget(user);
     },
+    has: (id) => byId.has(id),
   };
 };
+
+const hasValues = (user: User, values: Partial<ChangeableFields>): boolean =>
+  Object.entries(values).every(([name, value]) => user[name as keyof ChangeableFields] === value);

@@ -1,4 +1,3 @@
-import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { isId } from '../../domain/id.ts';
@@ -6,8 +5,9 @@ import type { User } from '../../domain/user.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 import { isStorable } from '../mikro-orm/storable.ts';
+import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
-import { toRow, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
+import { toFields, toRow, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
 
 const selectBy = (column: 'id' | 'username_canonical' | 'email') =>
   statement((db, { value }: { readonly value: string }) =>
@@ -19,24 +19,24 @@ const selectByUsername = selectBy('username_canonical');
 const selectByEmail = selectBy('email');
 
 /** Users in table `users`, one plain query per call, without MikroORM's unit of work. */
-export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => {
+export const mikroOrmUserRepository = (statements: Statements): UserRepository => {
+  const tables = () => statements.getKysely<Tables>();
   const findBy = async (select: typeof selectById, value: string): Promise<User | null> => {
     if (!isStorable(value)) return null;
-    const [row] = (await translated(() => select(em.getKysely<Tables>(), { value }))).rows;
+    const [row] = (await translated(() => select(tables(), { value }))).rows;
     return row === undefined ? null : toUser(row);
   };
 
   return {
     async add(user) {
-      await translated(() => em.getKysely<Tables>().insertInto('users').values(toRow(user)).execute());
+      await translated(() => tables().insertInto('users').values(toRow(user)).execute());
     },
     findById: async (id) => (isId(id) ? findBy(selectById, id) : null),
     findByUsername: (username) => findBy(selectByUsername, canonicalUsername(username)),
     findByEmail: (email) => findBy(selectByEmail, canonicalEmail(email)),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
-      const change = em
-        .getKysely<Tables>()
+      const change = tables()
         .updateTable('users')
         .set({ password_hash: passwordHash, updated_at: now, ...(isOfNewPassword && { password_changed_at: now }) })
         .where('id', '=', id);
@@ -44,9 +44,27 @@ export const mikroOrmUserRepository = (em: SqlEntityManager): UserRepository => 
       const { numUpdatedRows } = await translated(() => limited.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
+    async update(id, { now, ...change }, onlyIf = {}) {
+      if (!isId(id)) return null;
+      const changed = tables()
+        .updateTable('users')
+        .set({ ...toFields(change), updated_at: now })
+        .where('id', '=', id)
+        .where((eb) =>
+          eb.and(
+            Object.entries(toFields(onlyIf)).map(([column, value]) =>
+              // `Object.entries` is typed to return any names.
+              eb(column as keyof ReturnType<typeof toFields>, 'is not distinct from', value),
+            ),
+          ),
+        )
+        .returning(USER_COLUMNS);
+      const row = await translated(() => changed.executeTakeFirst());
+      return row === undefined ? null : toUser(row);
+    },
     async remove(id) {
       if (!isId(id)) return;
-      await translated(() => em.getKysely<Tables>().deleteFrom('users').where('id', '=', id).execute());
+      await translated(() => tables().deleteFrom('users').where('id', '=', id).execute());
     },
   };
 };

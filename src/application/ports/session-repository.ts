@@ -31,7 +31,7 @@ export type UserRotation =
  * - reverts nothing in a session that was ended or never rotated
  * - ends a session, and returns false when there is none
  * - does not end a session of another user
- * - ends all sessions of one user
+ * - ends all sessions of one user, and returns their ids
  * - ends all sessions of one user except one
  * - does not bring back a session that ends while it is rotated or reverted
  * - loses the sessions of a user who is deleted
@@ -42,8 +42,8 @@ export type UserRotation =
  * - keeps exactly these 50 after many concurrent adds
  * - keeps exactly these 50 after many adds by two instances
  * - does not count expired sessions towards the 50
- * - ends the whole surplus with the next add, however it arose
- * - purges expired sessions, and only those
+ * - ends the whole surplus with the next add, however it arose, and returns its ids
+ * - purges expired sessions, and only those, and returns their keys
  * - purges those first that expired first
  * - purges a session that was rotated by its new expiry, and in that order
  * - purges each session once when two instances purge
@@ -55,10 +55,10 @@ export type UserRotation =
  */
 export interface SessionRepository {
   /**
-   * Also ends the surplus. A process that is killed meanwhile may leave some of it until the next add.
+   * Also ends the surplus, and returns the ids of the sessions that it ended. A process that is killed meanwhile may leave some of it until the next add.
    * @throws AppError DB_UNIQUE_VIOLATION when the id is taken.
    */
-  add(session: Session): Promise<void>;
+  add(session: Session): Promise<readonly string[]>;
   find(key: SessionKey): Promise<Session | null>;
   /**
    * Compares and swaps the current token in one atomic step, within the budget of the repository: a time after the call, at most
@@ -79,11 +79,14 @@ export interface SessionRepository {
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;
-  /** @param exceptId the id of the session that is not ended; `null` to end all. */
-  endByUser(userId: string, exceptId: string | null): Promise<void>;
+  /**
+   * @param exceptId the id of the session that is not ended; `null` to end all.
+   * @returns the ids of the sessions that were ended.
+   */
+  endByUser(userId: string, exceptId: string | null): Promise<readonly string[]>;
   /**
    * Deletes expired sessions, at most `limit`, those first that expired first. A store that has a clock deletes none that is live by
-   * that clock. @returns how many; always 0 in a store that expires them itself.
+   * that clock. @returns their keys; none in a store that expires them itself.
    */
-  purge(now: number, limit: number): Promise<number>;
+  purge(now: number, limit: number): Promise<readonly SessionKey[]>;
 }

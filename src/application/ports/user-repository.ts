@@ -1,4 +1,4 @@
-import type { User } from '../../domain/user.ts';
+import type { ChangeableFields, User } from '../../domain/user.ts';
 
 type NewPasswordHash = {
   readonly passwordHash: string;
@@ -9,6 +9,9 @@ type NewPasswordHash = {
   /** The hash that must still be stored, or else nothing is changed. Without it, the new hash is stored in any case. */
   readonly replaces?: string;
 };
+
+/** The new values of fields, and the time of the change in epoch milliseconds. */
+export type UserChange = Partial<ChangeableFields> & { readonly now: number };
 
 /**
  * Stores users. What holds for concurrent calls also holds for calls of several instances over one store.
@@ -32,6 +35,10 @@ type NewPasswordHash = {
  * - returns false for an unknown user
  * - accepts exactly one of many concurrent replacements of the same hash
  * - accepts exactly one of two replacements of the same hash by two instances
+ * - changes the other fields, and the time of the update
+ * - changes them only if the given ones still have their values
+ * - rejects a username or an email that another user has, and changes nothing
+ * - accepts exactly one of many concurrent changes to the same username or email
  * - removes a user, so that the username and the email are free again
  * - removes nothing when the user is unknown
  * - is not affected by changes to a user that it was given or has returned
@@ -48,6 +55,13 @@ export interface UserRepository {
   findByEmail(email: string): Promise<User | null>;
   /** @returns whether a user was changed. */
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
+  /**
+   * Changes fields of a user.
+   * @param onlyIf the values that fields must still have, or else nothing is changed.
+   * @returns the user as stored now; `null` when nothing was changed.
+   * @throws AppError AUTH_USER_DUPLICATE when another user has the username or email.
+   */
+  update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
   /** Removes a user, and the user's sessions if they are in the same store. */
   remove(id: string): Promise<void>;
 }

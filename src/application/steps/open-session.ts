@@ -1,13 +1,13 @@
-import { type Device, UNKNOWN_DEVICE } from '../../domain/device.ts';
-import { newSession } from '../../domain/session.ts';
+import type { Origin } from '../../domain/event.ts';
+import { newSession, type Session } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
 import { issueTokenPair, type TokenPair } from './issue-token-pair.ts';
+import { endings, type RecordDeps, record } from './record.ts';
 
-type OpenSessionDeps = {
-  readonly sessions: SessionRepository;
+type PrepareSessionDeps = {
   readonly tokens: TokenSigner;
   readonly ids: IdGenerator;
   /** Milliseconds. */
@@ -18,16 +18,29 @@ type OpenSessionDeps = {
 
 export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
 
-/** The last step of registration and log-in: stores a new session and returns its first token pair and the user. */
-export const openSession = async (
-  deps: OpenSessionDeps,
+/** A session that is not stored yet, and what its user gets once it is. */
+export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
+
+/** Makes a session with its first token pair. */
+export const prepareSession = async (
+  deps: PrepareSessionDeps,
   user: User,
   now: number,
-  device: Device = UNKNOWN_DEVICE,
-): Promise<OpenedSession> => {
-  const { sessions, ids, refreshLifetime: lifetime } = deps;
-  const session = newSession({ id: ids.next(), userId: user.id, tokenId: ids.next(), now, lifetime, device });
+  origin: Origin,
+): Promise<PreparedSession> => {
+  const { ids, refreshLifetime: lifetime } = deps;
+  const session = newSession({ id: ids.next(), userId: user.id, tokenId: ids.next(), now, lifetime, device: origin });
   const pair = await issueTokenPair(deps, user, session, now);
-  await sessions.add(session);
-  return { ...pair, user: publicUser(user), sessionId: session.id };
+  return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
+};
+
+/** Stores a session in a unit of work, with what happened: the registration or the log-in, and the sessions that gave way to it. */
+export const storeSession = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  { id, userId, ...session }: Session,
+  { kind, origin }: { readonly kind: 'registered' | 'logged-in'; readonly origin: Origin },
+): Promise<void> => {
+  const surplus = await stores.sessions.add({ id, userId, ...session });
+  await record(deps, stores, origin, [{ userId, kind, sessionId: id }, ...endings(userId, surplus, 'surplus')]);
 };

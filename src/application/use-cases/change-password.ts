@@ -1,24 +1,29 @@
 import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { comparePassword } from '../steps/compare-password.ts';
+import { endSessionsOf } from '../steps/end-sessions.ts';
 import { deviceAttempt } from '../steps/login-attempt.ts';
+import { record } from '../steps/record.ts';
 
 export type ChangePasswordDeps = {
   readonly users: UserRepository;
-  readonly sessions: SessionRepository;
+  readonly unitOfWork: UnitOfWork;
   readonly hasher: PasswordHasher;
   /** `null`: common passwords are allowed. */
   readonly blocklist: PasswordBlocklist | null;
   readonly attempts: LoginAttempts;
   readonly clock: Clock;
+  readonly ids: IdGenerator;
 };
 
 type ChangePasswordInput = {
@@ -30,6 +35,7 @@ type ChangePasswordInput = {
   readonly currentPassword: string;
   /** Validated against the limits of the domain. */
   readonly newPassword: string;
+  readonly origin?: Origin;
 };
 
 /**
@@ -42,7 +48,7 @@ type ChangePasswordInput = {
 export const changePassword = (deps: ChangePasswordDeps) => {
   const { users, hasher } = deps;
   const change = async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
-    const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword } = input;
+    const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword, origin = NO_ORIGIN } = input;
     const user = await users.findById(userId);
     if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
     assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
@@ -53,7 +59,7 @@ export const changePassword = (deps: ChangePasswordDeps) => {
     cancellation.throwIfAborted();
     const passwordHash = await hasher.hash(newPassword);
     cancellation.throwIfAborted();
-    const changed = await storePassword(deps, { user, passwordHash, sessionId }, cancellation);
+    const changed = await storePassword(deps, { user, passwordHash, sessionId, origin }, cancellation);
     // The stored hash was replaced in the meantime, so the current password may be another one: compare again.
     if (!changed) return change(input, cancellation);
   };
@@ -65,24 +71,28 @@ type NewPassword = {
   readonly user: User;
   readonly passwordHash: string;
   readonly sessionId: string;
+  readonly origin: Origin;
 };
 
 /** @returns false when the stored hash is no longer that of `user`; then nothing was changed. */
 const storePassword = async (
-  { users, sessions, clock }: ChangePasswordDeps,
-  { user: { id, passwordHash: former }, passwordHash, sessionId }: NewPassword,
+  deps: ChangePasswordDeps,
+  { user: { id, passwordHash: former }, passwordHash, sessionId, origin }: NewPassword,
   cancellation: Cancellation,
 ): Promise<boolean> => {
-  const replace = (replaces: string, replacement: string) =>
-    users.setPasswordHash(id, { passwordHash: replacement, isOfNewPassword: true, now: clock.now(), replaces });
+  const replace = (users: UserRepository, replaces: string, replacement: string) =>
+    users.setPasswordHash(id, { passwordHash: replacement, isOfNewPassword: true, now: deps.clock.now(), replaces });
   try {
-    if (!(await replace(former, passwordHash))) return false;
-    await sessions.endByUser(id, sessionId);
-    cancellation.throwIfAborted();
-    return true;
+    return await deps.unitOfWork.run(async (stores) => {
+      if (!(await replace(stores.users, former, passwordHash))) return false;
+      await record(deps, stores, origin, [{ userId: id, kind: 'password-changed', sessionId }]);
+      await endSessionsOf(deps, stores, { userId: id, exceptId: sessionId }, { reason: 'password-changed', origin });
+      cancellation.throwIfAborted();
+      return true;
+    });
   } catch (error) {
     // It may have been stored although the store reports a failure. Without the database it stays. The client gets the first error.
-    await replace(passwordHash, former).catch(() => undefined);
+    await replace(deps.users, passwordHash, former).catch(() => undefined);
     throw error;
   }
 };

@@ -1,12 +1,15 @@
-import type { SessionRepository } from '../ports/session-repository.ts';
+import { NO_ORIGIN } from '../../domain/event.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { endSessionsOf } from '../steps/end-sessions.ts';
+import type { RecordDeps } from '../steps/record.ts';
 
-export type EndAllSessionsDeps = { readonly sessions: SessionRepository };
+export type EndAllSessionsDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
 
 /**
  * Ends the sessions of a user, except one: `exceptId`, or none when that is `null`. Access tokens that were issued stay valid
  * until they expire.
  */
 export const endAllSessions =
-  ({ sessions }: EndAllSessionsDeps) =>
-  (userId: string, exceptId: string | null): Promise<void> =>
-    sessions.endByUser(userId, exceptId);
+  (deps: EndAllSessionsDeps) =>
+  (userId: string, exceptId: string | null, origin = NO_ORIGIN): Promise<void> =>
+    deps.unitOfWork.run((stores) => endSessionsOf(deps, stores, { userId, exceptId }, { reason: 'all-ended', origin }));

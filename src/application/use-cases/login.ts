@@ -1,23 +1,24 @@
 import { accountKind } from '../../domain/account.ts';
-import type { Device } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword } from '../steps/compare-password.ts';
+import { endSession } from '../steps/end-sessions.ts';
 import { type LoginSource, loginAttempts } from '../steps/login-attempt.ts';
-import { type OpenedSession, openSession } from '../steps/open-session.ts';
+import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
 import { rehashIfNeeded } from '../steps/rehash-if-needed.ts';
 
 export type LoginDeps = {
   readonly users: UserRepository;
-  readonly sessions: SessionRepository;
+  readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
   readonly hasher: PasswordHasher;
   readonly attempts: LoginAttempts;
@@ -36,7 +37,7 @@ type LoginInput = {
   readonly account: string;
   readonly password: string;
   readonly source?: LoginSource;
-  readonly device?: Device;
+  readonly origin?: Origin;
 };
 
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
@@ -44,41 +45,51 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
 /**
  * Opens a session for a user who knows the password. A password is compared for an unknown account too, so that the response
  * time does not show whether the account exists.
- * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login =
   (deps: LoginDeps) =>
   async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { account, password, source = UNKNOWN_SOURCE, device } = input;
+    const { account, password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN } = input;
     const user = await findByAccount(deps, account);
     const candidates = await loginAttempts(deps, account, user, source);
     const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
     if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+    if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
 
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
-    const opened = await openSession(deps, current, deps.clock.now(), device);
-    if (!(await isStillPassword(deps, current, password))) {
-      await deps.sessions.end({ id: opened.sessionId, userId: user.id });
-      throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the password was changed during the log-in' });
-    }
-    return opened;
+    const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
+    await deps.unitOfWork.run((stores) => storeSession(deps, stores, session, { kind: 'logged-in', origin }));
+    const refusal = await refusalSince(deps, current, password);
+    if (refusal === null) return opened;
+    const { reason, error } = refusal;
+    await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
+    throw error;
   };
 
 const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
+type Refusal = { readonly reason: SessionEnding; readonly error: AppError };
+
 /**
- * Checked after the session is stored: a password change ends the user's sessions (change-password.ts), but not one that is
- * stored after that.
+ * Why the log-in would be refused now; `null` when it would not. Checked after the session is stored: a change of the password or an
+ * operator who disables the account ends the user's sessions, but not one that is stored after that.
  */
-const isStillPassword = async (
+const refusalSince = async (
   { users, hasher }: LoginDeps,
   { id, passwordHash }: User,
   password: string,
-): Promise<boolean> => {
+): Promise<Refusal | null> => {
   const stored = await users.findById(id);
-  if (stored === null) return false;
-  return stored.passwordHash === passwordHash || hasher.verify(password, stored.passwordHash);
+  if (stored !== null && stored.disabledAt !== null) {
+    return { reason: 'operator', error: new AppError('AUTH_ACCOUNT_DISABLED') };
+  }
+  const isPassword =
+    stored !== null && (stored.passwordHash === passwordHash || (await hasher.verify(password, stored.passwordHash)));
+  if (isPassword) return null;
+  const reason = 'the password was changed during the log-in';
+  return { reason: 'password-changed', error: new AppError('AUTH_CREDENTIALS_INVALID', { reason }) };
 };

@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Rotation } from '../../domain/session.ts';
 import { type ReplayPolicy, racesSince, type TokenStanding } from '../../domain/token-standing.ts';
 import type { User } from '../../domain/user.ts';
@@ -7,14 +8,17 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { SessionRepository, UserRotation } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type AssessedToken, assessTokens, keyOf, mostFavorable } from '../steps/assess-tokens.ts';
+import { endSession } from '../steps/end-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 import { issueTokenPair, type TokenPair } from '../steps/issue-token-pair.ts';
 
 export type RefreshDeps = {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
+  readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
   readonly clock: Clock;
   readonly ids: IdGenerator;
@@ -25,6 +29,12 @@ export type RefreshDeps = {
   readonly replayPolicy: ReplayPolicy;
   /** Called with the outcome of a request with a genuine token; not called when the request fails before it is known. */
   readonly onRefresh?: ((outcome: 'rotated' | TokenStanding) => void) | undefined;
+};
+
+type Asked = {
+  readonly cancellation?: Cancellation;
+  /** Called only when a session ends: a refresh that succeeds needs no origin. */
+  readonly origin?: () => Origin;
 };
 
 const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
@@ -40,7 +50,10 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
  */
 export const refresh =
   (deps: RefreshDeps) =>
-  async (presented: readonly string[], cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
+  async (
+    presented: readonly string[],
+    { cancellation = NEVER_CANCELLED, origin = () => NO_ORIGIN }: Asked = {},
+  ): Promise<TokenPair> => {
     const genuine = await genuineTokens(deps, presented);
     const [first] = genuine;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no genuine refresh token');
@@ -49,14 +62,15 @@ export const refresh =
     // A single token needs no look-up: the rotation itself shows whether it is current.
     if (genuine.length > 1 || mayBeReplayable(deps, first)) {
       const assessed = await assessTokens(deps, genuine);
-      if (mostFavorable(assessed).standing !== 'current') return handleStaleTokens(deps, assessed);
+      if (mostFavorable(assessed).standing !== 'current') return handleStaleTokens(deps, assessed, origin);
       token = mostFavorable(assessed).token;
     }
 
     const rotation = nextRotation(deps, token);
     const result = await rotate(deps, rotation, cancellation);
     if (result.outcome === 'too-late') throw missedDeadline();
-    if (result.outcome === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine));
+    if (result.outcome === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine), origin);
+    if (result.user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
     const pair = await orRevert(deps, rotation, async () => {
       const issued = await issueTokenPair(deps, result.user, currentTokenAfter(rotation), rotation.at);
       cancellation.throwIfAborted();
@@ -125,7 +139,11 @@ const orRevert = async <Result>(
 };
 
 /** Handles a request none of whose tokens can be rotated: issues the current token again, or ends the sessions of reused tokens. */
-const handleStaleTokens = async (deps: RefreshDeps, assessed: readonly AssessedToken[]): Promise<TokenPair> => {
+const handleStaleTokens = async (
+  deps: RefreshDeps,
+  assessed: readonly AssessedToken[],
+  origin: () => Origin,
+): Promise<TokenPair> => {
   const { session, standing } = mostFavorable(assessed);
   deps.onRefresh?.(standing);
   if (standing === 'replayable' && session !== null) {
@@ -133,7 +151,17 @@ const handleStaleTokens = async (deps: RefreshDeps, assessed: readonly AssessedT
   }
   if (standing !== 'reused') throw failed(`the session is not refreshed: ${standing}`);
   const reused = assessed.filter((each) => each.standing === 'reused').map((each) => keyOf(each.token));
-  await Promise.all(reused.map((key) => deps.sessions.end(key)));
+  const ending = { reason: 'token-replayed', origin: origin() } as const;
+  await deps.unitOfWork.run(async (stores) => {
+    for (const key of reused) await endSession(deps, stores, key, ending);
+  });
   const ids = reused.map(({ id }) => id).join(', ');
   throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
+};
+
+/** The sessions of a disabled account are ended; this one was opened at the same time. */
+const refuseDisabled = async (deps: RefreshDeps, rotation: Rotation, origin: Origin): Promise<never> => {
+  const key = { id: rotation.sessionId, userId: rotation.userId };
+  await deps.unitOfWork.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
+  throw failed('the account is disabled');
 };

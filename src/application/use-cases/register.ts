@@ -1,20 +1,20 @@
-import type { Device } from '../../domain/device.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
-import { type OpenedSession, openSession } from '../steps/open-session.ts';
+import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
 
 export type RegisterDeps = {
   readonly users: UserRepository;
-  readonly sessions: SessionRepository;
+  readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
   readonly hasher: PasswordHasher;
   /** `null`: common passwords are allowed. */
@@ -32,7 +32,7 @@ type RegisterInput = {
   readonly username: string;
   readonly email: string;
   readonly password: string;
-  readonly device?: Device;
+  readonly origin?: Origin;
 };
 
 /**
@@ -43,17 +43,20 @@ type RegisterInput = {
 export const register =
   (deps: RegisterDeps) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { users, hasher, clock, ids } = deps;
-    const { username, email, password, device } = input;
+    const { users, unitOfWork, hasher, clock, ids } = deps;
+    const { username, email, password, origin = NO_ORIGIN } = input;
     assertPasswordAllowed(deps, input, 'password');
     const passwordHash = await hasher.hash(password);
     cancellation.throwIfAborted();
     const now = clock.now();
     const user = newUser({ id: ids.next(), username, email, passwordHash, now });
+    const { session, opened } = await prepareSession(deps, user, now, origin);
     try {
-      await users.add(user);
-      cancellation.throwIfAborted();
-      const opened = await openSession(deps, user, now, device);
+      await unitOfWork.run(async (stores) => {
+        await stores.users.add(user);
+        cancellation.throwIfAborted();
+        await storeSession(deps, stores, session, { kind: 'registered', origin });
+      });
       cancellation.throwIfAborted();
       return opened;
     } catch (error) {

@@ -59,6 +59,29 @@ export const CATALOG = defineCatalog({
     message: 'An access token is required.',
     description: 'The route requires a Bearer token in the Authorization header, and the request has none.',
   },
+  AUTH_ACCOUNT_DISABLED: {
+    status: 403,
+    retryable: false,
+    level: 'info',
+    message: 'The account is disabled.',
+    description:
+      'The password is right, but an operator has disabled the account. Only an operator can enable it again.',
+  },
+  AUTH_EMAIL_UNVERIFIED: {
+    status: 403,
+    retryable: false,
+    level: 'info',
+    message: 'The email address is not verified.',
+    description:
+      'The password is right, but the owner of the email address has not confirmed it. Open the link in the email, or ask for another one.',
+  },
+  AUTH_LINK_INVALID: {
+    status: 400,
+    retryable: false,
+    level: 'info',
+    message: 'The link is not valid.',
+    description: 'The link was used, was replaced by a newer one, has expired or never existed. Ask for a new one.',
+  },
   AUTH_FAILED: {
     status: 401,
     retryable: false,

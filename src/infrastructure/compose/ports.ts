@@ -1,16 +1,16 @@
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
+import type { LinkTokens } from '../../application/ports/link-tokens.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { PasswordBlocklist } from '../../application/ports/password-blocklist.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
-import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
-import type { UserRepository } from '../../application/ports/user-repository.ts';
+import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 
 /** The ports of the application. */
-export type Ports = {
-  readonly users: UserRepository;
-  readonly sessions: SessionRepository;
+export type Ports = Stores & {
+  readonly unitOfWork: UnitOfWork;
+  readonly linkTokens: LinkTokens;
   readonly tokens: TokenSigner;
   readonly hasher: PasswordHasher;
   /** `null`: every password that is long enough is accepted. */

@@ -11,6 +11,7 @@ import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { type ChangePasswordDeps, changePassword } from '../../application/use-cases/change-password.ts';
 import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
 import { endOwnSession } from '../../application/use-cases/end-own-session.ts';
@@ -24,7 +25,11 @@ import { VERSION } from '../version.ts';
 import { readClientModule } from './client-module.ts';
 
 /** What the use cases need. */
-export type UseCaseDeps = RegisterDeps & LoginDeps & RefreshDeps & LogoutDeps & ChangePasswordDeps;
+export type UseCaseDeps = { readonly sessions: SessionRepository } & RegisterDeps &
+  LoginDeps &
+  RefreshDeps &
+  LogoutDeps &
+  ChangePasswordDeps;
 
 type RoutesOptions = {
   readonly refreshCookie: Parameters<typeof refreshCookie>[0];

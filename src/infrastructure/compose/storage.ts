@@ -1,6 +1,10 @@
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/health.ts';
 import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { NO_RECORDS } from '../../adapters/unit-of-work/no-records.ts';
+import { separateStores, withSessionsElsewhere } from '../../adapters/unit-of-work/separate.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 import type { OpenStorage } from '../storages/storage.ts';
 import { storageOf } from '../storages/storages.ts';
@@ -8,8 +12,13 @@ import type { OwnPorts } from './own-parts.ts';
 import type { Ports } from './ports.ts';
 import { openSessionStore } from './session-store.ts';
 
-type Storage = Pick<Ports, 'users' | 'sessions'> &
-  Pick<OpenStorage, 'connections' | 'close'> & { readonly checks: readonly Check[] };
+type Storage = Stores &
+  Pick<Ports, 'unitOfWork'> &
+  Pick<OpenStorage, 'connections' | 'close'> & {
+    readonly checks: readonly Check[];
+    /** Whether events, links and messages are kept: not beside users of the caller's own, without a unit of work of the caller's. */
+    readonly keepsRecords: boolean;
+  };
 
 type StorageConfig = Pick<
   Config,
@@ -26,8 +35,7 @@ export const openStorage = async (config: StorageConfig, logger: Logger, own: Ow
   try {
     const store = await openSessions(config, database, logger, own);
     return {
-      users: own.users ?? database.users,
-      sessions: store.sessions,
+      ...joined(config, database, store.sessions, own),
       checks: [...database.checks, ...store.checks],
       connections: database.connections,
       close: async () => {
@@ -39,6 +47,20 @@ export const openStorage = async (config: StorageConfig, logger: Logger, own: Ow
     await database.close();
     throw error;
   }
+};
+
+/** The stores, and how they are changed together. */
+const joined = (config: StorageConfig, database: OpenStorage, sessions: SessionRepository, own: OwnPorts) => {
+  const users = own.users ?? database.users;
+  const { events, links, outbox } = { ...(own.users === undefined ? database : NO_RECORDS), ...own };
+  const stores: Stores = { users, sessions, events, links, outbox };
+  const keepsRecords = own.users === undefined || own.unitOfWork !== undefined;
+  return { ...stores, keepsRecords, unitOfWork: own.unitOfWork ?? unitOfWorkOf(config, database, stores, own) };
+};
+
+const unitOfWorkOf = (config: StorageConfig, database: OpenStorage, stores: Stores, own: OwnPorts): UnitOfWork => {
+  if (own.users !== undefined) return separateStores(stores);
+  return isInDatabase(config, own) ? database.unitOfWork : withSessionsElsewhere(database.unitOfWork, stores.sessions);
 };
 
 const openSessions = (config: StorageConfig, { sessionsWithin }: OpenStorage, logger: Logger, own: OwnPorts) => {

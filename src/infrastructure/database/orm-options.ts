@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Options } from '@mikro-orm/sql';
-import { SessionEntity, UserEntity } from '../../adapters/mikro-orm/entities.ts';
+import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
 import type { Config } from '../config.ts';
 import { limitQueries } from './limit-queries.ts';
 import { prepareStatements } from './prepare-statements.ts';
@@ -10,7 +10,7 @@ export type DatabaseOptions = Extract<Config['database'], { kind: 'embedded' | '
 type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
 const SHARED: Partial<Options> = {
-  entities: [UserEntity, SessionEntity],
+  entities: [...ENTITIES],
   ensureDatabase: false,
   debug: false,
 };

@@ -1,6 +1,5 @@
-import { memorySessionRepository } from '../../adapters/session-repository/memory.ts';
 import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
-import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
+import { memoryStores } from './memory-stores.ts';
 import type { Storage } from './storage.ts';
 
 type MemoryOptions = { readonly kind: 'memory' };
@@ -22,13 +21,16 @@ export const memory: Storage<MemoryOptions> = {
   productionWarnings: () => [],
   sessionsReferenceUsers: false,
   rotationBudget: ROTATION_BUDGET.database,
-  open: async () => ({
-    users: memoryUserRepository(),
-    sessionsWithin: () => memorySessionRepository(),
-    checks: [],
-    connections: () => null,
-    close: async () => undefined,
-  }),
+  open: async () => {
+    const { sessions, ...stores } = memoryStores();
+    return {
+      ...stores,
+      sessionsWithin: () => sessions,
+      checks: [],
+      connections: () => null,
+      close: async () => undefined,
+    };
+  },
   migrate: async () => {
     throw new Error('DATABASE_URL: memory: has no schema to migrate');
   },

@@ -1,14 +1,32 @@
+import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
+import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
+import type { Statements } from '../../adapters/mikro-orm/transaction.ts';
+import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
+import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
+import type { Stores } from '../../application/ports/unit-of-work.ts';
 import { openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
+import { transactions } from '../database/transact.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
+
+/** The stores over a database, or over one transaction of it. */
+export const sqlStores = (statements: Statements): Stores => ({
+  users: mikroOrmUserRepository(statements),
+  sessions: mikroOrmSessionRepository(statements),
+  events: mikroOrmEventRepository(statements),
+  links: mikroOrmLinkRepository(statements),
+  outbox: mikroOrmOutbox(statements),
+});
 
 /** Opens a database that MikroORM has a driver for. In a module of its own, since MikroORM is slow to import. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {
   const { em, ping, connections, close } = await openDatabase(options, context);
+  const { sessions: _, ...stores } = sqlStores(em);
   return {
-    users: mikroOrmUserRepository(em),
+    ...stores,
+    unitOfWork: mikroOrmUnitOfWork(transactions(em, options), sqlStores),
     sessionsWithin: (options) => mikroOrmSessionRepository(em, options),
     checks: [{ name: 'database', ping, required: true }],
     connections,

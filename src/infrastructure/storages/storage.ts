@@ -1,7 +1,7 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
 import type { Readings } from '../../adapters/metrics/prometheus.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { UserRepository } from '../../application/ports/user-repository.ts';
+import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { Values } from '../config/values.ts';
 
 /** One kind of storage for users and sessions: a row of the table in `storages.ts`. */
@@ -38,8 +38,8 @@ export type OpenContext = {
   readonly onCreate: () => void;
 };
 
-export type OpenStorage = {
-  readonly users: UserRepository;
+export type OpenStorage = Omit<Stores, 'sessions'> & {
+  readonly unitOfWork: UnitOfWork;
   /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
   readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
   readonly checks: readonly Check[];

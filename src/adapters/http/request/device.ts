@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import { type Device, shortUserAgent } from '../../../domain/device.ts';
+import type { Origin } from '../../../domain/event.ts';
 import { clientAddress } from '../rate-limit/client-key.ts';
 
 /** The part of an address that is stored: 24 bits of IPv4, 48 of IPv6, a provider's region or a customer's network. */
@@ -12,6 +13,9 @@ export const deviceOf = (ctx: Context): Device => {
   const address = clientAddress(ctx);
   return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: address && shortened(address) };
 };
+
+/** The origin of a change: the device and the request. */
+export const originOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
 
 const shortened = (address: string): string => {
   const parsed = ipaddr.process(address);

@@ -6,7 +6,7 @@ import type { refresh } from '../../../application/use-cases/refresh.ts';
 import type { register } from '../../../application/use-cases/register.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
-import { deviceOf } from '../request/device.ts';
+import { originOf } from '../request/device.ts';
 import { isForeign, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { LoginBody, RegisterBody } from '../routing/schemas.ts';
@@ -45,7 +45,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await useCases.register({ ...body, device: deviceOf(ctx) }, signal);
+      const { refreshToken, ...signedIn } = await useCases.register({ ...body, origin: originOf(ctx) }, signal);
       cookie.set(ctx, refreshToken);
       return signedIn;
     },
@@ -62,11 +62,11 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       throttle: 'strict',
       request: { body: LoginBody },
       response: { data: SignedIn },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_ACCOUNT_DISABLED', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
       const { refreshToken, ...signedIn } = await useCases.login(
-        { ...body, source: loginSourceOf(ctx, cookie), device: deviceOf(ctx) },
+        { ...body, source: loginSourceOf(ctx, cookie), origin: originOf(ctx) },
         signal,
       );
       cookie.set(ctx, refreshToken);
@@ -86,7 +86,9 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
     },
     async ({ signal }, ctx) => {
-      const { refreshToken, accessToken } = await useCases.refresh(isForeign(ctx) ? [] : cookie.read(ctx), signal);
+      const presented = isForeign(ctx) ? [] : cookie.read(ctx);
+      const asked = { cancellation: signal, origin: () => originOf(ctx) };
+      const { refreshToken, accessToken } = await useCases.refresh(presented, asked);
       cookie.set(ctx, refreshToken);
       return { accessToken };
     },
@@ -105,7 +107,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
     },
     async (_input, ctx) => {
       if (isForeign(ctx)) return null;
-      await useCases.logout(cookie.read(ctx));
+      await useCases.logout(cookie.read(ctx), originOf(ctx));
       cookie.clear(ctx);
       return null;
     },

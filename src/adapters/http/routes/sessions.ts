@@ -3,6 +3,7 @@ import type { endAllSessions } from '../../../application/use-cases/end-all-sess
 import type { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
 import type { listSessions } from '../../../application/use-cases/list-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
+import { originOf } from '../request/device.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
 
@@ -63,8 +64,8 @@ export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
       response: { data: v.null() },
       errors: ['DB_QUERY_FAILED'],
     },
-    async ({ claims, sessionId, query }) => {
-      await useCases.endAllSessions(claims.sub, query.except === 'current' ? sessionId : null);
+    async ({ claims, sessionId, query }, ctx) => {
+      await useCases.endAllSessions(claims.sub, query.except === 'current' ? sessionId : null, originOf(ctx));
       return null;
     },
   ),
@@ -79,8 +80,8 @@ export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
       response: { data: v.null() },
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims, params }) => {
-      await useCases.endOwnSession({ id: params.id, userId: claims.sub });
+    async ({ claims, params }, ctx) => {
+      await useCases.endOwnSession({ id: params.id, userId: claims.sub }, originOf(ctx));
       return null;
     },
   ),

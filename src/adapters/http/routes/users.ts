@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { changePassword } from '../../../application/use-cases/change-password.ts';
 import type { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
+import { originOf } from '../request/device.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
 
@@ -36,8 +37,8 @@ export const userRoutes = (useCases: UserUseCases): Route[] => [
       response: { data: v.null() },
       errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims, sessionId, body, signal }) => {
-      const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
+    async ({ claims, sessionId, body, signal }, ctx) => {
+      const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
       await useCases.changePassword(change, signal);
       return null;
     },

@@ -8,4 +8,5 @@ export const MIGRATION_NAMES = [
   '0003-earlier-tokens-of-sessions',
   '0004-password-changed-at',
   '0005-purge-checks-of-sessions',
+  '0006-account-life',
 ] as const;

@@ -3,6 +3,7 @@ import { DevicesOfSessions } from './0002-devices-of-sessions.ts';
 import { EarlierTokensOfSessions } from './0003-earlier-tokens-of-sessions.ts';
 import { PasswordChangedAt } from './0004-password-changed-at.ts';
 import { PurgeChecksOfSessions } from './0005-purge-checks-of-sessions.ts';
+import { AccountLife } from './0006-account-life.ts';
 import { MIGRATION_NAMES } from './migration-names.ts';
 
 const CLASSES = {
@@ -11,6 +12,7 @@ const CLASSES = {
   '0003-earlier-tokens-of-sessions': EarlierTokensOfSessions,
   '0004-password-changed-at': PasswordChangedAt,
   '0005-purge-checks-of-sessions': PurgeChecksOfSessions,
+  '0006-account-life': AccountLife,
 } satisfies Record<(typeof MIGRATION_NAMES)[number], unknown>;
 
 /** All migrations, oldest first. */

@@ -1,0 +1,59 @@
+import type { EventRepository } from '../../application/ports/event-repository.ts';
+import { type AccountEvent, refusalsPeriodOf } from '../../domain/event.ts';
+import { type Journal, journaledMap } from '../memory/journal.ts';
+
+type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
+
+/** Keeps events in memory until the process ends. @param hasUser whether there is such a user. */
+export const memoryEventRepository = (
+  hasUser: (userId: string) => boolean,
+  journal?: Journal,
+): MemoryEventRepository => {
+  const events = journaledMap<string, AccountEvent>(journal);
+  const all = () => [...events.values()];
+  const ofUser = (userId: string) => all().filter((event) => event.userId === userId);
+
+  return {
+    async add(added) {
+      for (const event of added) if (hasUser(event.userId)) events.set(event.id, { ...event });
+    },
+    async addRefusals(refusals) {
+      for (const refused of refusals) {
+        if (!hasUser(refused.userId)) continue;
+        const period = refusalsPeriodOf(refused.at);
+        const earlier = ofUser(refused.userId).find(
+          ({ kind, at }) => kind === 'login-refused' && refusalsPeriodOf(at) === period,
+        );
+        const id = earlier?.id ?? refused.id;
+        const count = refused.count + (earlier?.count ?? 0);
+        events.set(id, { ...refused, id, count, kind: 'login-refused', sessionId: null, reason: null });
+      }
+    },
+    list: async ({ userId, before, limit }) =>
+      ofUser(userId)
+        .filter(({ id }) => before === null || id < before)
+        .sort((a, b) => (a.id < b.id ? 1 : -1))
+        .slice(0, limit)
+        .map((event) => ({ ...event })),
+    knowsDevice: async (userId, { userAgent, address }) =>
+      ofUser(userId).some(
+        (event) =>
+          (event.kind === 'registered' || event.kind === 'logged-in') &&
+          event.userAgent === userAgent &&
+          event.address === address,
+      ),
+    countSince: async (userId, kind, since) =>
+      ofUser(userId).filter((event) => event.kind === kind && event.at >= since).length,
+    async purge(before, limit) {
+      const old = all()
+        .filter(({ at }) => at < before)
+        .sort((a, b) => a.at - b.at)
+        .slice(0, limit);
+      for (const { id } of old) events.delete(id);
+      return old.length;
+    },
+    removeOfUser(userId) {
+      for (const { id } of ofUser(userId)) events.delete(id);
+    },
+  };
+};

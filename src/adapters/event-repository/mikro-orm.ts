@@ -1,0 +1,127 @@
+import type { Kysely } from 'kysely';
+import type { EventRepository } from '../../application/ports/event-repository.ts';
+import { type AccountEvent, refusalsPeriodOf } from '../../domain/event.ts';
+import { isId } from '../../domain/id.ts';
+import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
+import type { Statements } from '../mikro-orm/transaction.ts';
+import { translated } from '../mikro-orm/translate-error.ts';
+
+const toEvent = (row: Row<'events'>): AccountEvent => ({
+  id: row.id,
+  userId: row.user_id,
+  kind: row.kind,
+  at: Number(row.at),
+  sessionId: row.session_id,
+  reason: row.reason,
+  count: Number(row.count),
+  requestId: row.request_id,
+  userAgent: row.user_agent,
+  address: row.address,
+});
+
+const toRow = (event: AccountEvent): NewRow<'events'> => ({
+  id: event.id,
+  user_id: event.userId,
+  kind: event.kind,
+  at: event.at,
+  session_id: event.sessionId,
+  reason: event.reason,
+  count: event.count,
+  refused_from: event.kind === 'login-refused' ? refusalsPeriodOf(event.at) : null,
+  request_id: event.requestId,
+  user_agent: event.userAgent,
+  address: event.address,
+});
+
+/** Stores events in table `events`. */
+export const mikroOrmEventRepository = (statements: Statements): EventRepository => {
+  const tables = () => statements.getKysely<Tables>();
+  return {
+    async add(events) {
+      if (events.length === 0) return;
+      await translated(() => tables().insertInto('events').values(events.map(toRow)).execute());
+    },
+    async addRefusals(refusals) {
+      for (const refused of refusals) {
+        const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
+        await translated(() => addRefused(tables(), row).execute());
+      }
+    },
+    async list({ userId, before, limit }) {
+      if (!isId(userId)) return [];
+      const latest = tables().selectFrom('events').selectAll().where('user_id', '=', userId).orderBy('id', 'desc');
+      const page = before === null ? latest : latest.where('id', '<', before);
+      const rows = await translated(() => page.limit(limit).execute());
+      return rows.map(toEvent);
+    },
+    async knowsDevice(userId, { userAgent, address }) {
+      const known = tables()
+        .selectFrom('events')
+        .select('id')
+        .where('user_id', '=', userId)
+        .where('kind', 'in', ['registered', 'logged-in'])
+        .where('user_agent', 'is not distinct from', userAgent)
+        .where('address', 'is not distinct from', address)
+        .limit(1);
+      return (await translated(() => known.execute())).length > 0;
+    },
+    async countSince(userId, kind, since) {
+      const counted = tables()
+        .selectFrom('events')
+        .select((eb) => eb.fn.countAll().as('count'))
+        .where('user_id', '=', userId)
+        .where('kind', '=', kind)
+        .where('at', '>=', since);
+      return Number((await translated(() => counted.executeTakeFirstOrThrow())).count);
+    },
+    async purge(before, limit) {
+      const { numDeletedRows } = await translated(() => purgeBefore(tables(), before, limit).executeTakeFirst());
+      return Number(numDeletedRows);
+    },
+  };
+};
+
+/** The row is added only while its user exists. */
+const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>
+  db
+    .insertInto('events')
+    .columns(['id', 'user_id', 'kind', 'at', 'count', 'refused_from', 'request_id', 'user_agent', 'address'])
+    .expression((eb) =>
+      eb
+        .selectFrom('users')
+        .where('users.id', '=', row.user_id)
+        .select((of) => [
+          of.cast<string>(of.val(row.id), 'text').as('id'),
+          'users.id as user_id',
+          of.cast<AccountEvent['kind']>(of.val(row.kind), 'text').as('kind'),
+          of.cast<number>(of.val(row.at), 'bigint').as('at'),
+          of.cast<number>(of.val(row.count), 'integer').as('count'),
+          of.cast<number | null>(of.val(row.refused_from), 'bigint').as('refused_from'),
+          of.cast<string | null>(of.val(row.request_id), 'text').as('request_id'),
+          of.cast<string | null>(of.val(row.user_agent), 'text').as('user_agent'),
+          of.cast<string | null>(of.val(row.address), 'text').as('address'),
+        ]),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'refused_from']).doUpdateSet((eb) => ({
+        count: eb('events.count', '+', eb.ref('excluded.count')),
+        at: eb.ref('excluded.at').$castTo<number>(),
+        request_id: eb.ref('excluded.request_id'),
+        user_agent: eb.ref('excluded.user_agent'),
+        address: eb.ref('excluded.address'),
+      })),
+    );
+
+/** An array is looked up by the primary key; a join might scan the whole table. */
+const purgeBefore = (db: Kysely<Tables>, before: number, limit: number) =>
+  db.deleteFrom('events').where((eb) => {
+    const old = eb
+      .selectFrom('events as old')
+      .select('old.id')
+      .where('old.at', '<', before)
+      .orderBy('old.at')
+      .limit(limit)
+      .forUpdate()
+      .skipLocked();
+    return eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [old])));
+  });

@@ -1,0 +1,48 @@
+import type { LinkRepository } from '../../application/ports/link-repository.ts';
+import type { Link, LinkPurpose } from '../../domain/link.ts';
+import { type Journal, journaledMap } from '../memory/journal.ts';
+
+type MemoryLinkRepository = LinkRepository & { removeAllOfUser(userId: string): void };
+
+const keyOf = (userId: string, purpose: LinkPurpose): string => `${userId} ${purpose}`;
+
+/** Keeps links in memory until the process ends. */
+export const memoryLinkRepository = (journal?: Journal): MemoryLinkRepository => {
+  const links = journaledMap<string, Link>(journal);
+  const live = (purpose: LinkPurpose, tokenHash: string, now: number): Link | null =>
+    [...links.values()].find(
+      (link) => link.purpose === purpose && link.tokenHash === tokenHash && now < link.expiresAt,
+    ) ?? null;
+  const ofUser = (userId: string): Link[] => [...links.values()].filter((link) => link.userId === userId);
+  const remove = ({ userId, purpose }: Link) => links.delete(keyOf(userId, purpose));
+
+  return {
+    async put(link) {
+      links.set(keyOf(link.userId, link.purpose), { ...link });
+    },
+    async find(purpose, tokenHash, now) {
+      const link = live(purpose, tokenHash, now);
+      return link && { ...link };
+    },
+    async take(purpose, tokenHash, now) {
+      const link = live(purpose, tokenHash, now);
+      if (link !== null) remove(link);
+      return link;
+    },
+    async removeOfUser(userId, purposes) {
+      for (const link of ofUser(userId)) if (purposes.includes(link.purpose)) remove(link);
+    },
+    listByUser: async (userId, now) =>
+      ofUser(userId)
+        .filter(({ expiresAt }) => now < expiresAt)
+        .map((link) => ({ ...link })),
+    async purge(now, limit) {
+      const expired = [...links.values()].filter(({ expiresAt }) => expiresAt <= now).slice(0, limit);
+      for (const link of expired) remove(link);
+      return expired.length;
+    },
+    removeAllOfUser(userId) {
+      for (const link of ofUser(userId)) remove(link);
+    },
+  };
+};

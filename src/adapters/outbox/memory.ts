@@ -1,0 +1,59 @@
+import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { isRequest, type Message } from '../../domain/message.ts';
+import { type Journal, journaledMap } from '../memory/journal.ts';
+
+type Waiting = Message & { readonly nextAttemptAt: number };
+type MemoryOutbox = Outbox & { removeOfUser(userId: string): void };
+
+/** Keeps messages in memory until the process ends. */
+export const memoryOutbox = (journal?: Journal): MemoryOutbox => {
+  const messages = journaledMap<string, Waiting>(journal);
+  const all = () => [...messages.values()];
+  const change = (id: string, changes: Partial<Waiting>): boolean => {
+    const message = messages.get(id);
+    if (message !== undefined) messages.set(id, { ...message, ...changes });
+    return message !== undefined;
+  };
+  const isWelcome = (added: Message): boolean => {
+    if (!isRequest(added)) return true;
+    const requests = all().filter(isRequest);
+    const isAskedAlready = requests.some(({ kind, to }) => kind === added.kind && to === added.to);
+    return requests.length < REQUESTS_WAITING && !isAskedAlready;
+  };
+  const toMessage = ({ nextAttemptAt: _nextAttemptAt, ...message }: Waiting): Message => message;
+
+  return {
+    async add(added) {
+      for (const message of added) {
+        if (isWelcome(message)) messages.set(message.id, { ...message, nextAttemptAt: message.createdAt });
+      }
+    },
+    async claim({ now, until, limit }) {
+      const due = all()
+        .filter(({ nextAttemptAt }) => nextAttemptAt <= now)
+        .sort((a, b) => a.nextAttemptAt - b.nextAttemptAt || (a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+        .map((message) => ({ ...message, attempts: message.attempts + 1, nextAttemptAt: until }));
+      for (const message of due) messages.set(message.id, message);
+      return due.map(toMessage);
+    },
+    identify: async (id, { kind, userId }) => change(id, { kind, userId }),
+    async postpone(id, until) {
+      change(id, { nextAttemptAt: until });
+    },
+    async remove(ids) {
+      for (const id of ids) messages.delete(id);
+    },
+    listByUser: async (userId) =>
+      all()
+        .filter((message) => message.userId === userId)
+        .map(toMessage),
+    waiting: async () => ({
+      count: messages.size,
+      since: messages.size === 0 ? null : Math.min(...all().map(({ createdAt }) => createdAt)),
+    }),
+    removeOfUser(userId) {
+      for (const { id, userId: owner } of all()) if (owner === userId) messages.delete(id);
+    },
+  };
+};

@@ -1,0 +1,111 @@
+import { type Kysely, sql } from 'kysely';
+import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { isRequest, type Message } from '../../domain/message.ts';
+import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
+import type { Statements } from '../mikro-orm/transaction.ts';
+import { translated } from '../mikro-orm/translate-error.ts';
+
+const toMessage = (row: Row<'outbox'>): Message => ({
+  id: row.id,
+  kind: row.kind,
+  userId: row.user_id,
+  to: row.to,
+  email: row.email,
+  origin: row.origin,
+  createdAt: Number(row.created_at),
+  attempts: Number(row.attempts),
+});
+
+const toRow = (message: Message): NewRow<'outbox'> => ({
+  id: message.id,
+  kind: message.kind,
+  user_id: message.userId,
+  to: message.to,
+  email: message.email,
+  origin: JSON.stringify(message.origin) as never,
+  created_at: message.createdAt,
+  attempts: message.attempts,
+  next_attempt_at: message.createdAt,
+  waiting_request: isRequest(message) ? `${message.kind} ${message.to}` : null,
+});
+
+/** Stores messages in table `outbox`. */
+export const mikroOrmOutbox = (statements: Statements): Outbox => {
+  const tables = () => statements.getKysely<Tables>();
+  return {
+    async add(messages) {
+      const [requests, others] = [messages.filter(isRequest), messages.filter((message) => !isRequest(message))];
+      for (const request of requests) await translated(() => addRequest(request).execute(tables()));
+      if (others.length === 0) return;
+      await translated(() => tables().insertInto('outbox').values(others.map(toRow)).execute());
+    },
+    async claim({ now, until, limit }) {
+      const rows = await translated(() => claimDue(tables(), { now, until, limit }).execute());
+      return rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
+    async identify(id, { kind, userId }) {
+      const named = tables()
+        .updateTable('outbox')
+        .set({ kind, user_id: userId, waiting_request: null })
+        .where('id', '=', id);
+      return (await translated(() => named.executeTakeFirst())).numUpdatedRows > 0n;
+    },
+    async postpone(id, until) {
+      const later = tables().updateTable('outbox').set({ next_attempt_at: until }).where('id', '=', id);
+      await translated(() => later.execute());
+    },
+    async remove(ids) {
+      if (ids.length === 0) return;
+      await translated(() =>
+        tables()
+          .deleteFrom('outbox')
+          .where('id', 'in', [...ids])
+          .execute(),
+      );
+    },
+    async listByUser(userId) {
+      const rows = tables().selectFrom('outbox').selectAll().where('user_id', '=', userId).orderBy('id');
+      return (await translated(() => rows.execute())).map(toMessage);
+    },
+    async waiting() {
+      const counted = tables()
+        .selectFrom('outbox')
+        .select((eb) => [eb.fn.countAll().as('count'), eb.fn.min('created_at').as('since')]);
+      const { count, since } = await translated(() => counted.executeTakeFirstOrThrow());
+      return { count: Number(count), since: since === null ? null : Number(since) };
+    },
+  };
+};
+
+/** One statement, whatever is stored: it costs the same for every address. */
+const addRequest = (message: Message) => {
+  const row = toRow(message);
+  return sql`insert into outbox (id, kind, "to", origin, created_at, next_attempt_at, waiting_request)
+    select ${row.id}, ${row.kind}, ${row.to}::text, ${row.origin}::jsonb, ${row.created_at}::bigint,
+      ${row.next_attempt_at}::bigint, ${row.waiting_request}::text
+    where (
+      select count(*) from (select from outbox where waiting_request is not null limit ${REQUESTS_WAITING}) as waiting
+    ) < ${REQUESTS_WAITING}
+    on conflict (waiting_request) do nothing`;
+};
+
+type Claim = Parameters<Outbox['claim']>[0];
+
+/** Locked rows are skipped: another instance is claiming them. */
+const claimDue = (db: Kysely<Tables>, { now, until, limit }: Claim) =>
+  db
+    .updateTable('outbox')
+    .set((eb) => ({ attempts: eb('attempts', '+', 1).$castTo<number>(), next_attempt_at: until }))
+    .where((eb) => {
+      const due = eb
+        .selectFrom('outbox as due')
+        .select('due.id')
+        .where('due.next_attempt_at', '<=', now)
+        .orderBy('due.next_attempt_at')
+        .orderBy('due.id')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked();
+      return eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [due])));
+    })
+    .returningAll();

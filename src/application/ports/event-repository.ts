@@ -1,0 +1,38 @@
+import type { Device } from '../../domain/device.ts';
+import type { AccountEvent, EventKind } from '../../domain/event.ts';
+
+/** Refused log-ins of one user that are counted together. */
+export type Refusals = Pick<AccountEvent, 'id' | 'userId' | 'at' | 'count' | 'requestId' | 'userAgent' | 'address'>;
+
+type EventsQuery = {
+  readonly userId: string;
+  /** The id of the last event of the page before; `null` for the first page. */
+  readonly before: string | null;
+  readonly limit: number;
+};
+
+/**
+ * Stores what happened to accounts. Events are only added and purged.
+ * - lists the events of one user, the latest first
+ * - continues a list after the last event of the page before
+ * - lists nothing of another user
+ * - rejects an event of an unknown user, or ignores it
+ * - adds refused log-ins of one hour to one event
+ * - ignores refused log-ins of a user who does not exist any more
+ * - knows whether a user has logged in on a device
+ * - counts the events of a kind since a time
+ * - purges events from before a time, at most as many as it is asked to, the oldest first
+ * - loses the events of a user who is deleted
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ */
+export interface EventRepository {
+  add(events: readonly AccountEvent[]): Promise<void>;
+  /** Adds to the event of the user and the hour, or makes it. The last request and device are kept. */
+  addRefusals(refusals: readonly Refusals[]): Promise<void>;
+  list(query: EventsQuery): Promise<AccountEvent[]>;
+  /** Whether the user has registered or logged in with this user agent from this network. */
+  knowsDevice(userId: string, device: Device): Promise<boolean>;
+  countSince(userId: string, kind: EventKind, since: number): Promise<number>;
+  /** @returns how many were deleted. */
+  purge(before: number, limit: number): Promise<number>;
+}

@@ -1,0 +1,25 @@
+import type { Link, LinkPurpose } from '../../domain/link.ts';
+
+/**
+ * Stores links that were sent by email, by the hashes of their tokens.
+ * - finds a link by its purpose and its token
+ * - does not find one by the token of another purpose
+ * - replaces the link of the same user and purpose
+ * - takes a link once, also when many take it at the same time
+ * - neither finds nor takes a link that has expired
+ * - removes the links of a user, or those of some purposes
+ * - purges expired links, and only those
+ * - loses the links of a user who is deleted
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ */
+export interface LinkRepository {
+  put(link: Link): Promise<void>;
+  find(purpose: LinkPurpose, tokenHash: string, now: number): Promise<Link | null>;
+  /** Removes a live link and returns it; `null` when there is none. Of several callers, one gets it. */
+  take(purpose: LinkPurpose, tokenHash: string, now: number): Promise<Link | null>;
+  removeOfUser(userId: string, purposes: readonly LinkPurpose[]): Promise<void>;
+  /** The live links of a user. */
+  listByUser(userId: string, now: number): Promise<Link[]>;
+  /** @returns how many were deleted. */
+  purge(now: number, limit: number): Promise<number>;
+}

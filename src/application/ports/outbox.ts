@@ -1,0 +1,31 @@
+import type { Message } from '../../domain/message.ts';
+
+/** How many requests may wait. More are dropped: a stranger can make them without an account. */
+export const REQUESTS_WAITING = 1_000;
+
+/**
+ * Messages that are to be sent. They are added with the change that they tell, and removed when they were sent.
+ * - claims messages whose time has come, the oldest first, at most as many as it is asked to
+ * - claims each message for one of several instances, until the lease ends
+ * - counts the attempts of a message
+ * - claims a message again at the time to which it was postponed
+ * - keeps one waiting request of each kind for an address, and a bounded number of all
+ * - names the user of a message, once it is known
+ * - removes messages
+ * - lists the messages about a user
+ * - loses the messages about a user who is deleted
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ */
+export interface Outbox {
+  add(messages: readonly Message[]): Promise<void>;
+  /** Claims messages and counts an attempt of each. Nobody else gets them before `until`. Epoch milliseconds. */
+  claim(claim: { readonly now: number; readonly until: number; readonly limit: number }): Promise<Message[]>;
+  /** Replaces the kind and the user of a waiting message. @returns false when the message is gone. */
+  identify(id: string, identity: Pick<Message, 'kind' | 'userId'>): Promise<boolean>;
+  /** Lets it be claimed again at a time. Epoch milliseconds. */
+  postpone(id: string, until: number): Promise<void>;
+  remove(ids: readonly string[]): Promise<void>;
+  listByUser(userId: string): Promise<Message[]>;
+  /** How many wait, and since when the oldest of them does; `null` when none waits. Epoch milliseconds. */
+  waiting(): Promise<{ readonly count: number; readonly since: number | null }>;
+}

@@ -1,0 +1,34 @@
+import type { EventRepository } from './event-repository.ts';
+import type { LinkRepository } from './link-repository.ts';
+import type { Outbox } from './outbox.ts';
+import type { SessionRepository } from './session-repository.ts';
+import type { UserRepository } from './user-repository.ts';
+
+/** What is changed together. */
+export type Stores = {
+  readonly users: UserRepository;
+  readonly sessions: SessionRepository;
+  readonly events: EventRepository;
+  readonly links: LinkRepository;
+  readonly outbox: Outbox;
+};
+
+/**
+ * Changes several stores together.
+ * - keeps all changes when the work succeeds, and returns its result
+ * - keeps none when the work rejects, and rejects with the same error
+ * - shows the changes to nobody before the work has ended
+ * - shows its own changes to the work
+ * - neither undoes nor delays for long what others change meanwhile
+ * - runs the work again when it conflicts with another
+ * - rejects with DB_QUERY_FAILED alone when its store fails
+ *
+ * Sessions in a store of their own change at once and are not undone; their endings are repeated after the other changes are kept.
+ */
+export interface UnitOfWork {
+  /**
+   * @param work uses the given stores alone, and changes nothing else, since it may run twice. It does not rotate sessions.
+   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept.
+   */
+  run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
+}

@@ -1,0 +1,32 @@
+import type { Origin, SessionEnding } from '../../domain/event.ts';
+import type { SessionKey } from '../../domain/session.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { endings, type RecordDeps, record } from './record.ts';
+
+/** Why sessions end, and what caused it. */
+export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
+
+type SessionStores = Pick<Stores, 'sessions' | 'events'>;
+
+/** Ends one session. @returns whether there was such a session. */
+export const endSession = async (
+  deps: RecordDeps,
+  stores: SessionStores,
+  key: SessionKey,
+  { reason, origin }: Ending,
+): Promise<boolean> => {
+  const ended = await stores.sessions.end(key);
+  if (ended) await record(deps, stores, origin, endings(key.userId, [key.id], reason));
+  return ended;
+};
+
+/** Ends the sessions of a user. @param exceptId the session that stays open; `null` to end all. */
+export const endSessionsOf = async (
+  deps: RecordDeps,
+  stores: SessionStores,
+  { userId, exceptId }: { readonly userId: string; readonly exceptId: string | null },
+  { reason, origin }: Ending,
+): Promise<void> => {
+  const ended = await stores.sessions.endByUser(userId, exceptId);
+  await record(deps, stores, origin, endings(userId, ended, reason));
+};

@@ -1,0 +1,49 @@
+import type { Origin } from './event.ts';
+
+/** What was asked for an address by somebody who is not logged in: whether it has an account is looked up when it is sent. */
+export const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
+
+/** What can be told by email. */
+export const MESSAGE_KINDS = [
+  ...REQUEST_KINDS,
+  'password-reset',
+  'email-verification',
+  'address-taken',
+  'email-change',
+  'email-changed',
+  'email-change-undone',
+  'password-changed',
+  'password-was-reset',
+  'new-device',
+  'token-replayed',
+] as const;
+export type MessageKind = (typeof MESSAGE_KINDS)[number];
+
+/** A message that is to be sent. It holds no link: the token of a link is made when the message is sent. */
+export type Message = {
+  /** ULID. */
+  readonly id: string;
+  readonly kind: MessageKind;
+  /** `null` while it is not known whether the address has an account. */
+  readonly userId: string | null;
+  /** The address to send it to. */
+  readonly to: string;
+  /** An address that the message is about, besides the one that it is sent to; `null` for most kinds. */
+  readonly email: string | null;
+  /** What caused it. */
+  readonly origin: Origin;
+  /** Epoch milliseconds. */
+  readonly createdAt: number;
+  /** How often it was tried to send it. */
+  readonly attempts: number;
+};
+
+/** What a change says about a message to send. The rest is added when it is recorded. */
+export type Telling = Pick<Message, 'kind' | 'userId' | 'to'> & Partial<Pick<Message, 'email'>>;
+
+export const isRequest = ({ kind }: Pick<Message, 'kind'>): boolean => REQUEST_KINDS.some((each) => each === kind);
+
+export const newMessage = (
+  { kind, userId, to, email = null }: Telling,
+  { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
+): Message => ({ id, kind, userId, to, email, origin, createdAt: at, attempts: 0 });

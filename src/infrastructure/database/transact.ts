@@ -1,0 +1,37 @@
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import { Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
+import type { Tables } from '../../adapters/mikro-orm/rows.ts';
+import type { Transact } from '../../adapters/mikro-orm/transaction.ts';
+import type { DatabaseOptions } from './orm-options.ts';
+
+/** The parts of PGlite that are used here. */
+type Queries = { query(...given: readonly unknown[]): Promise<unknown> };
+type Pglite = Queries & { transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> };
+
+/** How a unit of work gets its transaction. */
+export const transactions = (em: SqlEntityManager, { kind }: DatabaseOptions): Transact =>
+  kind === 'embedded' ? onPglite(em) : onPostgresql(em);
+
+/** READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. */
+const onPostgresql =
+  (em: SqlEntityManager): Transact =>
+  (work) =>
+    em.getKysely<Tables>().transaction().setIsolationLevel('read committed').execute(work);
+
+/**
+ * PGlite's own transaction, which other queries wait for. Kysely has one connection to PGlite, so that the queries of all callers would
+ * become part of a transaction of Kysely's.
+ */
+const onPglite =
+  (em: SqlEntityManager): Transact =>
+  async (work) => {
+    // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
+    const pglite = await (em.getConnection() as unknown as { getNativeClient(): Promise<Pglite> }).getNativeClient();
+    return pglite.transaction((transaction) => work(new Kysely<Tables>({ dialect: dialectOver(transaction) })));
+  };
+
+/** The dialect uses no more of a PGlite than this. */
+const dialectOver = (transaction: Queries): PGliteDialect => {
+  const pglite = { query: transaction.query.bind(transaction), closed: false, ready: true };
+  return new PGliteDialect({ pglite: pglite as unknown as PGliteDialectConfig['pglite'] });
+};

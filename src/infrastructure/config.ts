@@ -1,4 +1,5 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
+import { type AccountSettings, accountSettings } from './config/account-settings.ts';
 import { type HttpSettings, httpSettings } from './config/http-settings.ts';
 import { refusals } from './config/refusals.ts';
 import { readTokenKeys } from './config/token-keys.ts';
@@ -35,7 +36,8 @@ export type Config = {
   /** The address of the metrics; `null` when they are off. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
 } & HttpSettings &
-  TokenSettings;
+  TokenSettings &
+  AccountSettings;
 
 /** All problems of the configuration: a line each, with the name of the variable and never its value. */
 export class ConfigError extends Error {
@@ -97,9 +99,10 @@ export const readConfig = (env: Env): ReadConfig => {
   };
 };
 
-const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => ({
-  ...httpSettings(values),
+const configOf = (values: Values, keys: TokenKeys | null, env: Env, http = httpSettings(values)): Config => ({
+  ...http,
   ...tokenSettings(values),
+  ...accountSettings(values, http.baseUrl),
   keys,
   environment: values.NODE_ENV,
   host: values.HOST,

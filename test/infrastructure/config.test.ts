@@ -88,6 +88,15 @@ describe('without any variable', () => {
       warnings: [],
       databaseWarnings: [],
       metrics: null,
+      mail: { url: null, from: 'Tandem <tandem@localhost>' },
+      accountPagesUrl: 'http://localhost:3000/account',
+      ownAccountPages: true,
+      passwordResetLifetime: 1_800_000,
+      emailVerification: 'optional',
+      emailVerificationLifetime: 86_400_000,
+      eventsRetention: 15_552_000_000,
+      notices: new Set(['new-device', 'password', 'email', 'replay']),
+      auditAccountNames: false,
     });
   });
 
@@ -323,6 +332,101 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: { '1000': { refreshCookie: { maxAge: 1_000 } } },
     unfit: ['999', '0', '7d', '1e9', '315360000001'],
   },
+  MAIL_URL: {
+    fits: Object.fromEntries(
+      [
+        'smtp://localhost:1025',
+        'smtps://mail.example.com/',
+        'smtp://u%40a.b:p%40%3A%2F@mail.example.com:587',
+        'smtp://[::1]:25',
+      ].map((url) => [url, { mail: { url } }]),
+    ),
+    unfit: [
+      'mail.example.com',
+      'http://mail.example.com',
+      'smtp:',
+      'smtp://',
+      'smtp://:25',
+      'smtp://mail.example.com:0',
+      'smtp://mail.example.com:65536',
+      'smtp://mail.example.com/inbox',
+      'smtp://mail.example.com?secure=false',
+      'smtp://mail.example.com#',
+      'smtp://u@mail.example.com',
+      'smtp://:p@mail.example.com',
+      'smtp://u:%zz@mail.example.com',
+      'smtp://u%0D%0A:p@mail.example.com',
+      'smtp://u:p%00@mail.example.com',
+      'smtp://u:p/w@mail.example.com',
+      'smtp://ma%20il.example.com',
+      's\nmtp://mail.example.com',
+    ],
+  },
+  MAIL_FROM: {
+    fits: Object.fromEntries(
+      [
+        'auth@example.com',
+        'Example <auth@example.com>',
+        'Das Büro. Ja! <auth@example.com>',
+        'tandem@localhost',
+        'Tandem <tandem@localhost>',
+      ].map((from) => [from, { mail: { from } }]),
+    ),
+    unfit: [
+      'Example',
+      '<auth@example.com>',
+      'a@example.com, b@example.com',
+      'Example, Inc. <auth@example.com>',
+      'Example <auth@example.com> x',
+      'Example <<auth@example.com>>',
+      'Example<auth@example.com>',
+      'a\r\nBcc: b@example.com <auth@example.com>',
+      'Example <auth@exam\nple.com>',
+      'Team: a <auth@example.com>',
+      ' auth@example.com',
+      'auth@',
+      '@example.com',
+      'auth@-example.com',
+      `${'a'.repeat(101)} <auth@example.com>`,
+      `auth@${'a.'.repeat(125)}com`,
+    ],
+  },
+  ACCOUNT_PAGES_URL: {
+    fits: {
+      'http://localhost:3000/pages/': { accountPagesUrl: 'http://localhost:3000/pages', ownAccountPages: false },
+      'https://app.example.com': { accountPagesUrl: 'https://app.example.com', ownAccountPages: false },
+    },
+    unfit: ['/account', 'app.example.com', 'ftp://example.com', 'https://a.example/#a', 'https://u:p@a.example'],
+  },
+  PASSWORD_RESET_EXPIRES_IN: {
+    fits: { '1d': { passwordResetLifetime: 86_400_000 }, '1s': { passwordResetLifetime: 1_000 } },
+    unfit: [...NO_DURATIONS, '0', '2d', '25h'],
+  },
+  EMAIL_VERIFICATION: {
+    fits: {
+      off: { emailVerification: 'off' },
+      optional: { emailVerification: 'optional' },
+      required: { emailVerification: 'required' },
+    },
+    unfit: ['on', 'true', 'Required'],
+  },
+  EMAIL_VERIFICATION_EXPIRES_IN: {
+    fits: { '30d': { emailVerificationLifetime: 2_592_000_000 } },
+    unfit: [...NO_DURATIONS, '0', '31d'],
+  },
+  EVENTS_RETENTION: { fits: { '90d': { eventsRetention: 7_776_000_000 } }, unfit: [...NO_DURATIONS, '0'] },
+  MAIL_NOTICES: {
+    fits: {
+      off: { notices: new Set() },
+      email: { notices: new Set(['email']) },
+      ' replay , new-device': { notices: new Set(['new-device', 'replay']) },
+    },
+    unfit: ['on', ',', 'email,', 'email,off', 'Email', 'mail'],
+  },
+  AUDIT_ACCOUNT_NAMES: {
+    fits: { on: { auditAccountNames: true }, off: { auditAccountNames: false } },
+    unfit: ['true', 'ON'],
+  },
   LOG_LEVEL: {
     fits: { trace: { logLevel: 'trace' }, silent: { logLevel: 'silent' } },
     unfit: ['verbose', 'INFO', '30'],
@@ -390,11 +494,39 @@ describe('production', () => {
     expect(blamed({ ...PRODUCTION, ...changes })).toEqual(names);
   });
 
-  it('allows the embedded database and no base URL, with a warning for each', () => {
-    const config = parseConfig({ ...PRODUCTION, DATABASE_URL: '', BASE_URL: '' });
+  it('allows the embedded database, no base URL and no mail, with a warning for each', () => {
+    const config = parseConfig({ ...PRODUCTION, DATABASE_URL: '', BASE_URL: '', MAIL_URL: '' });
     expect(config.database).toEqual({ kind: 'embedded', dataDir: '.data' });
     expect(config.databaseWarnings).toEqual([expect.stringContaining('one process')]);
-    expect(config.warnings).toEqual([expect.stringContaining('BASE_URL')]);
+    expect(config.warnings).toEqual([expect.stringContaining('MAIL_URL'), expect.stringContaining('BASE_URL')]);
+  });
+
+  it('has no mail, and so no verification, without a mail server', () => {
+    const env = { ...PRODUCTION, MAIL_URL: '' };
+    expect(parseConfig(env)).toMatchObject({ mail: null, emailVerification: 'off' });
+    expect(parseConfig({ ...env, EMAIL_VERIFICATION: 'off' }).emailVerification).toBe('off');
+    expect(blamed({ ...env, EMAIL_VERIFICATION: 'optional' })).toEqual(['EMAIL_VERIFICATION']);
+    expect(blamed({ ...env, EMAIL_VERIFICATION: 'required' })).toEqual(['EMAIL_VERIFICATION']);
+  });
+
+  it('has mail with a mail server, and needs a sender and an address for its links', () => {
+    const mail = { url: 'smtps://tandem:p@mail.example.com', from: 'auth@example.com' };
+    expect(parseConfig(PRODUCTION)).toMatchObject({ mail, emailVerification: 'optional' });
+    expect(blamed({ ...PRODUCTION, MAIL_FROM: '' })).toEqual(['MAIL_FROM']);
+    expect(blamed({ ...PRODUCTION, BASE_URL: '' })).toEqual(['BASE_URL']);
+    expect(blamed({ ...PRODUCTION, MAIL_URL: 'unfit', MAIL_FROM: '', BASE_URL: '' })).toEqual(['MAIL_URL']);
+  });
+
+  it('has its own pages below BASE_URL, unless there are others', () => {
+    const base = { ...PRODUCTION, BASE_URL: 'https://example.com/api/' };
+    expect(parseConfig(base)).toMatchObject({
+      accountPagesUrl: 'https://example.com/api/account',
+      ownAccountPages: true,
+    });
+    expect(parseConfig({ ...base, ACCOUNT_PAGES_URL: 'https://app.example.com/me/' })).toMatchObject({
+      accountPagesUrl: 'https://app.example.com/me',
+      ownAccountPages: false,
+    });
   });
 });
 

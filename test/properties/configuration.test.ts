@@ -57,6 +57,15 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
   PASSWORD_BLOCKLIST: ['common', 'off'],
   JWT_ISSUER: ['tandem', 'https://auth.example.com'],
   JWT_AUDIENCE: ['everybody', 'urn:example:api'],
+  MAIL_URL: ['smtp://localhost:1025', 'smtps://u:p%40@mail.example.com:465/', 'smtp://u:p@[::1]'],
+  MAIL_FROM: ['auth@example.com', 'Tandem <tandem@localhost>', 'Das Büro <a.b+c@example.com>'],
+  ACCOUNT_PAGES_URL: ['https://app.example.com/account/', 'http://localhost:5173'],
+  PASSWORD_RESET_EXPIRES_IN: DURATIONS,
+  EMAIL_VERIFICATION: ['off', 'optional', 'required'],
+  EMAIL_VERIFICATION_EXPIRES_IN: DURATIONS,
+  EVENTS_RETENTION: DURATIONS,
+  MAIL_NOTICES: ['off', 'new-device', 'email, password', 'new-device,password,email,replay'],
+  AUDIT_ACCOUNT_NAMES: ['on', 'off'],
   DATABASE_POOL_SIZE: ['1', '10', '1000'],
   DATABASE_CONNECTION_TIMEOUT: DURATIONS,
   DATABASE_STATEMENT_TIMEOUT: DURATIONS,
@@ -169,7 +178,7 @@ const isP256 = (key: KeyObject) => key.asymmetricKeyDetails?.namedCurve === 'pri
 
 /** The promises of `Config` beyond its types. @returns the names of those that are broken. */
 const brokenPromises = (config: Config): string[] => {
-  const { database, keys, rateLimits, refreshCookie: cookie, slowRequest, requestTimeout } = config;
+  const { database, keys, mail, rateLimits, refreshCookie: cookie, slowRequest, requestTimeout } = config;
   const timeouts =
     database.kind === 'postgresql' ? [database.connectionTimeout, database.statementTimeout, database.idleTimeout] : [];
   const pairs = keys === null ? [] : [keys.access, keys.refresh];
@@ -207,6 +216,16 @@ const brokenPromises = (config: Config): string[] => {
     keys: pairs.every(
       ({ privateKey, publicKeys }) => publicKeys.length > 0 && [privateKey, ...publicKeys].every(isP256),
     ),
+    mailUrl: mail === null || mail.url === null || (/^smtps?:/.test(mail.url) && isDecodable(mail.url)),
+    mailFrom: mail === null || /^(?:[^\p{C}<>,"]+ <[^\s<>]+@[^\s<>]+>|[^\s<>]+@[^\s<>]+)$/u.test(mail.from),
+    mailInProduction: !production || mail === null || mail.url !== null,
+    mailSomewhere: production || mail !== null,
+    accountPagesUrl: isHttpUrl(config.accountPagesUrl),
+    ownAccountPages: !config.ownAccountPages || config.accountPagesUrl === `${config.baseUrl}/account`,
+    passwordResetLifetime: isWhole(config.passwordResetLifetime, 1_000, 86_400_000),
+    emailVerification: config.emailVerification === 'off' || mail !== null,
+    emailVerificationLifetime: isWhole(config.emailVerificationLifetime, 1_000, 30 * 86_400_000),
+    eventsRetention: isWhole(config.eventsRetention, 1_000, TEN_YEARS),
     warnings: [...config.warnings, ...config.databaseWarnings].every((warning) => !warning.includes(MARKER)),
   };
   return Object.keys(promises).filter((name) => !promises[name]);

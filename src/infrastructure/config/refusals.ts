@@ -12,7 +12,7 @@ import type { VariableName } from './variables.ts';
  * @param values without the variables that are invalid: their rules are skipped.
  */
 export const refusals = (values: Partial<Values>): string[] =>
-  [...ofCookie(values), ...ofTokens(values), ...ofStores(values), ...ofServer(values)]
+  [...ofCookie(values), ...ofTokens(values), ...ofStores(values), ...ofServer(values), ...ofMail(values)]
     .filter(([broken]) => broken)
     .map(([, problem]) => problem);
 
@@ -85,5 +85,18 @@ const ofServer = ({ METRICS = 'off', ...values }: Partial<Values>): Rule[] => [
     ],
   ),
 ];
+
+/** Mail that could not be sent, or whose links would lead nowhere. */
+const ofMail = (values: Partial<Values>): Rule[] => {
+  const { EMAIL_VERIFICATION: verification = 'off' } = values;
+  if (values.NODE_ENV !== 'production' || !('MAIL_URL' in values)) return [];
+  const hasMail = values.MAIL_URL !== undefined;
+  const isUnset = (name: VariableName) => name in values && values[name] === undefined;
+  return [
+    [hasMail && isUnset('MAIL_FROM'), 'MAIL_FROM: required when MAIL_URL is set'],
+    [hasMail && isUnset('BASE_URL'), 'BASE_URL: required in production when MAIL_URL is set, for the links in mail'],
+    [!hasMail && verification !== 'off', 'EMAIL_VERIFICATION: must be off or unset without MAIL_URL'],
+  ];
+};
 
 const isAbove = (value: number | undefined, limit: number): boolean => value !== undefined && value > limit;

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
+import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/account.ts';
 import { parseDuration } from './duration.ts';
+import { hostOf } from './hosts.ts';
 import { MAX_WINDOW } from './lifetimes.ts';
 
 /**
@@ -29,6 +31,7 @@ export const flag = v.pipe(
 
 /** Milliseconds. */
 export const duration = parsed((text) => parseDuration(text) || null);
+export const durationUpTo = (limit: number) => v.pipe(duration, v.maxValue(limit));
 export const window = parsed((text) => {
   const time = parseDuration(text);
   return time !== null && time <= MAX_WINDOW ? time : null;
@@ -135,6 +138,36 @@ const isRedisServer = ({ hostname, pathname, search }: URL): boolean =>
 
 const isRedisNode = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^\/?$/.test(pathname) && search === '';
+
+/** The port 0 exists only for servers. Decoded, a user name or a password with control characters could not be sent. */
+export const mailUrl = parsed((text) => {
+  if (!isUrlOf(text, ['smtp:', 'smtps:']) || /[?#]/.test(text)) return null;
+  const url = new URL(text);
+  const { port, username, password, pathname } = url;
+  const isServer = v.is(host, hostOf(url)) && port !== '0' && /^\/?$/.test(pathname);
+  const isUser = (username === '') === (password === '');
+  return isServer && isUser && !hasControls(decodeURIComponent(username + password)) ? text.trim() : null;
+});
+
+/** RFC 5322 §3.4 `mailbox`, of what all mail servers accept: a name without special characters, and an address in ASCII. */
+export const mailbox = v.pipe(
+  v.string(),
+  v.regex(/^(?:[^\p{C}<>()[\]:;@\\,"\s][^\p{C}<>()[\]:;@\\,"]{0,99} <[^<>]+>|[^<>]+)$/u),
+  v.check((text) => isMailAddress(/<(.+)>$/.exec(text)?.[1] ?? text)),
+);
+
+/** A host may have one label: `localhost`. */
+const isMailAddress = (text: string): boolean =>
+  text.length <= EMAIL_MAX_LENGTH && (EMAIL_PATTERN.test(text) || EMAIL_PATTERN.test(`${text}.example`));
+
+/** Some of the items, separated by commas, or `off`. */
+export const listOf = <const T extends string>(items: readonly T[]) =>
+  parsed<readonly T[]>((text) => {
+    if (text === 'off') return [];
+    const given = text.split(',').map((item) => item.trim());
+    const known = items.filter((item) => given.includes(item));
+    return given.every((item) => known.some((one) => one === item)) ? known : null;
+  });
 
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */
 export const cookiePath = v.pipe(v.string(), v.regex(/^\/[!-+\--:<-~]*$/));

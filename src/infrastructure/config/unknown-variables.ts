@@ -1,8 +1,9 @@
 import { VARIABLE_NAMES } from './variables.ts';
 
 /** Prefixes of this service's variables: an unknown name with one of them is probably a mistake. */
-const PREFIX = /^(?:ALLOWED_ORIGINS|(?:BCRYPT|DATABASE|JWT|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
-/** Set by Kubernetes and Docker for a neighboring service called `redis` or `database`. */
+const PREFIX =
+  /^(?:ALLOWED_ORIGINS|(?:ACCOUNT_PAGES|BCRYPT|DATABASE|EMAIL_VERIFICATION|JWT|MAIL|PASSWORD_RESET|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
+/** Set by Kubernetes and Docker for a neighboring service called `redis`, `database` or `mail`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 const NAME = /^[A-Z][A-Z0-9_]{4,63}$/;
 

@@ -1,3 +1,4 @@
+import { ACCOUNT_VARIABLES } from './account-variables.ts';
 import { DATABASE_VARIABLES } from './database-variables.ts';
 import { JWT_VARIABLES } from './jwt-variables.ts';
 import { PASSWORD_VARIABLES } from './password-variables.ts';
@@ -5,7 +6,13 @@ import { SERVICE_VARIABLES } from './service-variables.ts';
 import type { Environment, Variable } from './variable.ts';
 
 /** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
-export const VARIABLES = { ...SERVICE_VARIABLES, ...DATABASE_VARIABLES, ...PASSWORD_VARIABLES, ...JWT_VARIABLES };
+export const VARIABLES = {
+  ...SERVICE_VARIABLES,
+  ...DATABASE_VARIABLES,
+  ...PASSWORD_VARIABLES,
+  ...JWT_VARIABLES,
+  ...ACCOUNT_VARIABLES,
+};
 
 export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */

@@ -1,18 +1,20 @@
 import type { Env, Rule } from '../storages/storage.ts';
 import { storageFor } from '../storages/storages.ts';
 import { coversAuth } from './cookie-path.ts';
+import { DAY } from './duration.ts';
 import { hostOf, isFar, isLoopback, isPlainHttp } from './hosts.ts';
+import { httpSettings } from './http-settings.ts';
 import { unknownVariables } from './unknown-variables.ts';
 import type { Values } from './values.ts';
 
 const MINUTE = 60_000;
-const DAY = 24 * 60 * MINUTE;
 
 /** What the service accepts with a warning, a line each (ADR 0018). */
 export const warningsOf = (values: Values, env: Env): string[] => [
   ...applying([
     ...ofAddresses(values),
     ...ofCookie(values),
+    ...ofMail(values),
     ...ofTimes(values),
     ...(values.NODE_ENV === 'production' ? ofProduction(values) : []),
   ]),
@@ -64,6 +66,24 @@ const ofCookie = (values: Values): Rule[] => {
     [
       values.JWT_REFRESH_COOKIE_MAX_AGE_MS < values.JWT_REFRESH_EXPIRES_IN,
       'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers delete refresh tokens before they expire',
+    ],
+  ];
+};
+
+const ofMail = (values: Values): Rule[] => {
+  const { MAIL_URL: url, ACCOUNT_PAGES_URL: pages } = values;
+  const production = values.NODE_ENV === 'production';
+  const { baseUrl, allowedOrigins, allowedOriginsSetting } = httpSettings(values);
+  const origins = [new URL(baseUrl).origin, ...allowedOrigins];
+  return [
+    [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
+    [
+      pages !== undefined && !origins.includes(new URL(pages).origin),
+      `ACCOUNT_PAGES_URL is of an origin that is not in ${allowedOriginsSetting}: its pages cannot call the service`,
+    ],
+    [
+      production && pages !== undefined && isPlainHttp(pages),
+      'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages',
     ],
   ];
 };

@@ -108,6 +108,9 @@ describe.each([
       'REQUEST_TIMEOUT_MS',
       'METRICS',
       'PORT',
+      'MAIL_URL',
+      'MAIL_FROM',
+      'MAIL_NOTICES',
     ]) {
       const others = {
         SESSION_STORE: 'redis',

@@ -20,7 +20,6 @@ describe('a configuration that is allowed', () => {
   // Proves: operator-2
   it.each([
     ['no database', { DATABASE_URL: '' }, 'DATABASE_URL'],
-    ['no base URL', { BASE_URL: '' }, 'BASE_URL'],
     ['a base URL in the clear', { BASE_URL: 'http://auth.example.com' }, 'BASE_URL'],
     ['a base URL in the clear by an address', { BASE_URL: 'http://10.0.0.1:3000' }, 'BASE_URL'],
     ['an origin in the clear', { ALLOWED_ORIGINS_PROD: 'https://a.b,http://app.example.com' }, 'ALLOWED_ORIGINS_PROD'],
@@ -42,6 +41,8 @@ describe('a configuration that is allowed', () => {
       { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' },
       'RATE_LIMIT_GLOBAL',
     ],
+    ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
+    ['pages that cannot call', { ACCOUNT_PAGES_URL: 'https://other.example.com/account' }, 'ACCOUNT_PAGES_URL'],
     ['a page for developers', { CONSOLE: 'on' }, 'CONSOLE'],
     ['common passwords', { PASSWORD_BLOCKLIST: 'off' }, 'PASSWORD_BLOCKLIST'],
     ['a Redis without a password', { REDIS_URL: 'rediss://redis.example.com' }, 'REDIS_URL'],
@@ -64,6 +65,9 @@ describe('a configuration that is allowed', () => {
     ['another one', { BASE_URL: 'http://127.0.0.1:8080', ALLOWED_ORIGINS_PROD: 'http://[::1]:5173' }],
     ['neighbours in a network of containers', { REDIS_URL: 'redis://:p@redis', DATABASE_URL: 'postgresql://t@pg/t' }],
     ['a Redis here', { REDIS_URL: 'redis://127.0.0.1' }],
+    ['pages of an origin that may call', { ACCOUNT_PAGES_URL: 'https://app.example.com/account' }],
+    ['pages of the service', { ACCOUNT_PAGES_URL: 'https://auth.example.com/me' }],
+    ['pages here', { ACCOUNT_PAGES_URL: 'http://localhost:1', ALLOWED_ORIGINS_PROD: 'http://localhost:1' }],
     ['a password beside the URL', { REDIS_URL: 'rediss://redis.example.com', REDIS_PASSWORD: 'p' }],
   ])('is not warned of in production: %s', (_what, changes: Env) => {
     expect(warningsOf({ ...NO_WARNINGS, ...changes })).toEqual([]);
@@ -79,6 +83,15 @@ describe('a configuration that is allowed', () => {
     expect(namesOf({ ...DEVELOPMENT, ...changes })).toEqual([name]);
   });
 
+  it('is warned of in production: no base URL, which without mail is allowed', () => {
+    expect(namesOf({ ...NO_WARNINGS, BASE_URL: '', MAIL_URL: '' })).toEqual(['MAIL_URL', 'BASE_URL']);
+  });
+
+  it('is warned of in production: pages in the clear, and their origin', () => {
+    const pages = { ACCOUNT_PAGES_URL: 'http://app.example.com/me', ALLOWED_ORIGINS_PROD: 'http://app.example.com' };
+    expect(namesOf({ ...NO_WARNINGS, ...pages })).toEqual(['ACCOUNT_PAGES_URL', 'ALLOWED_ORIGINS_PROD']);
+  });
+
   it('names every limit that is off', () => {
     const [warning] = warningsOf({ ...NO_WARNINGS, RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' });
     expect(warning).toMatch(/^RATE_LIMIT_STRICT, RATE_LIMIT_PUBLIC: /);
@@ -91,6 +104,8 @@ describe('a configuration that is allowed', () => {
       ALLOWED_ORIGINS_DEV: 'http://marker2.example.com',
       ALLOWED_ORIGINS_PROD: '',
       BASE_URL: 'http://marker3.example.com',
+      MAIL_URL: 'smtp://marker6:marker7@marker8.example.com',
+      ACCOUNT_PAGES_URL: 'http://marker9.example.com',
       JWT_SECRET: 'marker4',
       JWT_ISSUR: 'marker5',
     };
@@ -160,6 +175,9 @@ describe('a name that nothing reads', () => {
     ['BCRYPT_ROUNDS', undefined],
     ['JWT_SECRET', undefined],
     ['REDIS_TLS_CERTIFICATE', undefined],
+    ['MAIL_SENDER', undefined],
+    ['EVENT_RETENTION', 'EVENTS_RETENTION'],
+    ['EMAIL_VERIFICATION_LIFETIME', 'EMAIL_VERIFICATION_EXPIRES_IN'],
   ])('is warned of: %s, for which %s may be meant', (name, meant) => {
     const [warning, ...more] = warningsOf({ [name]: 'x' });
     expect(more).toEqual([]);
@@ -186,6 +204,10 @@ describe('a name that nothing reads', () => {
     'SESSION_MANAGER',
     'npm_config_registry',
     'VITEST_WORKER_ID',
+    'MAIL',
+    'MAILCHECK',
+    'MAIL_SERVICE_HOST',
+    'MAIL_PORT',
     'REDIS_PORT',
     'REDIS_PORT_6379_TCP',
     'REDIS_PORT_6379_TCP_ADDR',

@@ -28,6 +28,8 @@ export const NO_WARNINGS: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgresql://tandem@db.example.com/tandem?sslmode=verify-full',
   REDIS_URL: 'rediss://:p@redis.example.com',
   ALLOWED_ORIGINS_PROD: 'https://app.example.com',
+  MAIL_URL: 'smtps://tandem:p@mail.example.com',
+  MAIL_FROM: 'auth@example.com',
 };
 
 export const DEVELOPMENT: Readonly<Record<string, string>> = { NODE_ENV: 'development' };

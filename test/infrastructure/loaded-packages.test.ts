@@ -21,6 +21,7 @@ it('a start loads no package that only some services, or later requests, use', a
     '@mikro-orm/migrations',
     '@mikro-orm/pglite',
     '@zxcvbn-ts/language-common',
+    'nodemailer',
     'piscina',
     'prom-client',
   ];

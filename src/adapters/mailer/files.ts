@@ -1,0 +1,56 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Mail, Mailer } from '../../application/ports/mailer.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { isAddress, messageOf, safeId } from './message.ts';
+
+type FileOptions = {
+  /** Created if necessary, for its user alone. */
+  readonly directory: string;
+  /** An address, or a name and an address in angle brackets. */
+  readonly from: string;
+  /** Called with the path of each mail, and with the links in it. */
+  readonly onWritten?: (path: string, links: readonly string[]) => void;
+};
+
+/** So that a service that runs for long does not fill the disk. */
+const KEPT = 1_000;
+
+/** Writes each mail to a file `.eml` instead of sending it: for development. The names of the files sort by time. */
+export const fileMailer = ({ directory, from, onWritten }: FileOptions): Mailer => ({
+  send: async (mail) => {
+    if (!isAddress(mail.to)) return 'refused';
+    const path = join(directory, `${new Date().toISOString().replaceAll(':', '-')}-${safeId(mail)}.eml`);
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await writeFile(path, await textOf(mail, from), { mode: 0o600, flag: 'wx' });
+      await removeOldest(directory);
+    } catch (error) {
+      throw new AppError('SYS_UNEXPECTED_ERROR', { reason: `The mail was not written: ${codeOf(error)}` });
+    }
+    onWritten?.(path, linksIn(mail));
+    return 'sent';
+  },
+});
+
+const textOf = async (mail: Mail, from: string): Promise<Buffer> => {
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const { message } = await transport.sendMail(messageOf(mail, from));
+  // With `buffer`, it is no stream.
+  return message as Buffer;
+};
+
+const removeOldest = async (directory: string): Promise<void> => {
+  const mails = (await readdir(directory)).filter((name) => name.endsWith('.eml')).sort();
+  const surplus = mails.slice(0, Math.max(0, mails.length - KEPT));
+  await Promise.all(surplus.map((name) => rm(join(directory, name), { force: true })));
+};
+
+/** A path may contain what the caller regards as private. */
+const codeOf = (error: unknown): string => {
+  const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
+  return typeof code === 'string' ? code : 'unknown';
+};
+
+const linksIn = ({ text }: Mail): string[] => text.match(/https?:\/\/\S+/g) ?? [];

@@ -1,0 +1,15 @@
+import type { Mail, Mailer } from '../../application/ports/mailer.ts';
+import { isAddress } from './message.ts';
+
+/** Keeps mail instead of sending it: for tests. */
+export const memoryMailer = (): Mailer & { readonly mails: readonly Mail[] } => {
+  const mails: Mail[] = [];
+  return {
+    mails,
+    send: async (mail) => {
+      if (!isAddress(mail.to)) return 'refused';
+      mails.push({ ...mail });
+      return 'sent';
+    },
+  };
+};

@@ -1,0 +1,47 @@
+import type { SendMailOptions } from 'nodemailer';
+import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/account.ts';
+
+/** What a message consists of. */
+type Content = {
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+};
+
+/** Whether the text is one address, and not a list or a name with an address. */
+export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(text);
+
+/** What an id may consist of in a Message-ID and in the name of a file. */
+const OTHERS = /[^A-Za-z0-9_-]/g;
+
+export const safeId = ({ id }: Pick<Content, 'id'>): string => id.replaceAll(OTHERS, '_');
+
+/**
+ * The message for nodemailer, which turns line breaks in headers into spaces. Addresses are given as objects, since a text would be
+ * parsed as a list. Quoted-printable breaks long lines in a way that the reader undoes; `format=flowed` would break links.
+ * @param from an address, or a name and an address in angle brackets
+ */
+export const messageOf = (mail: Content, from: string): SendMailOptions => {
+  const sender = mailboxOf(from);
+  return {
+    from: sender,
+    to: { name: '', address: mail.to },
+    envelope: { from: sender.address, to: [mail.to] },
+    messageId: `<${safeId(mail)}@${sender.address.replace(/^.*@/, '')}>`,
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+    encoding: 'quoted-printable',
+    // RFC 3834: programs that answer mail, such as those for absences, do not answer this one.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+};
+
+const mailboxOf = (text: string): { readonly name: string; readonly address: string } => {
+  const [, name = '', address = text] = /^(.*) <([^<>]+)>$/.exec(text) ?? [];
+  return { name, address };
+};

@@ -1,0 +1,33 @@
+/** A message to one address. */
+export type Mail = {
+  /** The same at every attempt, so that mail servers and mail programs can recognize a second copy. */
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The same in HTML. */
+  readonly html: string;
+};
+
+export type Delivery = 'sent' | 'refused';
+
+/**
+ * Sends mail. It may deliver a mail that it rejected, when the answer of the server was lost.
+ * - delivers the subject, the text and the HTML as they are, in any language
+ * - delivers a mail to its address alone
+ * - keeps a long link in one piece
+ * - carries the id of the mail, the same at every attempt
+ * - declares that a program wrote the mail
+ * - lets no text become a header
+ * - refuses an address that is none, and sends nothing
+ * - delivers many mails that are sent at once
+ * - returns "refused" when the server refuses a mail for good
+ * - rejects when it cannot deliver now, and repeats neither the address nor the content
+ */
+export interface Mailer {
+  /**
+   * @returns `refused` when the mail server will never accept this mail or its address, so that another attempt is pointless.
+   * @throws AppError SYS_UNEXPECTED_ERROR with a reason, when the mail could not be delivered now.
+   */
+  send(mail: Mail): Promise<Delivery>;
+}

@@ -1,0 +1,59 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fileMailer } from '../../../src/adapters/mailer/files.ts';
+import { MAIL } from '../../contracts/mailer/store.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const root = temporaryDirectory();
+afterAll(root.remove);
+
+const LINK = 'http://localhost:3000/account/password-reset#token=abc_-';
+
+describe('mail in files', () => {
+  it('is told to the caller with its path and its links', async () => {
+    const written: unknown[] = [];
+    const mailer = fileMailer({
+      directory: join(root.path, 'told'),
+      from: 'tandem@localhost',
+      onWritten: (path, links) => written.push([path, links]),
+    });
+    await mailer.send({ ...MAIL, text: `Open this:\n\n${LINK}\n\nNot you? Then:\n\n${LINK}d\n` });
+    const [name = ''] = await readdir(join(root.path, 'told'));
+    expect(name).toMatch(/^\d{4}-\d\d-\d\dT[\d.-]+Z-01KAMA5A7000000000000000M1\.eml$/);
+    expect(written).toEqual([[join(root.path, 'told', name), [LINK, `${LINK}d`]]]);
+    expect(await readFile(join(root.path, 'told', name), 'utf8')).toContain('Subject: A subject\r\n');
+  });
+
+  it('can be read by its owner alone', async () => {
+    const directory = join(root.path, 'a', 'private');
+    const umask = process.umask(0);
+    try {
+      await fileMailer({ directory, from: 'tandem@localhost' }).send(MAIL);
+    } finally {
+      process.umask(umask);
+    }
+    const [name = ''] = await readdir(directory);
+    const modes = await Promise.all([directory, join(directory, name)].map(async (path) => (await stat(path)).mode));
+    expect(modes.map((mode) => mode & 0o777)).toEqual([0o700, 0o600]);
+  });
+
+  it('stays in its directory, whatever the id is', async () => {
+    const directory = join(root.path, 'inside');
+    await fileMailer({ directory, from: 'tandem@localhost' }).send({ ...MAIL, id: '../../outside/\0' });
+    expect(await readdir(directory)).toEqual([expect.stringMatching(/-______outside__\.eml$/)]);
+  });
+
+  it('is kept up to a number of files, the newest ones', async () => {
+    const directory = join(root.path, 'full');
+    const mailer = fileMailer({ directory, from: 'tandem@localhost' });
+    await mailer.send(MAIL);
+    const old = Array.from({ length: 1_005 }, (_, at) => `2020-01-01T00-00-00.000Z-${String(at).padStart(4, '0')}.eml`);
+    await Promise.all([...old, 'notes.txt'].map((name) => writeFile(join(directory, name), '')));
+    await mailer.send(MAIL);
+    const names = (await readdir(directory)).sort();
+    expect(names).toHaveLength(1_001);
+    expect(names).toContain('notes.txt');
+    expect(names[0]).toBe(old[7]);
+  });
+});

@@ -1,0 +1,61 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+/** DER (X.690): a tag, the length of the contents and the contents. */
+const tlv = (tag: number, ...contents: readonly Buffer[]): Buffer => {
+  const body = Buffer.concat(contents);
+  const long = [body.length >> 8, body.length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...(body.length < 0x80 ? [body.length] : [0x82, ...long])]), body]);
+};
+
+const sequence = (...contents: readonly Buffer[]) => tlv(0x30, ...contents);
+const integer = (value: number) => tlv(0x02, Buffer.from([value]));
+const oid = (hex: string) => tlv(0x06, Buffer.from(hex, 'hex'));
+const utcTime = (time: Date) =>
+  tlv(
+    0x17,
+    Buffer.from(
+      `${time
+        .toISOString()
+        .replaceAll(/[-:T]|\.\d+/g, '')
+        .slice(2)}`,
+    ),
+  );
+const pem = (label: string, der: Buffer) =>
+  `-----BEGIN ${label}-----\n${der.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END ${label}-----\n`;
+
+const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
+const COMMON_NAME = oid('550403');
+const BASIC_CONSTRAINTS = oid('551d13');
+const SUBJECT_ALT_NAME = oid('551d11');
+const DAY = 86_400_000;
+
+const extension = (id: Buffer, value: Buffer) => sequence(id, tlv(0x04, value));
+
+/** A certificate that signs itself (RFC 5280), for a name and its key. Valid from yesterday to tomorrow. */
+export const selfSigned = (name: string): { readonly cert: string; readonly key: string } => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const names = sequence(tlv(0x31, sequence(COMMON_NAME, tlv(0x0c, Buffer.from(name)))));
+  const now = Date.now();
+  const body = sequence(
+    tlv(0xa0, integer(2)),
+    integer(1),
+    ECDSA_WITH_SHA256,
+    names,
+    sequence(utcTime(new Date(now - DAY)), utcTime(new Date(now + DAY))),
+    names,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    tlv(
+      0xa3,
+      sequence(
+        extension(BASIC_CONSTRAINTS, sequence(tlv(0x01, Buffer.from([0xff])))),
+        extension(SUBJECT_ALT_NAME, sequence(tlv(0x82, Buffer.from(name)))),
+      ),
+    ),
+  );
+  const signature = sign('sha256', body, privateKey);
+  const certificate = sequence(body, ECDSA_WITH_SHA256, tlv(0x03, Buffer.from([0]), signature));
+  return {
+    cert: pem('CERTIFICATE', certificate),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
+};

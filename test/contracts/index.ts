@@ -4,6 +4,8 @@ export { type Absent, absent } from './hooks.ts';
 export { describeIdGenerator } from './id-generator.contract.ts';
 export { inThread } from './in-thread.ts';
 export { describeLoginAttempts } from './login-attempts.contract.ts';
+export type { MailStore, Received } from './mailer/store.ts';
+export { describeMailer } from './mailer.contract.ts';
 export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';
 export type { DelayedSessions, SessionStore } from './session-repository/store.ts';

@@ -88,7 +88,7 @@ describe('without any variable', () => {
       warnings: [],
       databaseWarnings: [],
       metrics: null,
-      mail: { url: null, from: 'Tandem <tandem@localhost>' },
+      mail: { url: null, from: 'Tandem <tandem@localhost>', requireTls: false },
       accountPagesUrl: 'http://localhost:3000/account',
       ownAccountPages: true,
       passwordResetLifetime: 1_800_000,
@@ -515,6 +515,20 @@ describe('production', () => {
     expect(blamed({ ...PRODUCTION, MAIL_FROM: '' })).toEqual(['MAIL_FROM']);
     expect(blamed({ ...PRODUCTION, BASE_URL: '' })).toEqual(['BASE_URL']);
     expect(blamed({ ...PRODUCTION, MAIL_URL: 'unfit', MAIL_FROM: '', BASE_URL: '' })).toEqual(['MAIL_URL']);
+  });
+
+  it.each([
+    ['smtp://mail.example.com', true],
+    ['smtp://u:p@mail.example.com:587', true],
+    ['smtp://10.0.0.7', true],
+    ['smtp://[2001:db8::1]:25', true],
+    ['smtp://mailpit:1025', false],
+    ['smtp://localhost:1025', false],
+    ['smtp://127.0.0.1', false],
+    ['smtp://[::1]', false],
+  ])('sends nothing unencrypted to a server on another network: %s', (url, requireTls) => {
+    expect(parseConfig({ ...PRODUCTION, MAIL_URL: url }).mail?.requireTls).toBe(requireTls);
+    expect(parseConfig({ MAIL_URL: url }).mail?.requireTls).toBe(requireTls);
   });
 
   it('has its own pages below BASE_URL, unless there are others', () => {

@@ -1,4 +1,5 @@
 import { LOCAL_SENDER, type Notice } from './account-variables.ts';
+import { hostOf, isFar } from './hosts.ts';
 import type { Values } from './values.ts';
 
 /** The part of the configuration for mail, and for what is kept about accounts. */
@@ -7,7 +8,10 @@ export type AccountSettings = {
   readonly mail: {
     /** Contains a password; `null`: mail is written to files in `dataDir`. */
     readonly url: string | null;
+    /** An address, or a name and an address in angle brackets. */
     readonly from: string;
+    /** Whether `smtp:` needs STARTTLS: the way to the server may cross networks that others can read. */
+    readonly requireTls: boolean;
   } | null;
   /** An http(s) URL without a trailing slash, below which links find their pages. */
   readonly accountPagesUrl: string;
@@ -38,5 +42,7 @@ export const accountSettings = (values: Values, baseUrl: string): AccountSetting
   };
 };
 
-const mailOf = ({ NODE_ENV: environment, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Values) =>
-  environment === 'production' && url === undefined ? null : { url: url ?? null, from };
+const mailOf = ({ NODE_ENV: environment, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Values) => {
+  if (url !== undefined) return { url, from, requireTls: isFar(hostOf(new URL(url))) };
+  return environment === 'production' ? null : { url: null, from, requireTls: false };
+};

@@ -45,6 +45,7 @@ describe.runIf(process.geteuid !== undefined)('the doctor looks who can read', (
 
   it.each([
     ['a password in a URL', 'DATABASE_URL=postgresql://u:p@h/d', 1],
+    ['a password of a mail server', 'MAIL_URL=smtps://u:p@h', 1],
     ['a key', 'JWT_ACCESS_PRIVATE_KEY=pem', 1],
     ['a URL without a password', 'DATABASE_URL=postgresql://u@h/d', 0],
     ['an empty password', 'REDIS_PASSWORD=', 0],

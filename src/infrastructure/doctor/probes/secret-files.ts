@@ -23,6 +23,7 @@ export const secretFiles = async (places: Places): Promise<SecretFacts[]> => {
     ...withSecrets.flat(),
     ...Object.values(KEY_FILES).map((file) => ({ path: join(places.dataDir, file), holds: 'a private key' })),
     { path: join(places.dataDir, 'database'), holds: 'password hashes' },
+    { path: join(places.dataDir, 'mail'), holds: 'links that reset passwords' },
     ...clientKeyOf(places.databaseUrl).map((path) => ({ path, holds: 'the private key for PostgreSQL' })),
   ];
   const facts = await Promise.all(

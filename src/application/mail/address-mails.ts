@@ -1,0 +1,76 @@
+import { laidOut, type MailContext, type MailText } from './layout.ts';
+import { own, prose } from './prose.ts';
+import { durationText } from './wording.ts';
+
+/** For a new account. @param validFor milliseconds, of both links. */
+export const verifyEmail = (
+  context: MailContext,
+  {
+    username,
+    confirmLink,
+    disownLink,
+    validFor,
+  }: {
+    readonly username: string;
+    readonly confirmLink: string;
+    readonly disownLink: string;
+    readonly validFor: number;
+  },
+): MailText =>
+  laidOut(context, `Confirm your email address at ${context.serviceName}`, [
+    prose`The account "${username}" was registered at ${own(context.serviceName)} with this email address. If it was you, confirm the address with this link:`,
+    { label: 'Confirm my email address', link: confirmLink },
+    prose`If you did not register, remove the account with this link:`,
+    { label: 'I did not register: remove the account', link: disownLink },
+    prose`Both links are valid for ${own(durationText(validFor))}.`,
+  ]);
+
+/** For somebody who has an account, after an attempt to register another one with the same address. */
+export const addressTaken = (context: MailContext): MailText =>
+  laidOut(context, `You already have an account at ${context.serviceName}`, [
+    prose`Somebody tried to register at ${own(context.serviceName)} with this email address, which already has an account.`,
+    prose`If it was you, log in to that account. If you do not know its password, reset it with "forgot password".`,
+    prose`If it was not you, you can ignore this message: nothing has changed.`,
+  ]);
+
+/** For the new address of an account. @param validFor milliseconds. */
+export const confirmEmailChange = (
+  context: MailContext,
+  { username, link, validFor }: { readonly username: string; readonly link: string; readonly validFor: number },
+): MailText =>
+  laidOut(context, `Confirm your new email address at ${context.serviceName}`, [
+    prose`The account "${username}" at ${own(context.serviceName)} is to have this email address. If this is your account, confirm the address with this link:`,
+    { label: 'Confirm my new email address', link },
+    prose`It is valid for ${own(durationText(validFor))}, and works once.`,
+    prose`If it is not your account, you can ignore this message: the address will not be used.`,
+  ]);
+
+/** For the former address of an account. @param undoFor milliseconds. */
+export const emailChanged = (
+  context: MailContext,
+  {
+    username,
+    newEmail,
+    undoLink,
+    undoFor,
+  }: { readonly username: string; readonly newEmail: string; readonly undoLink: string; readonly undoFor: number },
+): MailText =>
+  laidOut(context, `Your email address at ${context.serviceName} was changed`, [
+    prose`The email address of your account "${username}" at ${own(context.serviceName)} was changed to ${masked(newEmail)}. If it was you, you have nothing to do.`,
+    prose`If it was not you, undo the change with this link:`,
+    { label: 'Undo the change', link: undoLink },
+    prose`It is valid for ${own(durationText(undoFor))}. Afterwards reset your password with "forgot password", since somebody else may know it. That logs out all devices.`,
+  ]);
+
+/** For the address that an account has again. */
+export const emailChangeUndone = (context: MailContext, { username }: { readonly username: string }): MailText =>
+  laidOut(context, `Your email address at ${context.serviceName} was restored`, [
+    prose`The change of the email address of your account "${username}" at ${own(context.serviceName)} was undone: the account has this address again.`,
+    prose`If somebody else had changed it, go to ${own(context.serviceName)} now and reset your password with "forgot password", since they may know it. That logs out all devices.`,
+  ]);
+
+/** Whoever reads the former mailbox learns enough to recognize an address, and not the address. */
+const masked = (email: string): string => {
+  const at = email.lastIndexOf('@');
+  return `${[...email.slice(0, at)][0] ?? ''}***${email.slice(at)}`;
+};

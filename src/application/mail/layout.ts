@@ -1,0 +1,56 @@
+import type { Mail } from '../ports/mailer.ts';
+import { html } from './html.ts';
+import { own, type Prose, prose } from './prose.ts';
+import { wrapped } from './wrapped.ts';
+
+/** What every mail needs to know. */
+export type MailContext = {
+  /** The host of BASE_URL. */
+  readonly serviceName: string;
+};
+
+export type MailText = Pick<Mail, 'subject' | 'text' | 'html'>;
+
+/** A link of ours, with its label in HTML. */
+type Link = { readonly label: string; readonly link: string };
+type Facts = { readonly facts: readonly (readonly [name: string, value: Prose])[] };
+type Block = Prose | Link | Facts;
+
+/**
+ * The layout of every mail: text and HTML of the same blocks, so that neither says what the other does not.
+ * @param subject without any text that a client chose.
+ */
+export const laidOut = ({ serviceName }: MailContext, subject: string, blocks: readonly Block[]): MailText => {
+  const footer = prose`This message was sent by ${own(serviceName)}. Nobody reads answers to it.`;
+  return {
+    subject,
+    text: `${[...blocks.map(textOf), `-- \n${textOf(footer)}`].join('\n\n')}\n`,
+    html: html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="format-detection" content="telephone=no, date=no, address=no, email=no, url=no">
+<title>${subject}</title>
+</head>
+<body style="font-family: sans-serif; line-height: 1.5; max-width: 36em">
+${blocks.map(markupOf)}<p style="color: #666">${footer.text}</p>
+</body>
+</html>
+`.text,
+  };
+};
+
+/** A link has a line of its own, so that nothing beside it becomes a part of it. */
+const textOf = (block: Block): string => {
+  if ('link' in block) return block.link;
+  if ('facts' in block) return block.facts.map(([name, { text }]) => wrapped(`${name}: ${text}`)).join('\n');
+  return wrapped(block.text);
+};
+
+const markupOf = (block: Block) => {
+  if ('link' in block) return html`<p><a href="${block.link}">${block.label}</a></p>\n`;
+  if ('facts' in block) {
+    return html`<p>${block.facts.map(([name, { text }]) => html`${name}: ${text}<br>\n`)}</p>\n`;
+  }
+  return html`<p>${block.text}</p>\n`;
+};

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { harmless, own, prose } from '../../../src/application/mail/prose.ts';
+import { anyText } from '../../support/properties/arbitraries.ts';
+import { holds } from '../../support/properties/properties.ts';
+
+/** What programs turn into links, in a text of any client. */
+const LINKABLE = /\p{L}[.。]\S|[.。]\p{L}|:\S|@\S|\\\\\S/u;
+/** The brackets that make it harmless. */
+const withoutBrackets = (text: string): string => text.replaceAll(/\[[.。:\\@]\]/gu, '');
+
+describe('a text that a client chose', () => {
+  it.each([
+    ['ann', 'ann'],
+    ['ann.o-neil', 'ann[.]o-neil'],
+    ['evil.example', 'evil[.]example'],
+    ['Visit http://evil.example/?a=1 now', 'Visit http[:]//evil[.]example/?a=1 now'],
+    ['www.1and1', 'www[.]1and1'],
+    ['mailto:eve@localhost', 'mailto[:]eve[@]localhost'],
+    ['javascript:alert(1)', 'javascript[:]alert(1)'],
+    ['\\\\server\\share', '[\\][\\]server[\\]share'],
+    ['evil\u200b.\u2060example', 'evil[.]example'],
+    ['evil．example', 'evil[.]example'],
+    ['evil。example', 'evil[。]example'],
+    ['ｈｔｔｐ：／／evil', 'http[:]//evil'],
+    ['a\r\n\r\nBcc: eve', 'a Bcc: eve'],
+    ['\u202egnp.exe\0\x1b[31m', 'gnp[.]exe[31m'],
+    ['Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0.0.0', 'Mozilla/5.0 (X11; Linux x86_64) Chrome/120.0.0.0'],
+    ['end. Next', 'end. Next'],
+    ['lone \ud800 surrogate', 'lone surrogate'],
+  ])('%j becomes %j', (text, expected) => {
+    expect(harmless(text)).toBe(expected);
+  });
+
+  it('is shortened, in whole characters', () => {
+    expect(harmless('👋'.repeat(121))).toBe(`${'👋'.repeat(120)}…`);
+    expect(harmless('👋'.repeat(120))).toBe('👋'.repeat(120));
+  });
+
+  it('has nothing that becomes a link, whatever it is', async () => {
+    const piece = fc.oneof(
+      anyText,
+      fc.constantFrom('.', '．', '。', ':', '@', '\\', '/', 'a', 'com', '\u200b', ' ', '\n', '[', ']', 'http', 'www'),
+    );
+    await holds(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = harmless(pieces.join(''));
+        expect(withoutBrackets(text.replaceAll(/\[[.。:\\@]\]/gu, ' '))).not.toMatch(LINKABLE);
+        expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+        expect([...text].length).toBeLessThanOrEqual(3 * 120 + 1);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe('a template', () => {
+  it('makes harmless what is put into it, unless it is our own', () => {
+    expect(prose`${'a.b'} at ${own('auth.example.com')}`.text).toBe('a[.]b at auth.example.com');
+  });
+});

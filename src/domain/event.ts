@@ -26,6 +26,8 @@ export const EVENT_KINDS = [
   'username-changed',
   'disabled',
   'enabled',
+  /** Only the audit log keeps it: the events of a user are deleted with the user. */
+  'deleted',
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 

@@ -1,0 +1,87 @@
+import type { AccountEvent } from '../../domain/event.ts';
+import type { Link } from '../../domain/link.ts';
+import type { Message } from '../../domain/message.ts';
+import type { Session } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+import type { EventRepository } from '../ports/event-repository.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+
+/** Everything that is stored about a user, without secrets: no hash, no id of a token. Times are epoch milliseconds. */
+export type AccountData = {
+  readonly user: Omit<User, 'passwordHash'>;
+  /** The live ones. */
+  readonly sessions: readonly (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'userAgent' | 'address'> & {
+    readonly lastUsedAt: number;
+  })[];
+  /** The latest first. */
+  readonly events: readonly Omit<AccountEvent, 'userId'>[];
+  /** The live ones. */
+  readonly links: readonly Omit<Link, 'userId' | 'tokenHash'>[];
+  /** Those that are not sent yet. */
+  readonly messages: readonly Omit<Message, 'userId' | 'attempts'>[];
+};
+
+const PAGE_SIZE = 1_000;
+
+/** Lists the fields that are given out, so that a new field is private by default. */
+export const accountData = async (stores: Omit<Stores, 'users'>, user: User, now: number): Promise<AccountData> => {
+  const [sessions, events, links, messages] = await Promise.all([
+    stores.sessions.listByUser(user.id, now),
+    allEvents(stores.events, user.id),
+    stores.links.listByUser(user.id, now),
+    stores.outbox.listByUser(user.id),
+  ]);
+  return {
+    user: userData(user),
+    sessions: sessions.map(({ id, createdAt, rotatedAt, expiresAt, userAgent, address }) => ({
+      id,
+      createdAt,
+      lastUsedAt: rotatedAt,
+      expiresAt,
+      userAgent,
+      address,
+    })),
+    events: events.map(({ id, kind, at, sessionId, reason, count, requestId, userAgent, address }) => ({
+      id,
+      kind,
+      at,
+      sessionId,
+      reason,
+      count,
+      requestId,
+      userAgent,
+      address,
+    })),
+    links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
+    messages: messages.map(({ id, kind, to, email, origin, createdAt }) => ({
+      id,
+      kind,
+      to,
+      email,
+      origin,
+      createdAt,
+    })),
+  };
+};
+
+const userData = (user: User): AccountData['user'] => ({
+  id: user.id,
+  username: user.username,
+  email: user.email,
+  createdAt: user.createdAt,
+  updatedAt: user.updatedAt,
+  passwordChangedAt: user.passwordChangedAt,
+  emailVerifiedAt: user.emailVerifiedAt,
+  disabledAt: user.disabledAt,
+});
+
+const allEvents = async (events: EventRepository, userId: string): Promise<readonly AccountEvent[]> => {
+  const all: AccountEvent[] = [];
+  let before: string | null = null;
+  for (;;) {
+    const page: readonly AccountEvent[] = await events.list({ userId, before, limit: PAGE_SIZE });
+    all.push(...page);
+    if (page.length < PAGE_SIZE) return all;
+    before = page.at(-1)?.id ?? null;
+  }
+};

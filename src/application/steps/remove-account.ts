@@ -1,0 +1,25 @@
+import type { Origin } from '../../domain/event.ts';
+import type { User } from '../../domain/user.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { endSessionsOf } from './end-sessions.ts';
+import { type RecordDeps, record } from './record.ts';
+
+/**
+ * Removes a user with everything that is stored about them, in a unit of work. Their events go too: only the audit log keeps that the
+ * account was deleted and which sessions ended.
+ * @returns whether there was such a user. Of several callers at the same time, one removes the user.
+ */
+export const removeAccount = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'users' | 'sessions' | 'events'>,
+  { id: userId }: Pick<User, 'id'>,
+  { origin }: { readonly origin: Origin },
+): Promise<boolean> => {
+  // Others who change the user wait from here on.
+  const found = await stores.users.update(userId, { now: deps.clock.now() });
+  if (found === null) return false;
+  await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);
+  await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'account-deleted', origin });
+  await stores.users.remove(userId);
+  return true;
+};

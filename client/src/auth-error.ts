@@ -11,16 +11,9 @@ export class AuthError extends Error {
   /** Names the request in the log of the service. */
   declare readonly requestId: string | null;
 
-  constructor(
-    code: AuthErrorCode,
-    message: string,
-    cause?: unknown,
-    retryable = false,
-    retryAfter: number | null = null,
-    fields: readonly FieldProblem[] = [],
-    requestId: string | null = null,
-  ) {
-    super(message, { cause });
-    Object.assign(this, { name: 'AuthError', code, retryable, retryAfter, fields, requestId });
+  constructor(code: AuthErrorCode, message: string, more?: Partial<Omit<AuthError, 'code' | 'message'>>) {
+    super(message, more);
+    const unknown = { retryable: false, retryAfter: null, fields: [], requestId: null };
+    Object.assign(this, { name: 'AuthError', code, ...unknown, ...more });
   }
 }

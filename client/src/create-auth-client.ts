@@ -1,6 +1,6 @@
 import { AuthError } from './auth-error.ts';
 import { ignore } from './host.ts';
-import { service } from './service.ts';
+import { bodyOf, service } from './service.ts';
 import { session } from './session.ts';
 import { isDue, userOf } from './token.ts';
 import type { AuthClient, AuthClientOptions, Refreshed, SessionInfo, SignedIn, User } from './types.ts';
@@ -9,16 +9,17 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
   const { origin, isOurs, call, refresh } = http;
   const { token: current, renew, listeners, ...state } = session(http);
+  const value = (): string | undefined => current()?.value;
   const allowed = [origin, ...(options.origins ?? [])];
 
   /** A token that is good for now: if it can't be renewed yet, it is used until it expires. */
   const accessToken = async (): Promise<string | null> => {
     const token = current();
-    if (token ? isDue(token) : token === undefined)
+    if (token ? isDue(token) : token !== null)
       await renew().catch((error: unknown) => {
         if (!token || token.left() <= 0) throw error;
       });
-    return current()?.value ?? null;
+    return value() ?? null;
   };
 
   const send = (request: Request, token: string | null): Promise<Response> => {
@@ -28,9 +29,8 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
 
   /** Whether a response says that the access token is not valid. The service has a code for that: a wrong password is a 401, too. */
   const isRefused = async (request: Request, response: Response): Promise<boolean> => {
-    if (response.status !== 401 || !isOurs(request)) return response.status === 401;
-    const body = (await response.clone().json().catch(ignore)) as { readonly code?: unknown } | undefined;
-    return body?.code === 'AUTH_TOKEN_INVALID';
+    if (response.status !== 401) return false;
+    return !isOurs(request) || (await bodyOf(response.clone())).code === 'AUTH_TOKEN_INVALID';
   };
 
   const authorized = async (request: Request): Promise<Response> => {
@@ -38,10 +38,9 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     // A body can be read once, so the first attempt gets a copy.
     const response = await send(request.clone(), first);
     if (!first || !(await isRefused(request, response))) return response;
-    if (current()?.value === first) await renew(first);
-    const second = current();
-    if (!second) return response;
-    return send(request, second.value);
+    if (value() === first) await renew(first);
+    const second = value();
+    return second ? send(request, second) : response;
   };
 
   const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
@@ -50,15 +49,10 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   /** On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires. */
   const signIn = async (path: string, body: object): Promise<Refreshed> => {
     const signedIn = await call<SignedIn>('POST', path, body);
-    if (!http.isAway) return signedIn;
-    return refresh().catch((error: AuthError) => {
-      if (error.code !== 'AUTH_FAILED') return signedIn;
-      throw http.tell(
-        'CLIENT_COOKIE_BLOCKED',
-        `The browser kept no cookie of ${origin}. Is it on the site of the page? localhost and 127.0.0.1 are two.`,
-        error,
-      );
-    });
+    // If the service gives no answer, the token of the log-in is used.
+    const renewed = http.mayLoseCookie ? await refresh().catch(() => signedIn) : signedIn;
+    if (!renewed) throw http.cookieLost();
+    return renewed;
   };
   const enter = (path: string, body: object): Promise<User> => state.enter(() => signIn(path, body));
 
@@ -80,10 +74,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     register: (registration) => enter('/auth/register', registration),
     login: (credentials) => enter('/auth/login', credentials),
     logout: () => state.leave(() => call('GET', '/auth/clear-cookie')),
-    refresh: async () => {
-      await renew(current()?.value);
-      return userOf(current() ?? null);
-    },
+    refresh: () => renew(value()),
     changePassword: (change) => ask('PUT', '/users/me/password', change),
     sessions: {
       list: () => ask<readonly SessionInfo[]>('GET', '/auth/sessions'),

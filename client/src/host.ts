@@ -1,6 +1,6 @@
 /** What a browser offers beyond Node. Nothing of it is used without a `document`. */
 type Browser = {
-  readonly document: EventTarget & { readonly visibilityState: string };
+  readonly document: EventTarget & { readonly hidden: boolean };
   readonly location: {
     readonly href: string;
     readonly origin: string;
@@ -8,8 +8,7 @@ type Browser = {
     readonly protocol: string;
   };
   readonly navigator: { readonly onLine: boolean };
-  readonly localStorage: { getItem(key: string): string | null; setItem(key: string, value: string): void };
-  readonly BroadcastChannel?: typeof BroadcastChannel;
+  readonly localStorage: { getItem(key: string): string | null; setItem(key: string, value: number): void };
 };
 
 export const browser = (): (Browser & EventTarget) | undefined =>

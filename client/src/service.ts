@@ -1,4 +1,5 @@
 import { AuthError } from './auth-error.ts';
+import { diagnosis } from './diagnosis.ts';
 import { browser, ignore, sleep } from './host.ts';
 import type { AuthClientOptions, AuthErrorCode, FieldProblem, Refreshed } from './types.ts';
 
@@ -14,70 +15,49 @@ type Envelope = {
   readonly context: { readonly requestId: string };
 };
 
+/** The envelope of a response; nothing of it if it is not the service's. */
+export const bodyOf = async (response: Response): Promise<Partial<Envelope>> =>
+  ((await response.json().catch(ignore)) as Envelope | null | undefined) ?? {};
+
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
-  const { origin, hostname } = new URL(baseUrl);
-  const { location, navigator } = browser() ?? {};
   const setCookies: string[] = [];
   let { cookie } = options;
 
   const get = options.fetch ?? fetch;
+  const { noResponse, ...known } = diagnosis(baseUrl, get);
   /** Whether the service gets a request, and not another program at its origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${baseUrl}/`);
-
-  /** An error that the developer has to see, so the console gets it, too. */
-  const tell = (code: AuthErrorCode, message: string, cause?: unknown): AuthError => {
-    // biome-ignore lint/suspicious/noConsole: a page that swallows the error would hide a wrong setup.
-    console.error(message);
-    return new AuthError(code, message, cause);
-  };
-
-  /** A browser hides why a request has failed. What it may know is whether it is offline, and whether the service is there at all. */
-  const failure = async (request: Request, cause: unknown): Promise<AuthError> => {
-    const offline = navigator?.onLine === false;
-    const probe = { mode: 'no-cors', cache: 'no-store' } as const;
-    if (!offline && location && isOurs(request) && (await get(`${baseUrl}/client.js`, probe).catch(ignore)))
-      return tell(
-        'CLIENT_ORIGIN_REFUSED',
-        `${origin} refuses ${location.origin}: list it in ALLOWED_ORIGINS_DEV or _PROD.`,
-        cause,
-      );
-    const code = offline ? 'CLIENT_NETWORK_OFFLINE' : 'CLIENT_NETWORK_FAILED';
-    return new AuthError(code, `No response: ${request.url}`, cause, true);
-  };
 
   /** @returns the response, whatever its status. */
   const send = async (request: Request): Promise<Response> => {
     try {
       return await get(request);
     } catch (cause) {
-      throw request.signal.aborted ? cause : await failure(request, cause);
+      throw request.signal.aborted ? cause : await noResponse(request.url, isOurs(request), cause);
     }
   };
 
   /** @returns `data` of the envelope. */
   const read = async <Data>(response: Response): Promise<Data> => {
     const { status, headers } = response;
-    const body = (await response.json().catch(ignore)) as Envelope | undefined;
-    if (body?.success) return body.data as Data;
-    const code = body?.code ?? 'CLIENT_RESPONSE_INVALID';
-    throw new AuthError(
-      code,
-      body?.message ?? `Unexpected response: ${status}`,
-      undefined,
-      code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
-      Number(headers.get('Retry-After')) || null,
-      body?.details ?? [],
-      body?.context?.requestId,
-    );
+    const { success, data, code = 'CLIENT_RESPONSE_INVALID', message, details, context } = await bodyOf(response);
+    if (success) return data as Data;
+    throw new AuthError(code, message ?? `Bad response: ${status}`, {
+      retryable: code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
+      retryAfter: Number(headers.get('Retry-After')) || null,
+      fields: details ?? [],
+      requestId: context?.requestId ?? null,
+    });
   };
 
   const request = (method: string, path: string, body?: object): Request =>
     new Request(baseUrl + path, {
       method,
       headers: { ...(body && { 'Content-Type': 'application/json' }), ...(cookie && { Cookie: cookie }) },
-      ...(body && { body: JSON.stringify(body) }),
+      // `undefined` without a body.
+      body: JSON.stringify(body),
       credentials: 'include',
       redirect: 'error',
       // The browser finishes the request, and stores its cookie, even if the page is left.
@@ -94,16 +74,19 @@ export const service = (options: AuthClientOptions) => {
       return read<Data>(response);
     });
     const timeout = sleep(TIMEOUT).then(() => {
-      throw new AuthError('CLIENT_NETWORK_TIMEOUT', `No response: ${path}`, undefined, true);
+      throw new AuthError('CLIENT_NETWORK_TIMEOUT', `No response: ${path}`, { retryable: true });
     });
     return Promise.race([answer, timeout]);
   };
 
   return {
-    ...{ baseUrl, origin, setCookies, isOurs, tell, send, read, request, call },
-    refresh: () => call<Refreshed>('POST', '/auth/refresh-token'),
-    /** Whether the refresh cookie may be one of another site, which browsers block. */
-    isAway: location && location.hostname !== hostname,
-    hasCookie: !!(location || cookie),
+    ...{ ...known, baseUrl, setCookies, isOurs, send, read, request, call },
+    /** Nothing if it is refused. */
+    refresh: () =>
+      call<Refreshed>('POST', '/auth/refresh-token').catch((error: AuthError) => {
+        if (error.code !== 'AUTH_FAILED') throw error;
+      }),
+    /** Whether there may be a refresh cookie at all. */
+    hasCookie: !!(browser() ?? cookie),
   };
 };

@@ -25,7 +25,7 @@ export const session = (http: ReturnType<typeof service>) => {
   let epoch = 0;
   let open = 0;
   let queue: Promise<unknown> = Promise.resolve();
-  let renewing: Promise<void> | undefined;
+  let renewing: Promise<User | null> | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Listeners run when no request is open, so they can call everything. */
@@ -79,9 +79,7 @@ export const session = (http: ReturnType<typeof service>) => {
     const [begun, since] = [epoch, others.generation()];
     for (let misses = 0; misses < MISSES; ) {
       const [before, start] = [others.generation(), performance.now()];
-      const answer = await http.refresh().catch((error: AuthError) => {
-        if (error.code !== 'AUTH_FAILED') throw error;
-      });
+      const answer = await http.refresh();
       if (!answer) await sleep(Math.max(PAUSE, performance.now() - start) * (1 + misses) * (0.5 + Math.random()));
       if (others.isOut(since)) return set(null, 'logout');
       if (epoch !== begun) return;
@@ -92,8 +90,9 @@ export const session = (http: ReturnType<typeof service>) => {
     set(null, 'ended');
   };
 
-  const renew = (stale?: string): Promise<void> => {
+  const renew = (stale?: string): Promise<User | null> => {
     renewing ??= exclusive(() => renewal(stale))
+      .then(() => userOf(token ?? null))
       .catch((error: AuthError) => {
         schedule((error.retryAfter ?? LATER) * 1000 * (1 + Math.random()));
         throw error;
@@ -108,7 +107,7 @@ export const session = (http: ReturnType<typeof service>) => {
   const wake = (): void => {
     others.open();
     const isHinted = others.hinted();
-    if (host?.document.visibilityState === 'visible' && (token ? isDue(token) || !isHinted : isHinted))
+    if (host?.document.hidden === false && (token ? isDue(token) || !isHinted : isHinted))
       renew(isHinted ? undefined : token?.value).catch(ignore);
   };
 
@@ -126,9 +125,9 @@ export const session = (http: ReturnType<typeof service>) => {
     renew,
     /** The first attempt, unless there is certainly no session. */
     restore: async (): Promise<User | null> => {
-      if (others.hinted()) await renew();
-      token ??= null;
-      return userOf(token);
+      if (others.hinted()) return renew();
+      token = null;
+      return token;
     },
     /** Runs a request that logs somebody in, and takes its token. */
     enter: (request: () => Promise<Refreshed>): Promise<User> => exclusive(async () => adopt(await request(), 'login')),

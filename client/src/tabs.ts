@@ -22,7 +22,7 @@ export const tabs = ({ baseUrl, hasCookie }: Place, hear: (news: News) => void) 
     hint = value ?? hint;
     try {
       const { localStorage } = host as NonNullable<typeof host>;
-      if (value) localStorage.setItem(name, `${value}`);
+      if (value) localStorage.setItem(name, value);
       hint = Number(localStorage.getItem(name)) || 0;
     } catch {
       // Blocked, full, or not a browser.
@@ -30,6 +30,13 @@ export const tabs = ({ baseUrl, hasCookie }: Place, hear: (news: News) => void) 
     return hint;
   };
   const generation = (): number => Math.max(own, Math.abs(stored()));
+
+  const heard = ({ data }: { readonly data: News & { readonly own: number } }): void => {
+    // Of two of one generation, the log-out counts.
+    if (data.own < own || (data.own === own && data.value)) return;
+    own = data.own;
+    hear(data);
+  };
 
   return {
     generation,
@@ -49,15 +56,13 @@ export const tabs = ({ baseUrl, hasCookie }: Place, hear: (news: News) => void) 
       channel = undefined;
     },
     open: (): void => {
-      if (!host?.BroadcastChannel || channel) return;
-      channel = new host.BroadcastChannel(name);
-      channel.onmessage = (event: { readonly data: unknown }) => {
-        const data = event.data as News & { readonly own: number };
-        // Of two of one generation, the log-out counts.
-        if (data.own < own || (data.own === own && data.value)) return;
-        own = data.own;
-        hear(data);
-      };
+      if (!host || channel) return;
+      try {
+        channel = new BroadcastChannel(name);
+        channel.onmessage = heard;
+      } catch {
+        // Firefox blocks it together with cookies.
+      }
     },
   };
 };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
-import { changesIn, importing, including, loginErrorIn, renewIn, restoredIn } from '../support/browser/client-page.ts';
+import { changesIn, importing, renewIn, restoredIn } from '../support/browser/client-page.ts';
 import { openSite } from '../support/browser/site.ts';
 import { openWorld } from '../support/browser/world.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -80,49 +80,6 @@ describe.runIf(canBrowse())('the client in a page of an allowed origin', () => {
     expect(await renewIn(tab)).toBe(true);
     expect(await tab.evaluate(() => globalThis.page?.auth.user?.username)).toBe(person.username);
     expect(await changesIn(tab)).not.toContain('ended');
-  });
-});
-
-describe.runIf(canBrowse())('the client in a page of another origin', () => {
-  const { world, visit } = openWorld('localhost', {});
-
-  it('is not given to it', async () => {
-    const { open } = await visit();
-    const site = await world().openSite('localhost');
-    const tab = await open(site.publish(''));
-    // As text: the test runner replaces `import` in code.
-    const imported = `import('${world().service}/client.js').then(() => true, () => false)`;
-    expect(await tab.evaluate(imported)).toBe(false);
-  });
-
-  it('says which setting is missing, in the error and in the console', async () => {
-    const { open, person } = await visit();
-    const site = await world().openSite('localhost');
-    const tab = await open(site.publish(including(world().service)));
-    await restoredIn(tab);
-    const lines: string[] = [];
-    tab.on('console', (line) => lines.push(line.text()));
-    const error = await loginErrorIn(tab, { account: person.username, password: person.password });
-    expect(error).toMatchObject({
-      code: 'CLIENT_ORIGIN_REFUSED',
-      message: expect.stringContaining('ALLOWED_ORIGINS_DEV'),
-    });
-    expect(lines).toContain(error?.message);
-  });
-});
-
-describe.runIf(canBrowse())('the client in a page on 127.0.0.1 with the service on localhost', () => {
-  const { world, signedUp } = openWorld('127.0.0.1', {});
-
-  it('says at the log-in that the browser keeps no cookie', async () => {
-    const { open, person } = await signedUp();
-    const tab = await open(world().app.publish(importing(world().service)));
-    await restoredIn(tab);
-    const lines: string[] = [];
-    tab.on('console', (line) => lines.push(line.text()));
-    const error = await loginErrorIn(tab, { account: person.username, password: person.password });
-    expect(error).toMatchObject({ code: 'CLIENT_COOKIE_BLOCKED', message: expect.stringContaining('127.0.0.1') });
-    expect(lines).toContain(error?.message);
   });
 });
 

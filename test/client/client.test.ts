@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AuthError } from '../../client/src/index.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import {
@@ -154,10 +154,10 @@ describe('the access token', () => {
 
   it('is renewed when a page is seen again after the machine has slept', async () => {
     const { page, sent } = await restored();
-    page.document.visibilityState = 'hidden';
+    page.document.hidden = true;
     await seconds(LIFETIME);
     expect(sent()).toHaveLength(1);
-    page.document.visibilityState = 'visible';
+    page.document.hidden = false;
     page.happens('visibilitychange');
     await seconds(0);
     expect(sent()).toHaveLength(2);
@@ -177,6 +177,112 @@ describe('the access token', () => {
     const { auth } = await restored({ [REFRESH]: [renewed, () => new Promise<Response>(() => undefined)] });
     await seconds(LIFETIME);
     expect(await errorOf(auth.accessToken())).toMatchObject({ code: 'CLIENT_NETWORK_TIMEOUT', retryable: true });
+  });
+});
+
+describe('refresh', () => {
+  it('renews a token that is not due, and resolves to the user', async () => {
+    const { auth, sent, changes } = await restored();
+    const before = await auth.accessToken();
+    expect((await auth.refresh())?.username).toBe('ada');
+    expect(sent()).toEqual([`POST ${REFRESH}`, `POST ${REFRESH}`]);
+    expect(await auth.accessToken()).not.toBe(before);
+    expect(changes.at(-1)).toEqual(['ada', 'refresh']);
+  });
+
+  it('shows the user as the service knows it now', async () => {
+    const later = () => success({ accessToken: anAccessToken({ username: 'countess' }) });
+    const { auth } = await restored({ [REFRESH]: [renewed, later] });
+    expect((await auth.refresh())?.username).toBe('countess');
+    expect(auth.user?.username).toBe('countess');
+  });
+
+  it('sends one request for all who call it at a time, and another one later', async () => {
+    const { auth, sent } = await restored();
+    await Promise.all([auth.refresh(), auth.refresh(), auth.refresh()]);
+    expect(sent()).toHaveLength(2);
+    await auth.refresh();
+    expect(sent()).toHaveLength(3);
+  });
+
+  it('resolves to null when the service has ended the session', async () => {
+    const { auth, changes } = await restored({ [REFRESH]: [renewed, refused] });
+    const user = auth.refresh();
+    await seconds(10);
+    expect(await user).toBeNull();
+    expect(auth.user).toBeNull();
+    expect(changes.at(-1)).toEqual([null, 'ended']);
+  });
+
+  it('rejects without a response, and the user is still logged in', async () => {
+    const { auth, changes } = await restored({ [REFRESH]: [renewed, offline] });
+    expect(await errorOf(auth.refresh())).toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
+    expect(auth.user?.username).toBe('ada');
+    expect(changes).toEqual([['ada', 'refresh']]);
+  });
+
+  it('finds a session that was opened elsewhere, though this page knew of none', async () => {
+    fakePage();
+    const { fetch } = fakeTransport({ [REFRESH]: [renewed] });
+    const auth = aClient({ fetch });
+    expect(await auth.ready).toBeNull();
+    expect((await auth.refresh())?.username).toBe('ada');
+  });
+
+  it('does not bring back a user who logs out meanwhile', async () => {
+    const answer = Promise.withResolvers<Response>();
+    const { auth, changes } = await restored({
+      [REFRESH]: [renewed, () => answer.promise],
+      '/auth/clear-cookie': [() => success(null)],
+    });
+    const [user, out] = [auth.refresh(), auth.logout()];
+    answer.resolve(renewed());
+    await Promise.all([user, out]);
+    expect(auth.user).toBeNull();
+    expect(changes.at(-1)).toEqual([null, 'logout']);
+  });
+});
+
+describe('a page that may not store anything', () => {
+  /** Browsers throw when cookies are blocked. */
+  const blocked = (): never => {
+    throw new DOMException('Access is denied for this document.', 'SecurityError');
+  };
+  const open = (answers: Parameters<typeof fakeTransport>[0]) => {
+    fakePage({ origin: BASE_URL });
+    vi.stubGlobal('localStorage', null);
+    Object.defineProperty(globalThis, 'localStorage', { get: blocked, configurable: true });
+    vi.stubGlobal(
+      'BroadcastChannel',
+      class {
+        constructor() {
+          blocked();
+        }
+      },
+    );
+    const told = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => told.mockRestore());
+    const transport = fakeTransport({ [LOGIN]: [loggedIn], ...answers });
+    return { ...transport, told, auth: aClient({ fetch: transport.fetch }) };
+  };
+
+  it('says at the log-in that the cookie is blocked, if it is', async () => {
+    const { auth, told } = open({ [REFRESH]: [refused] });
+    await seconds(10);
+    expect(await auth.ready).toBeNull();
+    const error = await errorOf(auth.login(ADA));
+    expect(error).toMatchObject({ code: 'CLIENT_COOKIE_BLOCKED', message: expect.stringContaining('Allow cookies.') });
+    expect(told).toHaveBeenCalledWith(error.message);
+    expect(auth.user).toBeNull();
+  });
+
+  it.each([
+    ['only storage is blocked', renewed],
+    ['it can not be found out', offline],
+  ])('logs in if %s', async (_title, answer) => {
+    const { auth, told } = open({ [REFRESH]: [answer] });
+    expect((await auth.login(ADA)).username).toBe('ada');
+    expect(told).not.toHaveBeenCalled();
   });
 });
 
@@ -289,7 +395,7 @@ describe('a log-out', () => {
       [REFRESH]: [renewed, () => answer.promise],
       '/auth/clear-cookie': [() => success(null)],
     });
-    page.document.visibilityState = 'hidden';
+    page.document.hidden = true;
     await seconds(LIFETIME);
     const token = auth.accessToken();
     const out = auth.logout();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import * as source from '../../client/src/index.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -79,7 +80,16 @@ describe('the package tandem-client', () => {
   });
 
   it('runs in Node', async () => {
-    const { createAuthClient } = await import(pathToFileURL(join(installed, 'dist/client.js')).href);
-    expect(createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull();
+    const built = await import(pathToFileURL(join(installed, 'dist/client.js')).href);
+    expect(built.createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull();
+  });
+
+  it('has all members under their names, though internal names are shortened', async () => {
+    const built = await import(pathToFileURL(join(installed, 'dist/client.js')).href);
+    const [ofBuilt, ofSource] = [built, source].map(({ AuthError, createAuthClient }) => {
+      const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:1' });
+      return [auth, auth.sessions, new AuthError('AUTH_FAILED', '')].map((each) => Object.keys(each).sort());
+    });
+    expect(ofBuilt).toEqual(ofSource);
   });
 });

@@ -53,7 +53,7 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
   const { href, hostname } = new URL(origin);
   const storage = new Map<string, string>(hint === undefined ? [] : [[`tandem:${BASE_URL}`, hint]]);
   const page = new EventTarget();
-  const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  const document = Object.assign(new EventTarget(), { hidden: false });
   const navigator = { onLine: true };
   const globals = {
     document,
@@ -61,7 +61,7 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
     location: { href, origin, hostname },
     localStorage: {
       getItem: (key: string) => storage.get(key) ?? null,
-      setItem: (key: string, value: string) => storage.set(key, value),
+      setItem: (key: string, value: unknown) => storage.set(key, `${value}`),
     },
     BroadcastChannel: undefined,
     addEventListener: page.addEventListener.bind(page),

@@ -19,18 +19,25 @@ const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 
-/** Allows third-party cookies, which Debian's Chromium and private windows block by default. */
-const PREFERENCES = { profile: { cookie_controls_mode: 0 } };
+export type Cookies = 'allowed' | 'blocked';
+
+/** Allows third-party cookies, which Debian's Chromium and private windows block by default; or blocks all cookies. */
+const PREFERENCES: Readonly<Record<Cookies, object>> = {
+  allowed: { profile: { cookie_controls_mode: 0 } },
+  blocked: { profile: { default_content_setting_values: { cookies: 2 } } },
+};
 
 /** Starts a headless Chromium with its own home directory, removed when it is closed or this process ends. */
-export const launchChromium = async (): Promise<{ browser: BrowserContext; close: () => Promise<void> }> => {
+export const launchChromium = async (
+  cookies: Cookies = 'allowed',
+): Promise<{ browser: BrowserContext; close: () => Promise<void> }> => {
   const program = provided();
   if (program === null) throw new Error('there is no Chromium here: see canBrowse');
   const home = serverDirectory('chromium', {});
   const remove = keep(home);
   const profile = join(home, 'profile');
   mkdirSync(join(profile, 'Default'), { recursive: true });
-  writeFileSync(join(profile, 'Default', 'Preferences'), JSON.stringify(PREFERENCES));
+  writeFileSync(join(profile, 'Default', 'Preferences'), JSON.stringify(PREFERENCES[cookies]));
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath: program.command,
     headless: true,

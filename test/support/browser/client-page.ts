@@ -20,6 +20,7 @@ type Setup = {
   readonly withoutChannel?: boolean;
   /** Milliseconds by which the clock of the machine is wrong. */
   readonly clock?: number;
+  readonly origins?: readonly string[];
 };
 
 const setUp = ({ withoutChannel = false, clock = 0 }: Setup): string => `
@@ -29,8 +30,8 @@ const setUp = ({ withoutChannel = false, clock = 0 }: Setup): string => `
   Date.now = () => now() + ahead;
   globalThis.wake = (milliseconds) => { ahead += milliseconds; };`;
 
-const start = (service: string): string => `
-  const auth = createAuthClient({ baseUrl: '${service}' });
+const start = (service: string, origins: readonly string[] = []): string => `
+  const auth = createAuthClient({ baseUrl: '${service}', origins: ${JSON.stringify(origins)} });
   const changes = [];
   auth.onChange((_user, why) => changes.push(why));
   globalThis.page = { auth, changes, wake };`;
@@ -38,7 +39,7 @@ const start = (service: string): string => `
 /** A page that imports the client from the service. */
 export const importing = (service: string, setup: Setup = {}): string =>
   `<script>${setUp(setup)}</script>
-  <script type="module">import { createAuthClient } from '${service}/client.js'; ${start(service)}</script>`;
+  <script type="module">import { createAuthClient } from '${service}/client.js'; ${start(service, setup.origins)}</script>`;
 
 /** A page with the client in it, for origins that may not import it. */
 export const including = (service: string): string => {
@@ -74,13 +75,26 @@ export const beginRenewalIn = (tab: Page): Promise<void> =>
 
 export const changesIn = (tab: Page): Promise<readonly string[]> => tab.evaluate(() => globalThis.page?.changes ?? []);
 
-/** The code and the message with which a log-in is rejected. */
+type Failure = { readonly code: string; readonly message: string; readonly retryable: boolean };
+
+/** With what a log-in is rejected. */
 export const loginErrorIn = (tab: Page, credentials: { account: string; password: string }) =>
   tab.evaluate(
     (given) =>
       globalThis.page?.auth.login(given).then(
-        () => ({ code: null, message: '' }),
-        ({ code, message }: { code: string; message: string }) => ({ code, message }),
+        () => null,
+        ({ code, message, retryable }: Failure) => ({ code, message, retryable }),
       ),
     credentials,
+  );
+
+/** With what a request of the client is rejected. */
+export const fetchErrorIn = (tab: Page, url: string, method = 'GET') =>
+  tab.evaluate(
+    ([address, given]) =>
+      globalThis.page?.auth.fetch(address, { method: given }).then(
+        () => null,
+        ({ code, message, retryable }: Failure) => ({ code, message, retryable }),
+      ),
+    [url, method] as const,
   );

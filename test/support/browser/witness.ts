@@ -31,7 +31,15 @@ export type Witness = {
   readonly gather: (count: number) => void;
   /** Delays the next request until so many later ones were answered 200, without preflights. */
   readonly holdBack: (successes: number) => void;
+  /** Holds back the next response, and the requests after it, without preflights. */
+  readonly hold: () => Held;
   readonly close: () => Promise<void>;
+};
+
+type Held = {
+  /** Settles when the service has sent the response. */
+  readonly arrived: Promise<void>;
+  readonly letGo: () => void;
 };
 
 /** A proxy between a browser and the service that records requests and changes nothing. */
@@ -39,12 +47,14 @@ export const witness = async (service: string): Promise<Witness> => {
   const all: Seen[] = [];
   let gate = async (): Promise<void> => undefined;
   let onSuccess = (): void => undefined;
+  let returnGate = async (): Promise<void> => undefined;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate();
     const { method, headers } = incoming;
-    const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, (response) => {
+    const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, async (response) => {
       all.push(recordOf(incoming, response));
       if (response.statusCode === 200) onSuccess();
+      await returnGate();
       relay(response, outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
@@ -77,6 +87,19 @@ export const witness = async (service: string): Promise<Witness> => {
         isFirst = false;
         await released.promise;
       };
+    },
+    hold: () => {
+      const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      let isFirst = true;
+      gate = async () => {
+        if (!isFirst) await released.promise;
+        isFirst = false;
+      };
+      returnGate = () => {
+        arrived.resolve();
+        return released.promise;
+      };
+      return { arrived: arrived.promise, letGo: released.resolve };
     },
     ...(await listenOnLoopback(server)),
   };

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { aPerson, startService } from '../http/service.ts';
-import { launchChromium } from './chromium.ts';
+import { type Cookies, launchChromium } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';
 import { type Answer, ask } from './tab.ts';
 import { type Witness, witness } from './witness.ts';
@@ -46,13 +46,13 @@ export type Visitor = {
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /** The service, an application, a foreign site and a browser, for a whole `describe`. */
-export const openWorld = (host: Host, env: Env) => {
+export const openWorld = (host: Host, env: Env, cookies?: Cookies) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let browser: BrowserContext;
   let tab: Page;
   let world: World;
   beforeAll(async () => {
-    const launched = await launchChromium();
+    const launched = await launchChromium(cookies);
     cleanups.push(launched.close);
     browser = launched.browser;
     const open = async (at: Host): Promise<Site> => {

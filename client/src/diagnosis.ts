@@ -1,0 +1,55 @@
+import { AuthError } from './auth-error.ts';
+import { browser, ignore } from './host.ts';
+import type { AuthErrorCode } from './types.ts';
+
+/** Why something has failed, as far as a page may know it. */
+export const diagnosis = (baseUrl: string, get: typeof fetch) => {
+  const host = browser();
+  const { location, navigator } = host ?? {};
+  const { origin, hostname } = new URL(baseUrl);
+  /** What a browser needs to keep the cookie, if it may drop it without a word. */
+  let advice =
+    location && location.hostname !== hostname ? ' Put both on one site: localhost and 127.0.0.1 are two.' : '';
+  try {
+    void host?.localStorage;
+  } catch {
+    // Blocked together with cookies; `cookieEnabled` is true in Chromium nevertheless.
+    advice = ' Allow cookies.';
+  }
+
+  /** An error that the developer has to see, so the console gets it, too. */
+  const tell = (code: AuthErrorCode, message: string, cause?: unknown): AuthError => {
+    // biome-ignore lint/suspicious/noConsole: a page that swallows the error would hide a wrong setup.
+    console.error(message);
+    return new AuthError(code, message, { cause });
+  };
+
+  return {
+    origin,
+    mayLoseCookie: !!advice,
+    cookieLost: (): AuthError => tell('CLIENT_COOKIE_BLOCKED', `The browser blocked the cookie of ${origin}.${advice}`),
+    /**
+     * Of a request without a response. A browser hides the reason; but if there is a response without CORS, and none with it, that is the
+     * reason. The service lets pages load one path without CORS.
+     */
+    noResponse: async (url: string, isOurs: boolean, cause: unknown): Promise<AuthError> => {
+      const answers = (mode: 'no-cors' | 'cors') =>
+        get(isOurs ? `${baseUrl}/client.js` : url, {
+          mode,
+          cache: 'no-store',
+          // Not sent without CORS; with CORS, the target has to allow it.
+          headers: { Authorization: '' },
+        }).catch(ignore);
+      if (location && (await answers('no-cors')) && !(await answers('cors')))
+        return tell(
+          'CLIENT_ORIGIN_REFUSED',
+          `${new URL(url).origin} refuses ${location.origin}.${
+            isOurs ? `${advice} List the page in ALLOWED_ORIGINS_DEV or _PROD.` : ' Allow it and Authorization by CORS.'
+          }`,
+          cause,
+        );
+      const code = navigator?.onLine === false ? 'CLIENT_NETWORK_OFFLINE' : 'CLIENT_NETWORK_FAILED';
+      return new AuthError(code, `No response: ${url}`, { cause, retryable: true });
+    },
+  };
+};

@@ -26,6 +26,15 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     return { ...visitor, tabs, url };
   };
 
+  /** The service has renewed the token, and its response reaches the browser after the page is left. */
+  const whileRenewing = async (tab: Page, leave: () => Promise<unknown>) => {
+    const { arrived, letGo } = world().witness.hold();
+    await beginRenewalIn(tab);
+    await arrived;
+    await leave();
+    letGo();
+  };
+
   it.each([{ withoutChannel: false }, { withoutChannel: true }])(
     `${TABS} of them renew at one instant, ${ROUNDS} times, and nobody is out (%o)`,
     async (setup) => {
@@ -70,9 +79,8 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     for (let each = 0; each < LEAVES; each += 1) {
       const tab = await browser.newPage();
       await tab.goto(url);
-      await tab.waitForFunction(() => globalThis.page);
-      await beginRenewalIn(tab);
-      await tab.close();
+      expect(await restoredIn(tab)).toBe(person.username);
+      await whileRenewing(tab, () => tab.close());
     }
     expect(await restoredIn(await open(url))).toBe(person.username);
   });
@@ -81,13 +89,10 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     const { tabs, person } = await openTabs(1);
     const [tab] = tabs as [Page];
     await tab.goto(world().app.publish(importing(world().service)));
-    for (let each = 0; each < LEAVES / 2; each += 1) {
-      await tab.waitForFunction(() => globalThis.page);
-      await beginRenewalIn(tab);
-      await tab.goBack();
-      await tab.waitForFunction(() => globalThis.page);
-      await beginRenewalIn(tab);
-      await tab.goForward();
+    for (let each = 0; each < LEAVES; each += 1) {
+      expect(await restoredIn(tab)).toBe(person.username);
+      const go = each % 2 === 0 ? 'goBack' : 'goForward';
+      await whileRenewing(tab, () => tab[go]({ waitUntil: 'commit' }));
     }
     expect(await restoredIn(tab)).toBe(person.username);
     expect(await renewIn(tab)).toBe(true);

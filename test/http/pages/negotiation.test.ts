@@ -81,6 +81,16 @@ describe.each(NEGOTIATED)('GET %s', (path) => {
     await ask(path, accept).set('If-None-Match', '"another"').expect(200);
   });
 
+  it.each(['text/html', 'application/json'])('asks only the ETag as %s, not a date', async (accept) => {
+    const { headers } = await ask(path, accept).expect(200);
+    for (const date of ['Thu, 01 Jan 1970 00:00:00 GMT', 'Fri, 01 Jan 2100 00:00:00 GMT', 'a date']) {
+      const dated = () => ask(path, accept).set('If-Modified-Since', date);
+      await dated().set('If-None-Match', String(headers.etag)).expect(304);
+      await dated().set('If-None-Match', '"another"').expect(200);
+      await dated().expect(200);
+    }
+  });
+
   it('has another ETag as JSON than as a page', async () => {
     const [page, json] = [await ask(path, 'text/html'), await ask(path, '*/*')];
     expect(json.headers.etag).toMatch(/^W\/"/);

@@ -57,8 +57,12 @@ const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, conten
   answerIfFresh(ctx);
 };
 
-/** 304 to a client that has the content: without a body (RFC 9110 §15.4.5). */
+/**
+ * 304 to a client that has the content: without a body (RFC 9110 §15.4.5). Koa would ask `If-Modified-Since` beside a tag that matches,
+ * which does not count then (§13.1.3), nor without a tag: no response has a `Last-Modified`.
+ */
 const answerIfFresh = (ctx: Context): void => {
+  delete ctx.headers['if-modified-since'];
   if (ctx.fresh) ctx.status = 304;
 };
 

@@ -1,5 +1,6 @@
 /** Thrown by this service where a driver has no error for it. */
 export const DATABASE_CLOSED = 'the database is closed';
+export const NO_SCHEMA = 'no schema of the search_path exists';
 export const NODE_OF_CLUSTER = 'connected to one node of a cluster';
 export const NO_CLUSTER = 'not connected to the cluster';
 export const SLOT_NOT_SERVED = 'a slot is not served';
@@ -7,6 +8,7 @@ export const SLOT_NOT_SERVED = 'a slot is not served';
 /** Messages of drivers that quote no value, word for word. */
 const OF_DRIVERS: ReadonlySet<string> = new Set([
   DATABASE_CLOSED,
+  NO_SCHEMA,
   NODE_OF_CLUSTER,
   NO_CLUSTER,
   SLOT_NOT_SERVED,

@@ -1,9 +1,10 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
+import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
-import { inTransaction, onPostgresql } from '../../support/storage/databases.ts';
+import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 
 const LOCK_KEY = 7_263_501_948;
@@ -16,7 +17,9 @@ const alter = async (url: string, settings: Readonly<Record<string, string>>): P
   onTestFinished(database.close);
   const [{ name }] = (await database.em.execute('select current_database() as name')) as [{ name: string }];
   for (const [setting, value] of Object.entries(settings)) {
-    await database.em.execute(`alter database ${name} set ${setting} = '${value}'`);
+    await database.em.execute(
+      `alter database ${name} set ${setting} = ${setting === 'search_path' ? value : `'${value}'`}`,
+    );
   }
   return database;
 };
@@ -88,4 +91,50 @@ describe.each(ROUTES)('a migration, %s', (_name, route) => {
       for (const database of await Promise.all([open(), open(), open()])) await expectMigrated(database);
     },
   );
+});
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is not PostgreSQL’s', () => {
+  const directly = async () => {
+    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+    onTestFinished(drop);
+    return url;
+  };
+  const open = async (url: string) => {
+    const database = await openDatabase(onPostgresql(url), { migrate: true });
+    onTestFinished(database.close);
+    return database;
+  };
+  /** `schema.table` of all tables. */
+  const tablesOf = async ({ em }: Database) => {
+    const rows = await em.execute<{ name: string }[]>(`select schemaname || '.' || tablename as name from pg_tables
+      where schemaname not in ('pg_catalog', 'information_schema') order by 1`);
+    return rows.map(({ name }) => name);
+  };
+  const TABLES = ['mikro_orm_migrations', 'sessions', 'users'];
+
+  it('has the tables in the first schema that exists, and is used by the second start', async () => {
+    const url = await directly();
+    const database = await alter(url, { search_path: 'nobody, "of One\'s own", public' });
+    await database.em.execute(`create schema "of One's own"`);
+    const [first, second] = [await open(url), await open(url)];
+    await expectMigrated(first);
+    expect(await tablesOf(second)).toEqual(TABLES.map((table) => `of One's own.${table}`));
+    expect(await mikroOrmUserRepository(second.em).findById('01ARZ3NDEKTSV4RRFFQ69G5FAV')).toBeNull();
+  });
+
+  it('keeps its tables where they are when a schema comes before theirs', async () => {
+    const url = await directly();
+    await migrateTo(url, MIGRATIONS.at(-2)?.name ?? '');
+    const database = await alter(url, { search_path: 'later, public' });
+    await database.em.execute('create schema later');
+    const first = await open(url);
+    await expectMigrated(first);
+    expect(await tablesOf(await open(url))).toEqual(TABLES.map((table) => `public.${table}`));
+  });
+
+  it('is refused in words when none of its schemas exists', async () => {
+    const url = await directly();
+    await alter(url, { search_path: 'nobody' });
+    await expect(open(url)).rejects.toThrow(/DATABASE_URL cannot be opened: .*no schema of the search_path exists/);
+  });
 });

@@ -3,7 +3,10 @@ import type { Config } from '../../config.ts';
 import { type Finding, note, ok, problem, warning, when } from '../finding.ts';
 import { registrableDomain } from './site.ts';
 
-export type CookieFacts = Pick<Config, 'environment' | 'baseUrl' | 'allowedOrigins' | 'allowedOriginsSetting'> & {
+export type CookieFacts = Pick<
+  Config,
+  'environment' | 'baseUrl' | 'allowedOrigins' | 'allowedOriginsSetting' | 'console'
+> & {
   readonly refreshCookie: Pick<Config['refreshCookie'], 'sameSite' | 'secure'>;
   /** Whether BASE_URL is set, so that `baseUrl` is what browsers see. */
   readonly isBaseUrlSet: boolean;
@@ -52,12 +55,14 @@ const ofService = ({ baseUrl, refreshCookie: { secure } }: CookieFacts): Finding
 };
 
 const ofOrigins = (facts: CookieFacts): Finding[] => {
-  const { allowedOrigins, allowedOriginsSetting } = facts;
+  const { allowedOrigins, allowedOriginsSetting, console } = facts;
   if (allowedOrigins.length === 0)
     return [
       note(
         'cookie.no-origins',
-        'No origin is allowed: pages in browsers get 403, even those of the service’s own address.',
+        console === null || console.origins.length === 0
+          ? 'No origin is allowed: pages in browsers get 403, even those of the service’s own address.'
+          : `Only the console’s origins are allowed (${console.origins.join(', ')}): other pages in browsers get 403.`,
         `If there is a front end, list its origin in ${allowedOriginsSetting}.`,
       ),
     ];

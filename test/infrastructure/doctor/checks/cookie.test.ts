@@ -8,6 +8,7 @@ type Given = {
   readonly secure?: boolean;
   readonly environment?: CookieFacts['environment'];
   readonly isBaseUrlSet?: boolean;
+  readonly console?: CookieFacts['console'];
 };
 
 const findings = ({
@@ -17,11 +18,13 @@ const findings = ({
   secure = true,
   environment = 'production',
   isBaseUrlSet = true,
+  console = null,
 }: Given) =>
   cookieFindings({
     environment,
     baseUrl: base,
     isBaseUrlSet,
+    console,
     allowedOrigins: origins,
     allowedOriginsSetting: environment === 'production' ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV',
     refreshCookie: { sameSite, secure },
@@ -90,6 +93,20 @@ describe('the doctor on the cookie', () => {
     ['an unknown address', { isBaseUrlSet: false }, ['note cookie.unknown']],
   ])('%s', (_what, given, expected) => {
     expect(brief(given)).toEqual(expected);
+  });
+
+  it.each([
+    ['without a console', null, /^No origin is allowed: .*, even those of the service’s own address\.$/],
+    ['with a console that has no address', { origins: [] }, /^No origin is allowed: /],
+    [
+      'with a console',
+      { origins: ['http://localhost:3000', 'http://127.0.0.1:3000'] },
+      /^Only the console’s origins are allowed \(http:\/\/localhost:3000, http:\/\/127\.0\.0\.1:3000\): other/,
+    ],
+  ])('says which pages may call a service that lists none, %s', (_what, console, expected) => {
+    expect(findings({ ...LOCAL, origins: [], console }).map(({ seen }) => seen)).toEqual([
+      expect.stringMatching(expected),
+    ]);
   });
 
   it('names the two sites, and what to use instead', () => {

@@ -30,9 +30,11 @@ describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look
   it('registers, refreshes, calls routes, ends a session, changes the password and logs out', async () => {
     const console = await open(look);
     const { page, send, press, hears, form, lines } = console;
+    const topOf = async (name: string) => (await page.getByRole('button', { name, exact: true }).boundingBox())?.y;
     const settled = async (name: string) => {
       expect(await accessibilityFaultsOf(page)).toEqual([]);
       expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      expect(await topOf('Show secrets')).toBe(await topOf('Clear'));
       await screenshot(page, `console-${title}-${name}`);
     };
     await settled('1-start');

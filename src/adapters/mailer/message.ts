@@ -20,7 +20,8 @@ export const safeId = ({ id }: Pick<Content, 'id'>): string => id.replaceAll(OTH
 
 /**
  * The message for nodemailer, which turns line breaks in headers into spaces. Addresses are given as objects, since a text would be
- * parsed as a list. Quoted-printable breaks long lines in a way that the reader undoes; `format=flowed` would break links.
+ * parsed as a list. Quoted-printable breaks long lines in a way that the reader undoes, and remains legible where base64, its other
+ * choice, raises suspicions of spam.
  * @param from an address, or a name and an address in angle brackets
  */
 export const messageOf = (mail: Content, from: string): SendMailOptions => {
@@ -28,7 +29,6 @@ export const messageOf = (mail: Content, from: string): SendMailOptions => {
   return {
     from: sender,
     to: { name: '', address: mail.to },
-    envelope: { from: sender.address, to: [mail.to] },
     messageId: `<${safeId(mail)}@${sender.address.replace(/^.*@/, '')}>`,
     subject: mail.subject,
     text: mail.text,

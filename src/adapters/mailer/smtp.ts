@@ -57,7 +57,6 @@ const connectionOf = ({ protocol, hostname, port, username, password }: URL, req
     dnsTimeout: timeout,
     greetingTimeout: timeout,
     socketTimeout: timeout,
-    maxResponseSize: 64 * 1024,
     // Without this, the name of this machine cannot be resolved while it is offline.
     allowInternalNetworkInterfaces: true,
     logger: false,

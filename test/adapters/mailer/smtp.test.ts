@@ -84,6 +84,16 @@ describe('a message', () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(78);
   });
 
+  it('is quoted-printable in any language', async () => {
+    const { server, mailer } = await open({});
+    await mailer.send({ ...MAIL, text: '你好', html: '<p>привет</p>' });
+    const encodings = server.messages[0]?.raw.toString().match(/^Content-Transfer-Encoding: .*$/gm);
+    expect(encodings?.map((line) => line.trim())).toEqual([
+      'Content-Transfer-Encoding: quoted-printable',
+      'Content-Transfer-Encoding: quoted-printable',
+    ]);
+  });
+
   it('is sent without a name of the sender, and with one in any language', async () => {
     const server = await openSmtpServer();
     closing.push(server.close);
@@ -199,6 +209,11 @@ describe('an answer of the server', () => {
       { onData: (stream, _session, done) => stream.resume().on('end', () => done(reply(452, 'full'))) },
       /452/,
     ],
+    [
+      'the recipient for want of a log-in',
+      { onRcptTo: (_address, _session, done) => done(reply(530, 'log in first')) },
+      /RCPT TO.*530/,
+    ],
     ['the sender', { onMailFrom: (_address, _session, done) => done(reply(550, 'who?')) }, /MAIL FROM.*550/],
     ['the client', { onConnect: (_session, done) => done(reply(554, 'no')) }, /554/],
     ['the client for now', { onConnect: (_session, done) => done(reply(421, 'busy')) }, /421/],
@@ -222,8 +237,13 @@ describe('a server', () => {
 
   it('that answers a byte now and then fails the mail in bounded time', async () => {
     const { port } = await openRaw((socket) => {
-      const drip = setInterval(() => socket.write('2'), 20);
-      socket.once('close', () => clearInterval(drip));
+      socket.write('220 here\r\n');
+      socket.once('data', () => {
+        socket.write('250 here\r\n');
+        // No time without a byte is long enough for a time-out of its own.
+        const drip = setInterval(() => socket.write('2'), 20);
+        socket.once('close', () => clearInterval(drip));
+      });
     });
     expect(await reasonOf(mailerAt(port, { timeout: 400 }).send(MAIL))).toMatch(/ETIMEDOUT|EABORT/);
   });

@@ -517,6 +517,7 @@ describe('production', () => {
     expect(blamed({ ...PRODUCTION, MAIL_URL: 'unfit', MAIL_FROM: '', BASE_URL: '' })).toEqual(['MAIL_URL']);
   });
 
+  // Proves: mail-1
   it.each([
     ['smtp://mail.example.com', true],
     ['smtp://u:p@mail.example.com:587', true],

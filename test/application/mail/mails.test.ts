@@ -125,6 +125,7 @@ describe.each(Object.entries(MAILS))('the mail %s', (_name, { make, links, says 
     expect(usual.text.split('\n').filter((line) => line.includes('://'))).toEqual(links);
   });
 
+  // Proves: mail-2
   it('is not changed by what clients choose, except for the words', () => {
     for (const chosen of HOSTILE) {
       const mail = make(SERVICE, chosen);

@@ -37,6 +37,7 @@ describe('a text that a client chose', () => {
     expect(harmless('👋'.repeat(120))).toBe('👋'.repeat(120));
   });
 
+  // Proves: mail-2
   it('has nothing that becomes a link, whatever it is', async () => {
     const piece = fc.oneof(
       anyText,

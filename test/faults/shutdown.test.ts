@@ -1,9 +1,11 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/adapters/http/app.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
 import { probe, stageDeps } from '../support/http/stage-app.ts';
+import { assertDocumented } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -17,11 +19,15 @@ type Outcome =
 
 const post = (url: string, agent: Agent, body: object): Promise<Outcome> =>
   new Promise((resolve) => {
-    const answered = (response: IncomingMessage) =>
-      response
-        .resume()
-        .once('error', (error) => resolve({ dropped: error.message }))
-        .once('end', () => resolve({ status: response.statusCode ?? 0, connection: response.headers.connection }));
+    const answered = (response: IncomingMessage) => {
+      const { statusCode: status = 0, headers } = response;
+      text(response)
+        .then((body) => {
+          assertDocumented('POST', url, { status, headers, body });
+          resolve({ status, connection: headers.connection });
+        })
+        .catch((error: Error) => resolve({ dropped: error.message }));
+    };
     request(url, { method: 'POST', agent, headers: { 'Content-Type': 'application/json' } }, answered)
       .once('error', (error: NodeJS.ErrnoException) =>
         resolve(error.code === 'ECONNREFUSED' ? 'not accepted' : { dropped: error.message }),

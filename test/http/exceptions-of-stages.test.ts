@@ -1,9 +1,9 @@
 import Koa, { type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
-import request from 'supertest';
 import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
 import { probe, stageDeps, ULID } from '../support/http/stage-app.ts';
+import { declaredHttp } from '../support/openapi/documented-http.ts';
 
 /** The stages whose exceptions stage 13 converts. */
 const STAGES = [
@@ -39,8 +39,9 @@ const brokenAt = (name: string, fault: (stage: Middleware) => Middleware) => {
   const compose = (stages: Middleware[]) =>
     koaCompose(stages.map((stage) => (stage.name === name ? fault(stage) : stage)));
   const admission = () => async () => undefined;
-  const app = new Koa().use(pipeline([probe(() => null)], admission, deps, compose));
-  return { http: request(app.callback()), logs: deps.logs };
+  const routes = [probe(() => null)];
+  const app = new Koa().use(pipeline(routes, admission, deps, compose));
+  return { http: declaredHttp(app.callback(), routes), logs: deps.logs };
 };
 
 describe.each(STAGES)('an exception of the stage %s', (stage) => {

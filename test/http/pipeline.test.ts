@@ -1,12 +1,12 @@
 import Koa, { type Context, type Middleware } from 'koa';
 import koaCompose from 'koa-compose';
-import request from 'supertest';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { pipeline } from '../../src/adapters/http/pipeline.ts';
 import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { exchangeRaw, head } from '../support/http/raw-http.ts';
 import { probe, stageApp, stageDeps, throwing, ULID } from '../support/http/stage-app.ts';
+import { declaredHttp } from '../support/openapi/documented-http.ts';
 
 /** SPEC "Request processing", by the names of the stages; 13 wraps all others, and 12, 11 and 10 work on the way out. */
 const ORDER = [
@@ -43,8 +43,9 @@ const traced = (see: (passage: Passage) => void) => {
     };
   const compose = (stages: Middleware[]) => koaCompose(stages.map(tracing));
   const admission = () => async () => undefined;
-  const app = new Koa().use(pipeline([probe(() => null)], admission, stageDeps(), compose));
-  return request(app.callback());
+  const routes = [probe(() => null)];
+  const app = new Koa().use(pipeline(routes, admission, stageDeps(), compose));
+  return declaredHttp(app.callback(), routes);
 };
 
 describe('the order of the stages', () => {

@@ -1,6 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
+import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -35,16 +37,18 @@ describe('the examples of docs/api.md', () => {
     directory.remove();
   });
 
-  it('have the printed responses when they run in order', () => {
-    const script = commands.join("\nprintf '\\0'\n").replaceAll('http://localhost:3000', service.url);
-    const { stdout, status } = spawnSync('sh', ['-ec', `export TMPDIR="$PWD"\n${script}`], {
+  it('have the printed responses when they run in order', async () => {
+    const proxy = await documentedProxy(service.url);
+    onTestFinished(proxy.close);
+    const script = commands.join("\nprintf '\\0'\n").replaceAll('http://localhost:3000', proxy.url);
+    const { stdout } = await promisify(execFile)('sh', ['-ec', `export TMPDIR="$PWD"\n${script}`], {
       cwd: directory.path,
-      encoding: 'utf8',
     });
-    expect(status).toBe(0);
     const responses = stdout.split('\0').map((text) => (text === '' ? null : JSON.parse(text)));
     expect(responses.length).toBeGreaterThan(10);
     expect(responses.map(shapeOf)).toEqual(printed.map(shapeOf));
+    expect(proxy.deviations).toEqual([]);
+    expect(proxy.documented.length).toBeGreaterThan(10);
     const codes = (all: readonly { readonly code?: string }[]) => all.map((answer) => answer?.code);
     expect(codes(responses)).toEqual(codes(printed));
   });

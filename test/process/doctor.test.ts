@@ -9,6 +9,7 @@ import type { Finding } from '../../src/infrastructure/doctor/finding.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { problemsOf } from '../support/config-problems.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
+import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { COMPILE_CACHE } from '../support/processes/compile-cache.ts';
 import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
 import { runService } from '../support/processes/process.ts';
@@ -162,8 +163,7 @@ describe('the doctor', () => {
     onTestFinished(() => void service.child.kill('SIGKILL'));
     const during = findingsIn(doctor(['--json'], { DATA_DIR: dataDir }));
     expect(during.find(({ id }) => id === 'database.in-use')?.seen).toContain(`Process ${service.child.pid} `);
-    const { status } = await fetch(`${service.url}/health/ready`);
-    expect(status).toBe(200);
+    await documentedHttp(service.url).get('/health/ready').expect(200);
     await service.stop();
 
     const before = snapshot(dataDir);

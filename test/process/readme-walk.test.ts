@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readText } from '../support/checkout/repository.ts';
+import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -24,11 +26,12 @@ describe('the curl examples of the README', () => {
     here.remove();
   });
 
-  it('register, log in, read a protected route, refresh, read the catalog and log out, and leave no file', () => {
+  it('register, log in, read a protected route, refresh, read the catalog and log out, and leave no file', async () => {
+    const proxy = await documentedProxy(service.url);
+    onTestFinished(proxy.close);
     const blocks = ['export TMPDIR="$PWD"', ...shellBlocks('Try it with curl')];
-    const script = blocks.join('\necho\n').replaceAll('http://localhost:3000', service.url);
-    const { stdout, status } = spawnSync('sh', ['-ec', script], { cwd: here.path, encoding: 'utf8' });
-    expect(status).toBe(0);
+    const script = blocks.join('\necho\n').replaceAll('http://localhost:3000', proxy.url);
+    const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: here.path });
     const responses = stdout
       .split('\n')
       .filter(Boolean)
@@ -41,6 +44,7 @@ describe('the curl examples of the README', () => {
       { success: true, data: { code: 'AUTH_USER_DUPLICATE' } },
       { success: true, data: null },
     ]);
+    expect(proxy).toMatchObject({ deviations: [], documented: { length: responses.length + 1 } });
     expect(readdirSync(here.path)).toEqual([]);
   });
 });

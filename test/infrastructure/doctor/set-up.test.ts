@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runDoctor } from '../../../src/infrastructure/commands/doctor.ts';
 import type { Finding } from '../../../src/infrastructure/doctor/finding.ts';
+import { documentedHttp } from '../../support/openapi/documented-http.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { runService } from '../../support/processes/process.ts';
 import { canStartServers, postgresOfTheTests, startRedis } from '../../support/servers/of-the-tests.ts';
@@ -53,7 +54,7 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
       'redis.clock',
       'secrets.none',
     ]);
-    expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+    await documentedHttp(service.url).get('/health/ready').expect(200);
 
     await redis.kill();
     const later = await examine();

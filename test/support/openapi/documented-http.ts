@@ -1,6 +1,8 @@
+import type { RequestListener } from 'node:http';
 import request, { type Response } from 'supertest';
+import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { readText } from '../checkout/repository.ts';
-import { type AnswerCheck, answerCheck } from './answer-check.ts';
+import { type Answer, type AnswerCheck, answerCheck, answerCheckOf } from './answer-check.ts';
 
 let check: AnswerCheck | undefined;
 
@@ -9,19 +11,34 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head'] as const;
 /** supertest for a service. */
 export type Http = Pick<ReturnType<typeof request>, (typeof METHODS)[number]>;
 
-/** supertest for a service in another process. An answer that is not as docs/openapi.json says fails. */
-export const documentedHttp = (url: string): Http => {
-  const http = request(url);
-  const ask = (method: (typeof METHODS)[number]) => (path: string) => http[method](path).expect(assertDocumented);
-  return Object.fromEntries(METHODS.map((method) => [method, ask(method)])) as Http;
-};
-
-const assertDocumented = (response: Response & { readonly req?: { method: string; path: string } }): void => {
+/** @throws Error if an answer of a service in another process is not as docs/openapi.json says */
+export const assertDocumented = (method: string, path: string, answer: Answer): void => {
   check ??= answerCheck(JSON.parse(readText('docs/openapi.json')));
-  const { method = '', path = '' } = response.req ?? {};
-  const answer = { status: response.status, headers: response.headers, body: method === 'HEAD' ? '' : response.text };
   const problems = check(method, path, answer);
   if (problems.length > 0) {
-    throw new Error(`${method} ${path} ${response.status} is not as docs/openapi.json says: ${problems.join('; ')}`);
+    throw new Error(`${method} ${path} ${answer.status} is not as documented: ${problems.join('; ')}`);
   }
+};
+
+/** supertest for a service in another process. An answer that is not as docs/openapi.json says fails. */
+export const documentedHttp = (url: string): Http => checkedHttp(url, assertDocumented);
+
+/** supertest for an application with these routes only. An answer that is not as they declare fails. */
+export const declaredHttp = (application: RequestListener, routes: readonly Route[]): Http => {
+  const ofRoutes = answerCheckOf(routes);
+  return checkedHttp(application, (method, path, answer) => {
+    const problems = ofRoutes(method, path, answer);
+    if (problems.length > 0) throw new Error(`${method} ${path} ${answer.status}: ${problems.join('; ')}`);
+  });
+};
+
+const checkedHttp = (target: string | RequestListener, assert: typeof assertDocumented): Http => {
+  const http = request(target);
+  const assertFits = (response: Response & { readonly req?: { method: string; path: string } }): void => {
+    const { method = '', path = '' } = response.req ?? {};
+    const body = method === 'HEAD' ? '' : response.text;
+    assert(method, path, { status: response.status, headers: response.headers, body });
+  };
+  const ask = (method: (typeof METHODS)[number]) => (path: string) => http[method](path).expect(assertFits);
+  return Object.fromEntries(METHODS.map((method) => [method, ask(method)])) as Http;
 };

@@ -1,4 +1,5 @@
 import { aPerson, cookiePair, refreshCookieOf } from '../http/service.ts';
+import { assertDocumented } from '../openapi/documented-http.ts';
 
 /** The parts of a response that tests of faults look at. */
 export type Answer = {
@@ -11,13 +12,17 @@ export type Answer = {
 /** Milliseconds after which a request counts as hanging and fails its test. More than the service's own time limits. */
 const HANGING = 60_000;
 
+/** A request to a service in another process. An answer that is not as docs/openapi.json says fails. */
 export const ask = async (url: string, init: RequestInit = {}): Promise<Answer & { readonly body: unknown }> => {
   const response = await fetch(url, { ...init, signal: AbortSignal.timeout(HANGING) });
-  // `json` is typed as unknown; every response of the service has this form.
-  const body = (await response.json()) as { readonly code?: string };
+  const text = await response.text();
+  const { status } = response;
+  assertDocumented(init.method ?? 'GET', url, { status, headers: Object.fromEntries(response.headers), body: text });
+  // Every response of the service has this form.
+  const body = JSON.parse(text) as { readonly code?: string };
   const setCookie = refreshCookieOf({ headers: { 'set-cookie': response.headers.getSetCookie() } });
   return {
-    status: response.status,
+    status,
     code: body.code,
     cookie: setCookie && cookiePair(setCookie),
     retryAfter: response.headers.get('Retry-After'),

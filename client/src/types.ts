@@ -40,6 +40,9 @@ export type FieldProblem = { readonly field: string; readonly message: string; r
 export type ServiceCode =
   | 'CLIENT_PARAMS_VALIDATION_FAILED'
   | 'AUTH_CREDENTIALS_INVALID'
+  | 'AUTH_ACCOUNT_DISABLED'
+  | 'AUTH_EMAIL_UNVERIFIED'
+  | 'AUTH_LINK_INVALID'
   | 'AUTH_TOKEN_INVALID'
   | 'AUTH_TOKEN_MISSING'
   | 'AUTH_FAILED'

@@ -13,7 +13,9 @@ const SCHEMA = `
     passwordHash text not null,
     createdAt integer not null,
     updatedAt integer not null,
-    passwordChangedAt integer not null
+    passwordChangedAt integer not null,
+    emailVerifiedAt integer,
+    disabledAt integer
   ) strict;
 
   create table if not exists sessions (

@@ -19,7 +19,8 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
   const deleteSurplus = database.prepare(`
     delete from sessions where id in (
       select id from sessions where userId = :userId and expiresAt > :now
-      order by rotatedAt desc, id desc limit -1 offset ${SESSIONS_PER_USER})`);
+      order by rotatedAt desc, id desc limit -1 offset ${SESSIONS_PER_USER})
+    returning id`);
   // Compares and swaps in one statement. SQLite reads the clock when it holds the lock for writing.
   const swapToken = database.prepare(`
     update sessions set
@@ -38,22 +39,26 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     update sessions set currentTokenId = :from
     where id = :sessionId and userId = :userId and currentTokenId = :to`);
   const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');
-  const deleteOthers = database.prepare('delete from sessions where userId = :userId and id is not :exceptId');
+  const deleteOthers = database.prepare(
+    'delete from sessions where userId = :userId and id is not :exceptId returning id',
+  );
   // A session has to be expired by SQLite's clock, too: a caller whose clock is ahead must not delete live ones.
   const deleteExpired = database.prepare(`
     delete from sessions where id in (
       select id from sessions where expiresAt <= min(:now, cast(unixepoch('subsec') * 1000 as integer))
-      order by expiresAt limit :limit)`);
+      order by expiresAt limit :limit)
+    returning id, userId`);
 
   return {
     async add(session) {
       const row = { ...session, earlierTokens: JSON.stringify(session.earlierTokens) };
-      await translated(() =>
+      const surplus = await translated(() =>
         inTransaction(database, () => {
           insert.run(row);
-          deleteSurplus.run({ userId: session.userId, now: session.createdAt });
+          return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
         }),
       );
+      return surplus.map(({ id }) => String(id));
     },
     async find({ id, userId }) {
       const row = await translated(() => select.get({ id, userId }));
@@ -77,11 +82,12 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
       return rows.map(toSession);
     },
     async endByUser(userId, exceptId) {
-      await translated(() => deleteOthers.run({ userId, exceptId }));
+      const ended = await translated(() => deleteOthers.all({ userId, exceptId }));
+      return ended.map(({ id }) => String(id));
     },
     async purge(now, limit) {
-      const { changes } = await translated(() => deleteExpired.run({ now, limit }));
-      return Number(changes);
+      const purged = await translated(() => deleteExpired.all({ now, limit }));
+      return purged.map(({ id, userId }) => ({ id: String(id), userId: String(userId) }));
     },
   };
 };

@@ -145,8 +145,9 @@ describe('changePassword', () => {
     const sessions = memorySessionRepository();
     const request = new AbortController();
     const endByUser: typeof sessions.endByUser = async (...given) => {
-      await sessions.endByUser(...given);
+      const ended = await sessions.endByUser(...given);
       request.abort();
+      return ended;
     };
     const { app, user, here, change, logIn } = await setUp({ sessions: { ...sessions, endByUser } });
     const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
@@ -207,8 +208,9 @@ describe('a log-in with the old password, under way while the password is change
       const change = racing;
       racing = null;
       if (when === 'before') await change?.();
-      await sessions.add(session);
+      const surplus = await sessions.add(session);
       if (when === 'after') await change?.();
+      return surplus;
     };
     const { app, user, here, change, logIn } = await setUp({ sessions: { ...sessions, add } });
     racing = () => change();

@@ -334,14 +334,14 @@ describe.each([
       };
       const { app, first, open } = await setUp({ sessions: { ...sessions, rotate } });
       const token = await open(first);
-      await expect(app.refresh([first], caller.signal)).rejects.toThrow();
+      await expect(app.refresh([first], { cancellation: caller.signal })).rejects.toThrow();
       expect(await sessions.find(keyOf(token))).toMatchObject({ currentTokenId: token.claims.jti });
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
     it('when the request was aborted before the rotation', async () => {
       const { app, first } = await setUp();
-      await expect(app.refresh([first], AbortSignal.abort())).rejects.toThrow();
+      await expect(app.refresh([first], { cancellation: AbortSignal.abort() })).rejects.toThrow();
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
   });

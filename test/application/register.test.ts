@@ -135,10 +135,11 @@ describe('register', () => {
       const request = new AbortController();
       const [users, sessions] = [memoryUserRepository(), memorySessionRepository()];
       const abortedBy =
-        <Given>(add: (given: Given) => Promise<void>) =>
-        async (given: Given) => {
-          await add(given);
+        <Given, Result>(add: (given: Given) => Promise<Result>) =>
+        async (given: Given): Promise<Result> => {
+          const result = await add(given);
           request.abort();
+          return result;
         };
       const app = application({
         users: stored === 'user' ? { ...users, add: abortedBy(users.add) } : users,

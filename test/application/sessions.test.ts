@@ -8,9 +8,9 @@ const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };
 /** Ada, who registered on a laptop and logged in on a phone a minute later. */
 const setUp = async () => {
   const app = application();
-  const { user, ...laptop } = await app.register({ ...ADA, device: LAPTOP });
+  const { user, ...laptop } = await app.register({ ...ADA, origin: { ...LAPTOP, requestId: null } });
   app.clock.advance(MINUTE);
-  const phone = await app.login({ account: 'Ada', password: ADA.password, device: PHONE });
+  const phone = await app.login({ account: 'Ada', password: ADA.password, origin: { ...PHONE, requestId: null } });
   const listed = async (currentId = '') =>
     (await app.listSessions(user.id, currentId)).map(({ userAgent }) => userAgent);
   return { app, user, laptop, phone, listed };

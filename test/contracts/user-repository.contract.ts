@@ -3,8 +3,9 @@ import { adding } from './user-repository/adding.ts';
 import { changing } from './user-repository/changing.ts';
 import { finding } from './user-repository/finding.ts';
 import { givenUsers, type UserStore } from './user-repository/store.ts';
+import { updating } from './user-repository/updating.ts';
 
-const PARTS = { adding, finding, changing };
+const PARTS = { adding, finding, changing, updating };
 
 /**
  * Registers the tests of every promise of the port for one adapter.

@@ -87,6 +87,7 @@ describe('GET /auth/session', () => {
       findByUsername: down,
       findByEmail: down,
       setPasswordHash: down,
+      update: down,
       remove: down,
     };
     const without = await start({}, () => ({ users, clock }));

@@ -13,7 +13,7 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
 const LONGER_THAN_ANY_TIMEOUT = 2_500;
 const IN_DATABASE = { sessionStore: 'database', redisUrls: [], requestTimeout: 30_000 } as const;
-const UNUSED = { rotationBudget: 5_000, sessionsWithin: memorySessionRepository };
+const UNUSED = { rotationBudget: 5_000, sessionsWithin: () => memorySessionRepository() };
 
 describe('the session store', () => {
   it.each([

@@ -9,6 +9,7 @@ import { ADDING } from './user-repository/faults/adding.ts';
 import { CHANGING } from './user-repository/faults/changing.ts';
 import { withFault } from './user-repository/faults/fault.ts';
 import { FINDING } from './user-repository/faults/finding.ts';
+import { UPDATING } from './user-repository/faults/updating.ts';
 
 const inMemory = (open: (access: Access<User>) => UserRepository) => async (): Promise<UserStore> => {
   const shared = sharedRows<User>();
@@ -24,7 +25,7 @@ describeUserRepository('correctUsers', inMemory(correctUsers));
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeUserRepository('a mutant', make, suite),
   Object.fromEntries(
-    Object.entries({ ...ADDING, ...FINDING, ...CHANGING }).map(([what, fault]) => [
+    Object.entries({ ...ADDING, ...FINDING, ...CHANGING, ...UPDATING }).map(([what, fault]) => [
       what,
       { make: inMemory(withFault(fault)), caughtBy: fault.caughtBy },
     ]),

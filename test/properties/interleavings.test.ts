@@ -74,7 +74,7 @@ const send = async ({ app, store, devices }: World, requests: readonly Request[]
     if (type === 'log out') return logout(presented).then(() => null);
     const cancellation = new AbortController();
     if (givenUp) void scheduler.schedule(Promise.resolve(), 'the request times out').then(() => cancellation.abort());
-    return refresh(presented, cancellation.signal).then(
+    return refresh(presented, { cancellation: cancellation.signal }).then(
       ({ refreshToken }) => refreshToken,
       () => null,
     );

@@ -61,5 +61,6 @@ export const memoryUserRepository = (journal?: Journal): UserRepository & { has(
   };
 };
 
-const hasValues = (user: User, values: Partial<ChangeableFields>): boolean =>
-  Object.entries(values).every(([name, value]) => user[name as keyof ChangeableFields] === value);
+const hasValues = (user: User, { email = user.email, ...others }: Partial<ChangeableFields>): boolean =>
+  user.email === canonicalEmail(email) &&
+  Object.entries(others).every(([name, value]) => user[name as keyof typeof others] === value);

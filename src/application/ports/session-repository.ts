@@ -33,6 +33,7 @@ export type UserRotation =
  * - does not end a session of another user
  * - ends all sessions of one user, and returns their ids
  * - ends all sessions of one user except one
+ * - says of each session once that it ended, however many end it at the same time
  * - does not bring back a session that ends while it is rotated or reverted
  * - loses the sessions of a user who is deleted
  * - lists the live sessions of one user, the most recently used first

@@ -37,8 +37,12 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - accepts exactly one of two replacements of the same hash by two instances
  * - changes the other fields, and the time of the update
  * - changes them only if the given ones still have their values
+ * - changes no fields of an unknown user
+ * - frees the username and the email that a user gives up
  * - rejects a username or an email that another user has, and changes nothing
  * - accepts exactly one of many concurrent changes to the same username or email
+ * - accepts exactly one of two changes to the same username or email by two instances
+ * - accepts exactly one of two changes of the same value by two instances
  * - removes a user, so that the username and the email are free again
  * - removes nothing when the user is unknown
  * - is not affected by changes to a user that it was given or has returned
@@ -57,7 +61,7 @@ export interface UserRepository {
   setPasswordHash(id: string, hash: NewPasswordHash): Promise<boolean>;
   /**
    * Changes fields of a user.
-   * @param onlyIf the values that fields must still have, or else nothing is changed.
+   * @param onlyIf the values that fields must still have, or else nothing is changed. An email is compared in canonical form.
    * @returns the user as stored now; `null` when nothing was changed.
    * @throws AppError AUTH_USER_DUPLICATE when another user has the username or email.
    */

@@ -141,8 +141,9 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       }
       const purged = await Promise.all(Array.from({ length: 10 }, () => repository.purge(PAST, 10)));
       const rest = await repository.purge(PAST, 100);
-      expect(Math.max(...purged)).toBeLessThanOrEqual(10);
-      expect(purged.reduce((sum, count) => sum + count, rest)).toBe(40);
+      expect(Math.max(...purged.map(({ length }) => length))).toBeLessThanOrEqual(10);
+      expect(new Set([...purged.flat(), ...rest].map(({ id }) => id)).size).toBe(40);
+      expect([...purged.flat(), ...rest]).toHaveLength(40);
     });
 
     it.runIf(concurrent)('purges nothing while another instance does', async () => {
@@ -150,20 +151,20 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       for (const age of [0, 1]) await repository.add(aSession({ userId: owner, expiresAt: PAST - age }));
       const [purged, committing] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
       const transaction = database.em.fork().transactional(async (em) => {
-        purged.resolve(await mikroOrmSessionRepository(em).purge(PAST, 1));
+        purged.resolve((await mikroOrmSessionRepository(em).purge(PAST, 1)).length);
         await committing.promise;
       });
-      expect([await purged.promise, await repository.purge(PAST, 10)]).toEqual([1, 0]);
+      expect([await purged.promise, await repository.purge(PAST, 10)]).toEqual([1, []]);
       committing.resolve();
       await transaction;
-      expect(await repository.purge(PAST, 10)).toBe(1);
+      expect(await repository.purge(PAST, 10)).toHaveLength(1);
     });
 
     it('purges no session that is live by the clock of the database, however far ahead the caller is', async () => {
       const { repository, owner } = await empty();
       const [expired, live] = [-1, 1].map((side) => aSession({ userId: owner, expiresAt: Date.now() + side * HOUR }));
       for (const session of [expired, live]) if (session !== undefined) await repository.add(session);
-      expect(await repository.purge(Date.now() + 365 * 24 * HOUR, 10)).toBe(1);
+      expect(await repository.purge(Date.now() + 365 * 24 * HOUR, 10)).toHaveLength(1);
       expect((await repository.listByUser(owner, 0)).map(({ id }) => id)).toEqual([live?.id]);
     });
 

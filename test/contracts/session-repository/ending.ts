@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { SESSIONS_PER_USER, type SessionKey } from '../../../src/domain/session.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
-import { DEVICE, type GivenSessions } from './store.ts';
+import { DEVICE, type GivenSessions, idsOf } from './store.ts';
 
 export const ending = ({ it }: Tests<GivenSessions>): void => {
   it('ends a session, and returns false when there is none', async ({ sessions, owner, stored }) => {
@@ -22,10 +22,18 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(session);
   });
 
-  it('ends all sessions of one user', async ({ sessions, owner, otherUser, stored, storedSeries, listed }) => {
+  it('ends all sessions of one user, and returns their ids', async ({
+    sessions,
+    owner,
+    otherUser,
+    stored,
+    storedSeries,
+    listed,
+  }) => {
     const [ended, ofOther] = [await storedSeries(SESSIONS_PER_USER), await stored({ userId: otherUser })];
-    await sessions.endByUser(owner, null);
-    await sessions.endByUser(anId(), null);
+    expect([...(await sessions.endByUser(owner, null))].sort()).toEqual(idsOf(ended).sort());
+    expect(await sessions.endByUser(owner, null)).toEqual([]);
+    expect(await sessions.endByUser(anId(), null)).toEqual([]);
     expect(await listed()).toEqual([]);
     for (const session of ended) expect(await sessions.rotate(aRotation(session))).toBe('stale');
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
@@ -40,14 +48,26 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
     listed,
   }) => {
     const [series, ofOther] = [await storedSeries(3, DEVICE), await stored({ userId: otherUser })];
-    const [, kept = expect.unreachable()] = series;
-    await sessions.endByUser(owner, kept.id);
+    const [first = expect.unreachable(), kept = expect.unreachable(), last = expect.unreachable()] = series;
+    expect([...(await sessions.endByUser(owner, kept.id))].sort()).toEqual([first.id, last.id].sort());
+    expect(await sessions.endByUser(owner, kept.id)).toEqual([]);
     expect(await sessions.listByUser(owner, NOW)).toStrictEqual([kept]);
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
 
-    await sessions.endByUser(owner, ofOther.id);
+    expect(await sessions.endByUser(owner, ofOther.id)).toEqual([kept.id]);
     expect(await listed()).toEqual([]);
     expect(await sessions.find(ofOther)).toStrictEqual(ofOther);
+  });
+
+  it('says of each session once that it ended, however many end it at the same time', async (given) => {
+    const { sessions, owner, storedSeries } = given;
+    const series = await storedSeries(30);
+    const ids = idsOf(series);
+    const ended = await Promise.all([
+      ...Array.from({ length: 5 }, () => sessions.endByUser(owner, null)),
+      ...series.slice(0, 10).map(async (session) => ((await sessions.end(session)) ? [session.id] : [])),
+    ]);
+    expect(ended.flat().sort()).toEqual(ids.sort());
   });
 
   it('does not bring back a session that ends while it is rotated or reverted', async (given) => {

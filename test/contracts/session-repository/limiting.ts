@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { SESSIONS_PER_USER, type Session } from '../../../src/domain/session.ts';
-import { aRotation, NOW } from '../../support/builders.ts';
+import { aRotation, aSession, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth } from '../two-instances.ts';
 import { aSeries, type GivenSessions, idsOf } from './store.ts';
@@ -31,18 +31,23 @@ export const limiting = ({ it }: Tests<GivenSessions>): void => {
   });
 
   it('keeps exactly these 50 after many concurrent adds', async ({ sessions, owner, storedSeries, listed }) => {
-    const [oldest = expect.unreachable()] = await storedSeries(5);
+    const before = await storedSeries(5);
+    const [oldest = expect.unreachable()] = before;
     const series = aSeries(60, { userId: owner, rotatedAt: NOW + 1_000 });
     // The newest first: the time of the last use decides, not the order of arrival.
-    await Promise.all(series.toReversed().map((session) => sessions.add(session)));
+    const ended = await Promise.all(series.toReversed().map((session) => sessions.add(session)));
     expect(await listed()).toEqual(idsOf(series.slice(-SESSIONS_PER_USER).reverse()));
     expect(await sessions.find(oldest)).toBeNull();
+    const surplus = [...before, ...series.slice(0, -SESSIONS_PER_USER)];
+    expect(ended.flat().sort()).toEqual(idsOf(surplus).sort());
   });
 
-  it('does not count expired sessions towards the 50', async ({ storedSeries, listed }) => {
+  it('does not count expired sessions towards the 50', async ({ sessions, owner, storedSeries, listed }) => {
     await storedSeries(3, { expiresAt: NOW });
-    const series = await storedSeries(SESSIONS_PER_USER);
-    expect(await listed()).toEqual(idsOf(series.reverse()));
+    const series = await storedSeries(SESSIONS_PER_USER - 1);
+    const last = aSession({ userId: owner, rotatedAt: NOW + 1_000 });
+    expect(await sessions.add(last)).toEqual([]);
+    expect(await listed()).toEqual(idsOf([last, ...series.reverse()]));
   });
 
   it('keeps exactly these 50 after many adds by two instances', async ({ sessions, owner, listed, hook }) => {
@@ -56,13 +61,17 @@ export const limiting = ({ it }: Tests<GivenSessions>): void => {
     expect(await listed()).toEqual(idsOf(series.slice(-SESSIONS_PER_USER).reverse()));
   });
 
-  it('ends the whole surplus with the next add, however it arose', async ({ stored, storedSeries, listed }) => {
+  it('ends the whole surplus with the next add, however it arose, and returns its ids', async (given) => {
+    const { sessions, owner, storedSeries, listed } = given;
     const soon = await storedSeries(30, { expiresAt: NOW + 1_000 });
     // By an instance whose clock is ahead, so that it counts none of those before.
     const later = await storedSeries(40, { createdAt: NOW + 1_000, rotatedAt: NOW + 1_000 });
     expect((await listed()).length).toBeLessThanOrEqual(soon.length + later.length);
-    const last = await stored({ rotatedAt: NOW + 2_000 });
+    const present = await listed();
+    const last = aSession({ userId: owner, rotatedAt: NOW + 2_000 });
+    const ended = await sessions.add(last);
     const left = await listed();
+    expect([...ended].sort()).toEqual(present.filter((id) => !left.includes(id)).sort());
     expect(left.length).toBeLessThanOrEqual(SESSIONS_PER_USER);
     expect(left.slice(0, 1 + later.length)).toEqual(idsOf([last, ...later.reverse()]));
   });

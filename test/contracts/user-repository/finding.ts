@@ -6,7 +6,7 @@ import { ANOTHER, alternated, type GivenUsers } from './store.ts';
 
 export const finding = ({ it }: Tests<GivenUsers>): void => {
   it('finds a user by id, by username and by email', async ({ users }) => {
-    const [user, other] = [aUser({ createdAt: NOW - 1 }), aUser()];
+    const [user, other] = [aUser({ createdAt: NOW - 1, emailVerifiedAt: NOW - 2, disabledAt: NOW - 3 }), aUser()];
     await users.add(user);
     await users.add(other);
     expect(await users.findById(user.id)).toStrictEqual(user);
@@ -91,6 +91,8 @@ export const finding = ({ it }: Tests<GivenUsers>): void => {
     await users.add(user);
     expect(await another.findById(user.id)).toStrictEqual(user);
     expect(await users.findById(user.id)).toStrictEqual(user);
+    const changed = await users.update(user.id, { emailVerifiedAt: NOW, now: NOW + 3 });
+    expect(await another.findById(user.id)).toStrictEqual(changed);
     expect(await another.setPasswordHash(user.id, ANOTHER)).toBe(true);
     for (const found of [await users.findById(user.id), await users.findByEmail(user.email)]) {
       expect(found).toMatchObject({ passwordHash: ANOTHER.passwordHash });
@@ -112,6 +114,8 @@ export const finding = ({ it }: Tests<GivenUsers>): void => {
       () => failing.findByEmail(user.email),
       () => failing.setPasswordHash(user.id, ANOTHER),
       () => failing.setPasswordHash(user.id, { ...ANOTHER, replaces: user.passwordHash }),
+      () => failing.update(user.id, { username: fresh.username, email: fresh.email, now: NOW }),
+      () => failing.update(user.id, { now: NOW }, { username: user.username, email: user.email }),
       () => failing.remove(user.id),
     ];
     const secrets = [user, fresh].flatMap(({ id, username, email, passwordHash }) => [

@@ -18,6 +18,8 @@ const user = {
   createdAt: clock.now() - 1,
   updatedAt: clock.now(),
   passwordChangedAt: 0,
+  emailVerifiedAt: null,
+  disabledAt: null,
 };
 const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: clock.now(), lifetime: LIFETIME });
 const TOKEN = { claims: CLAIMS, sessionId: '01J00000000000000000000004' };

@@ -30,6 +30,13 @@ export const liveOf = (rows: Rows<Session>, userId: string, at: number): Session
     .filter((session) => isLive(session, at))
     .sort(byLastUse);
 
+/** @returns the ids of the removed sessions. */
+export const removeAll = (rows: Rows<Session>, sessions: readonly Session[]): string[] =>
+  sessions.map(({ id }) => {
+    rows.delete(id);
+    return id;
+  });
+
 /** The mutants differ from this adapter in one fault each. */
 export const correctSessions = ({ access: untranslated, budget }: Connection): SessionRepository => {
   const access = translating(untranslated);
@@ -38,7 +45,7 @@ export const correctSessions = ({ access: untranslated, budget }: Connection): S
       access((rows) => {
         if (rows.get(session.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
         rows.set(session);
-        for (const { id } of liveOf(rows, session.userId, session.createdAt).slice(SESSIONS_PER_USER)) rows.delete(id);
+        return removeAll(rows, liveOf(rows, session.userId, session.createdAt).slice(SESSIONS_PER_USER));
       }),
     find: (key) => access((rows) => findIn(rows, key)),
     rotate: (rotation) => {
@@ -61,15 +68,18 @@ export const correctSessions = ({ access: untranslated, budget }: Connection): S
     end: (key) => access((rows) => findIn(rows, key) !== null && rows.delete(key.id)),
     listByUser: (userId, at) => access((rows) => liveOf(rows, userId, at)),
     endByUser: (userId, exceptId) =>
-      access((rows) => {
-        for (const { id } of ofUser(rows, userId)) if (id !== exceptId) rows.delete(id);
-      }),
+      access((rows) =>
+        removeAll(
+          rows,
+          ofUser(rows, userId).filter(({ id }) => id !== exceptId),
+        ),
+      ),
     purge: (at, limit) =>
       access((rows) => {
         const expired = rows.all().filter((session) => !isLive(session, at));
         const purged = expired.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
-        for (const { id } of purged) rows.delete(id);
-        return purged.length;
+        removeAll(rows, purged);
+        return purged.map(({ id, userId }) => ({ id, userId }));
       }),
   };
 };

@@ -94,7 +94,7 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
 
   const refreshOnce = (instance: number, text: string, fault: Fault): Promise<Answer> =>
     at(instance)
-      .refresh([text], fault === 'timed out' ? timingOut() : undefined)
+      .refresh([text], fault === 'timed out' ? { cancellation: timingOut() } : {})
       .then(({ refreshToken }) => ({ text: refreshToken }), outcomeOf);
 
   const refresh = async ({ session, age, instance, fault, times }: StepOf<'refresh'>): Promise<string> => {

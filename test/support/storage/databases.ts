@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import { CompiledQuery } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+} from 'kysely';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { copyEmbedded } from './embedded-template.ts';
@@ -72,6 +80,17 @@ export const inTransaction = <Result>(
       work((statement, parameters = []) => transaction.executeQuery(CompiledQuery.raw(statement, [...parameters]))),
     );
 
-/** An entity manager whose statements fail, because their tables do not exist. */
-export const failingEm = (em: SqlEntityManager): SqlEntityManager =>
-  Object.create(em, { getKysely: { value: () => em.getKysely().withSchema('nowhere') } });
+/** An entity manager whose statements fail, with an error of the driver that quotes their parameters. */
+export const failingEm = (em: SqlEntityManager): SqlEntityManager => {
+  const fail: DatabaseConnection['executeQuery'] = ({ parameters }) =>
+    em.getKysely().executeQuery(CompiledQuery.raw('select $1::text::int', [JSON.stringify(parameters)])) as never;
+  const failing = new Kysely({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => Object.assign(new DummyDriver(), { acquireConnection: async () => ({ executeQuery: fail }) }),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
+  return Object.create(em, { getKysely: { value: () => failing } });
+};

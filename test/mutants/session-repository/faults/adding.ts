@@ -27,7 +27,13 @@ const cached = (correct: SessionRepository, copy: (session: Session) => Session)
 
 export const ADDING: Faults = {
   'replaces a session that has the same id': {
-    wrong: ({ access }) => ({ add: (session) => access((rows) => rows.set(session)) }),
+    wrong: ({ access }) => ({
+      add: (session) =>
+        access((rows) => {
+          rows.set(session);
+          return [];
+        }),
+    }),
     caughtBy: 'rejects a second session with the same id and user, and keeps the first',
   },
   'stores the object that it is given': {
@@ -35,8 +41,9 @@ export const ADDING: Faults = {
       const given = new Map<string, Session>();
       return {
         add: async (session) => {
-          await correct.add(session);
+          const surplus = await correct.add(session);
           given.set(session.id, session);
+          return surplus;
         },
         find: (key) => access((rows) => (findIn(rows, key) === null ? null : (given.get(key.id) ?? null))),
       };

@@ -1,5 +1,5 @@
 import { byLastUse } from '../../../../src/domain/session.ts';
-import { liveOf, ofUser } from '../correct.ts';
+import { liveOf, ofUser, removeAll } from '../correct.ts';
 import type { Faults } from './fault.ts';
 
 export const ENDING: Faults = {
@@ -13,24 +13,56 @@ export const ENDING: Faults = {
   },
   'ends the sessions of all users': {
     wrong: ({ access }) => ({
-      endByUser: (_userId, exceptId) =>
+      endByUser: (userId, exceptId) =>
         access((rows) => {
-          for (const { id } of rows.all()) if (id !== exceptId) rows.delete(id);
+          const others = rows.all().filter(({ id }) => id !== exceptId);
+          removeAll(rows, others);
+          return others.filter((session) => session.userId === userId).map(({ id }) => id);
         }),
     }),
-    caughtBy: 'ends all sessions of one user',
+    caughtBy: 'ends all sessions of one user, and returns their ids',
   },
   'ends at most 25 sessions of a user': {
     wrong: ({ access }) => ({
       endByUser: (userId, exceptId) =>
         access((rows) => {
-          for (const { id } of ofUser(rows, userId).slice(0, 25)) if (id !== exceptId) rows.delete(id);
+          const others = ofUser(rows, userId).filter(({ id }) => id !== exceptId);
+          removeAll(rows, others.slice(0, 25));
+          return others.map(({ id }) => id);
         }),
     }),
-    caughtBy: 'ends all sessions of one user',
+    caughtBy: 'ends all sessions of one user, and returns their ids',
   },
   'ends the session that was to be kept': {
     wrong: (_connection, correct) => ({ endByUser: (userId) => correct.endByUser(userId, null) }),
+    caughtBy: 'ends all sessions of one user except one',
+  },
+  'does not say which sessions of a user it ended': {
+    wrong: (_connection, correct) => ({
+      endByUser: async (userId, exceptId) => {
+        await correct.endByUser(userId, exceptId);
+        return [];
+      },
+    }),
+    caughtBy: 'ends all sessions of one user, and returns their ids',
+  },
+  'reads which sessions a user has, and then ends them': {
+    wrong: ({ access }, correct) => ({
+      endByUser: async (userId, exceptId) => {
+        const ids = await access((rows) => ofUser(rows, userId).map(({ id }) => id));
+        await correct.endByUser(userId, exceptId);
+        return ids.filter((id) => id !== exceptId);
+      },
+    }),
+    caughtBy: 'says of each session once that it ended, however many end it at the same time',
+  },
+  'says that the session that it kept was ended': {
+    wrong: (_connection, correct) => ({
+      endByUser: async (userId, exceptId) => [
+        ...(await correct.endByUser(userId, exceptId)),
+        ...(exceptId === null ? [] : [exceptId]),
+      ],
+    }),
     caughtBy: 'ends all sessions of one user except one',
   },
   'lists expired sessions': {

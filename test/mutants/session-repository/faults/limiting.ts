@@ -1,7 +1,7 @@
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import { byLastUse, SESSIONS_PER_USER, type Session } from '../../../../src/domain/session.ts';
 import type { Access, Rows } from '../../harness/shared-rows.ts';
-import { liveOf, ofUser } from '../correct.ts';
+import { liveOf, ofUser, removeAll } from '../correct.ts';
 import type { Faults } from './fault.ts';
 
 /** An add that chooses the surplus in another way. */
@@ -10,7 +10,7 @@ const addBy =
     access((rows) => {
       if (rows.get(session.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
       rows.set(session);
-      for (const { id } of surplus(rows, session)) rows.delete(id);
+      return removeAll(rows, surplus(rows, session));
     });
 
 export const LIMITING: Faults = {
@@ -66,7 +66,27 @@ export const LIMITING: Faults = {
         liveOf(rows, userId, createdAt).slice(SESSIONS_PER_USER).slice(-1),
       ),
     }),
-    caughtBy: 'ends the whole surplus with the next add, however it arose',
+    caughtBy: 'ends the whole surplus with the next add, however it arose, and returns its ids',
+  },
+  'does not say which sessions gave way': {
+    wrong: (_connection, correct) => ({
+      add: async (session) => {
+        await correct.add(session);
+        return [];
+      },
+    }),
+    caughtBy: 'ends the whole surplus with the next add, however it arose, and returns its ids',
+  },
+  'says that expired sessions gave way': {
+    wrong: ({ access }, correct) => ({
+      add: async (session) => {
+        const expired = await access((rows) =>
+          ofUser(rows, session.userId).filter(({ expiresAt }) => expiresAt <= session.createdAt),
+        );
+        return [...(await correct.add(session)), ...expired.map(({ id }) => id)];
+      },
+    }),
+    caughtBy: 'does not count expired sessions towards the 50',
   },
   'counts the sessions that its own process has added': {
     wrong: ({ access }) => {
@@ -91,6 +111,7 @@ export const LIMITING: Faults = {
         const surplus = await access((rows) => liveOf(rows, userId, createdAt).slice(SESSIONS_PER_USER - 1));
         if (surplus.length > 0) return correct.add(session);
         await access((rows) => rows.set(session));
+        return [];
       },
     }),
     caughtBy: 'keeps exactly these 50 after many concurrent adds',

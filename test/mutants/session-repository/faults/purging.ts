@@ -1,6 +1,8 @@
-import { isLive, type Session } from '../../../../src/domain/session.ts';
+import { isLive, type Session, type SessionKey } from '../../../../src/domain/session.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import type { Faults } from './fault.ts';
+
+const keysOf = (sessions: readonly Session[]): SessionKey[] => sessions.map(({ id, userId }) => ({ id, userId }));
 
 const purgeBy =
   (access: Access<Session>, choose: (sessions: Session[], at: number, limit: number) => Session[]) =>
@@ -8,7 +10,7 @@ const purgeBy =
     access((rows) => {
       const purged = choose(rows.all(), at, limit);
       for (const { id } of purged) rows.delete(id);
-      return purged.length;
+      return keysOf(purged);
     });
 
 export const PURGING: Faults = {
@@ -25,7 +27,7 @@ export const PURGING: Faults = {
       return {
         add: async (session) => {
           first.set(session.id, session.expiresAt);
-          await correct.add(session);
+          return correct.add(session);
         },
         purge: purgeBy(access, (all, at, limit) => all.filter((session) => firstExpiry(session) <= at).slice(0, limit)),
       };
@@ -36,27 +38,40 @@ export const PURGING: Faults = {
     wrong: ({ access }) => ({
       purge: purgeBy(access, (all, at, limit) => all.filter(({ expiresAt }) => expiresAt <= at + 1).slice(0, limit)),
     }),
-    caughtBy: 'purges expired sessions, and only those',
+    caughtBy: 'purges expired sessions, and only those, and returns their keys',
   },
   'keeps a session in the millisecond of its expiry': {
     wrong: (_connection, correct) => ({ purge: (at, limit) => correct.purge(at - 1, limit) }),
-    caughtBy: 'purges expired sessions, and only those',
+    caughtBy: 'purges expired sessions, and only those, and returns their keys',
   },
   'purges more than the limit': {
     wrong: (_connection, correct) => ({ purge: (at) => correct.purge(at, Number.MAX_SAFE_INTEGER) }),
-    caughtBy: 'purges expired sessions, and only those',
+    caughtBy: 'purges expired sessions, and only those, and returns their keys',
   },
-  'counts what it meant to purge': {
+  'does not say which sessions it purged': {
+    wrong: (_connection, correct) => ({
+      purge: async (at, limit) => {
+        await correct.purge(at, limit);
+        return [];
+      },
+    }),
+    caughtBy: 'purges expired sessions, and only those, and returns their keys',
+  },
+  'takes the id of a purged session for the id of its user': {
+    wrong: (_connection, correct) => ({
+      purge: async (at, limit) => (await correct.purge(at, limit)).map(({ id }) => ({ id, userId: id })),
+    }),
+    caughtBy: 'purges expired sessions, and only those, and returns their keys',
+  },
+  'returns what it meant to purge': {
     wrong: ({ access }) => ({
       purge: async (at, limit) => {
         const expired = await access((rows) => rows.all().filter((session) => !isLive(session, at)));
         const chosen = expired.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
         for (const { id } of chosen) await access((rows) => rows.delete(id));
-        return chosen.length;
+        return keysOf(chosen);
       },
     }),
     caughtBy: 'purges each session once when two instances purge',
   },
 };
-
-/** Faults that need the untranslated access. */

@@ -13,6 +13,7 @@ const cached = (correct: UserRepository, copy: (user: User) => User): Partial<Us
   return {
     add: (user) => correct.add(user).finally(() => cache.clear()),
     setPasswordHash: (id, hash) => correct.setPasswordHash(id, hash).finally(() => cache.clear()),
+    update: (id, change, onlyIf) => correct.update(id, change, onlyIf).finally(() => cache.clear()),
     findById: async (id) => {
       const found = cache.get(id) ?? (await correct.findById(id));
       if (found !== null) cache.set(id, copy(found));

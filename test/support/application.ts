@@ -30,7 +30,6 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
   const isGiven = given.users !== undefined || given.sessions !== undefined;
   const deps = {
     ...stores,
-    unitOfWork: isGiven ? separateStores({ ...stores, ...given }) : unitOfWork,
     tokens: plainTokenSigner(),
     ids: sequentialIds(),
     blocklist: null,
@@ -39,6 +38,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     refreshLifetime: 7 * DAY,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
+    unitOfWork: isGiven ? separateStores({ ...stores, ...given }) : (given.unitOfWork ?? unitOfWork),
     clock,
     hasher,
   };

@@ -9,7 +9,7 @@ export const USERNAME_KEY = 'users_username_canonical_key';
 export const EMAIL_KEY = 'users_email_key';
 
 /** The schema is built by the migrations; a test compares it with these entities. Times are epoch milliseconds. */
-export const UserEntity = defineEntity({
+const UserEntity = defineEntity({
   name: 'User',
   tableName: 'users',
   properties: {
@@ -26,7 +26,7 @@ export const UserEntity = defineEntity({
   },
 });
 
-export const SessionEntity = defineEntity({
+const SessionEntity = defineEntity({
   name: 'Session',
   tableName: 'sessions',
   properties: {
@@ -53,9 +53,9 @@ export const SessionEntity = defineEntity({
 });
 
 /** The unique constraint by which refused log-ins of one user and period are counted in one event. */
-export const REFUSALS_KEY = 'events_user_id_refused_from_key';
+const REFUSALS_KEY = 'events_user_id_refused_from_key';
 
-export const EventEntity = defineEntity({
+const EventEntity = defineEntity({
   name: 'Event',
   tableName: 'events',
   uniques: [{ name: REFUSALS_KEY, properties: ['user', 'refusedFrom'] }],
@@ -77,7 +77,7 @@ export const EventEntity = defineEntity({
   },
 });
 
-export const LinkEntity = defineEntity({
+const LinkEntity = defineEntity({
   name: 'Link',
   tableName: 'links',
   properties: {
@@ -97,7 +97,7 @@ export const LinkEntity = defineEntity({
   },
 });
 
-export const MessageEntity = defineEntity({
+const MessageEntity = defineEntity({
   name: 'Message',
   tableName: 'outbox',
   properties: {

@@ -51,6 +51,8 @@ const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise
   );
 };
 
+const keyOf = (session: typeof SESSION | undefined) => ({ id: session?.id, userId: session?.userId });
+
 /** Creates the schema of the first release with one user who is logged in. */
 const fillFirst = async (options: DatabaseOptions): Promise<void> => {
   const orm = await MikroORM.init({ ...(await migratorOptions(options)), logger: () => undefined });
@@ -87,6 +89,10 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       const opened = aSession({ userId: USER.id, ...device });
       await sessions.add(opened);
       expect(await sessions.find(opened)).toStrictEqual(opened);
+
+      const disabled = { ...USER, emailVerifiedAt: 1, disabledAt: 2, updatedAt: 3 };
+      expect(await users.update(USER.id, { emailVerifiedAt: 1, disabledAt: 2, now: 3 })).toStrictEqual(disabled);
+      expect(await users.findById(USER.id)).toStrictEqual(disabled);
     });
 
     it('still serves an instance of the first version while instances are replaced one by one', async () => {
@@ -114,13 +120,13 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       await database.migrate();
       if (after) await insertAsFirst(database.em, after);
       const sessions = mikroOrmSessionRepository(database.em);
-      expect(await sessions.purge(PAST - 1, 1)).toBe(1);
+      expect(await sessions.purge(PAST - 1, 1)).toEqual([keyOf(before)]);
       await database.em.execute('update sessions set expires_at = ? where id = ?', [PAST + 2, refreshed?.id]);
-      expect(await sessions.purge(PAST + 1, 10)).toBe(1);
+      expect(await sessions.purge(PAST + 1, 10)).toEqual([keyOf(after)]);
       expect((await sessions.listByUser(USER.id, 0)).map(({ id }) => id).sort()).toEqual(
         [SESSION.id, refreshed?.id].sort(),
       );
-      expect(await sessions.purge(PAST + 2, 10)).toBe(1);
+      expect(await sessions.purge(PAST + 2, 10)).toEqual([keyOf(refreshed)]);
     });
   });
 

@@ -18,3 +18,12 @@ export const shortUserAgent = (text: string): string | null => {
   const visible = [...text.replace(INVISIBLE, '')].slice(0, USER_AGENT_MAX_LENGTH).join('').trim();
   return visible === '' ? null : visible;
 };
+
+/** A version of a browser or a system, which updates change. */
+const VERSION = /\d+(?:[._]\d+)*/g;
+
+const withoutVersions = (userAgent: string | null): string | null => userAgent?.replace(VERSION, '') ?? null;
+
+/** Whether two log-ins look as if they came from one device: from the same network, with the same browser of any version. */
+export const isSameDevice = (a: Device, b: Device): boolean =>
+  a.address === b.address && withoutVersions(a.userAgent) === withoutVersions(b.userAgent);

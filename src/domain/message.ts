@@ -19,6 +19,10 @@ export const MESSAGE_KINDS = [
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
+/** The notices about an account that can be switched off. */
+export const NOTICES = ['new-device', 'password', 'email', 'replay'] as const;
+export type Notice = (typeof NOTICES)[number];
+
 /** A message that is to be sent. It holds no link: the token of a link is made when the message is sent. */
 export type Message = {
   /** ULID. */

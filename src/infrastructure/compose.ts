@@ -15,6 +15,7 @@ import { samplingFor } from './compose/log-sampling.ts';
 import { countLoginAttempts } from './compose/login-attempts.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import type { Ports } from './compose/ports.ts';
+import { storedRefusals } from './compose/refusals.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { openTokens } from './compose/tokens.ts';
@@ -77,11 +78,15 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     outbox: storage.outbox,
     unitOfWork: storage.unitOfWork,
   };
-  const routes = declareRoutes(useCaseDeps(config, ports, { logger, metrics }), {
+  const refusals = storedRefusals(ports, logger);
+  opened.add(refusals.close);
+  const deps = { ...useCaseDeps(config, ports, { logger, metrics }), onRefused: refusals.count };
+  const routes = declareRoutes(deps, {
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
+    keepsRecords: storage.keepsRecords,
     console:
       config.console === null ? null : consoleFiles(Math.min(config.refreshLifetime, config.refreshCookie.maxAge)),
   });
@@ -107,6 +112,7 @@ const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observer
   accessLifetime: config.accessLifetime,
   refreshLifetime: config.refreshLifetime,
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
+  notices: config.mail === null ? new Set() : config.notices,
   onRefresh: metrics?.observeRefresh,
   onRehashFailed: (error) => logger.warn({ err: error }, 'a password hash could not be renewed'),
 });

@@ -3,7 +3,7 @@ import { type Closing, closing } from './closing.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
-import { purgeSessions } from './database/purge-sessions.ts';
+import { purge } from './database/purge.ts';
 import { addressText } from './http-server/listen-error.ts';
 import { listenForMetrics, probeMetricsAddress } from './http-server/metrics-server.ts';
 import { listen, probeAddress } from './http-server/server.ts';
@@ -46,7 +46,8 @@ const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(w
   }
   const server = await listen(service.http, config);
   const background = new AbortController();
-  const purging = purgeSessions(service.ports, logger, background.signal);
+  const { eventsRetention } = config;
+  const purging = purge({ ...service.ports, eventsRetention }, logger, background.signal);
   opened.add(() => Promise.all([server.close(), purging]));
   const { address } = server;
   logger.info({ address, url: config.baseUrl }, `Tandem is listening on ${addressText(address.address, address.port)}`);

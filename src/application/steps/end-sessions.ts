@@ -20,13 +20,14 @@ export const endSession = async (
   return ended;
 };
 
-/** Ends the sessions of a user. @param exceptId the session that stays open; `null` to end all. */
+/** Ends the sessions of a user. @param exceptId the session that stays open; `null` to end all. @returns how many. */
 export const endSessionsOf = async (
   deps: RecordDeps,
   stores: SessionStores,
   { userId, exceptId }: { readonly userId: string; readonly exceptId: string | null },
   { reason, origin }: Ending,
-): Promise<void> => {
+): Promise<number> => {
   const ended = await stores.sessions.endByUser(userId, exceptId);
   await record(deps, stores, origin, endings(userId, ended, reason));
+  return ended.length;
 };

@@ -13,9 +13,10 @@ import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { deviceAttempt } from '../steps/login-attempt.ts';
+import { type NoticeDeps, noticeOfPassword } from '../steps/notices.ts';
 import { record } from '../steps/record.ts';
 
-export type ChangePasswordDeps = {
+export type ChangePasswordDeps = NoticeDeps & {
   readonly users: UserRepository;
   readonly unitOfWork: UnitOfWork;
   readonly hasher: PasswordHasher;
@@ -77,15 +78,17 @@ type NewPassword = {
 /** @returns false when the stored hash is no longer that of `user`; then nothing was changed. */
 const storePassword = async (
   deps: ChangePasswordDeps,
-  { user: { id, passwordHash: former }, passwordHash, sessionId, origin }: NewPassword,
+  { user, passwordHash, sessionId, origin }: NewPassword,
   cancellation: Cancellation,
 ): Promise<boolean> => {
+  const { id, passwordHash: former } = user;
   const replace = (users: UserRepository, replaces: string, replacement: string) =>
     users.setPasswordHash(id, { passwordHash: replacement, isOfNewPassword: true, now: deps.clock.now(), replaces });
   try {
     return await deps.unitOfWork.run(async (stores) => {
       if (!(await replace(stores.users, former, passwordHash))) return false;
       await record(deps, stores, origin, [{ userId: id, kind: 'password-changed', sessionId }]);
+      await noticeOfPassword(deps, stores, user, origin);
       await endSessionsOf(deps, stores, { userId: id, exceptId: sessionId }, { reason: 'password-changed', origin });
       cancellation.throwIfAborted();
       return true;

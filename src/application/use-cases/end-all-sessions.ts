@@ -11,5 +11,8 @@ export type EndAllSessionsDeps = RecordDeps & { readonly unitOfWork: UnitOfWork 
  */
 export const endAllSessions =
   (deps: EndAllSessionsDeps) =>
-  (userId: string, exceptId: string | null, origin = NO_ORIGIN): Promise<void> =>
-    deps.unitOfWork.run((stores) => endSessionsOf(deps, stores, { userId, exceptId }, { reason: 'all-ended', origin }));
+  async (userId: string, exceptId: string | null, origin = NO_ORIGIN): Promise<void> => {
+    await deps.unitOfWork.run((stores) =>
+      endSessionsOf(deps, stores, { userId, exceptId }, { reason: 'all-ended', origin }),
+    );
+  };

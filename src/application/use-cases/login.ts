@@ -13,10 +13,11 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { endSession } from '../steps/end-sessions.ts';
 import { type LoginSource, loginAttempts } from '../steps/login-attempt.ts';
+import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
 import { rehashIfNeeded } from '../steps/rehash-if-needed.ts';
 
-export type LoginDeps = {
+export type LoginDeps = NoticeDeps & {
   readonly users: UserRepository;
   readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
@@ -30,6 +31,11 @@ export type LoginDeps = {
   readonly refreshLifetime: number;
   /** Called with the error when an outdated hash could not be replaced; the log-in succeeds all the same. */
   readonly onRehashFailed?: ((error: unknown) => void) | undefined;
+  /**
+   * Called when the log-in to an account that exists is refused before a session is opened. Must take no time: it is not called for an
+   * unknown account.
+   */
+  readonly onRefused?: ((userId: string, origin: Origin) => void) | undefined;
 };
 
 type LoginInput = {
@@ -50,24 +56,49 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
 export const login =
   (deps: LoginDeps) =>
   async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { account, password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN } = input;
-    const user = await findByAccount(deps, account);
-    const candidates = await loginAttempts(deps, account, user, source);
-    const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
-    if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-    if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+    const { password, origin = NO_ORIGIN } = input;
+    const found = await findByAccount(deps, input.account);
+    const { user, isOwnDevice } = await assertMayLogIn(deps, found, input).catch((error: unknown) => {
+      if (found !== null && isRefusal(error)) deps.onRefused?.(found.id, origin);
+      throw error;
+    });
 
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
-    await deps.unitOfWork.run((stores) => storeSession(deps, stores, session, { kind: 'logged-in', origin }));
+    await deps.unitOfWork.run(async (stores) => {
+      const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+      await storeSession(deps, stores, session, { kind: 'logged-in', origin });
+      if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
+    });
     const refusal = await refusalSince(deps, current, password);
     if (refusal === null) return opened;
     const { reason, error } = refusal;
     await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
     throw error;
   };
+
+type Admitted = {
+  readonly user: User;
+  /** Whether the device presents a refresh token of the user. */
+  readonly isOwnDevice: boolean;
+};
+
+const assertMayLogIn = async (
+  deps: LoginDeps,
+  user: User | null,
+  { account, password, source = UNKNOWN_SOURCE }: LoginInput,
+): Promise<Admitted> => {
+  const candidates = await loginAttempts(deps, account, user, source);
+  const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
+  if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+  if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+  return { user, isOwnDevice: candidates.some(({ party }) => party.kind === 'device') };
+};
+
+/** Whether the client is at fault. A wrong password that had to wait counts, too: it is an attempt that failed. */
+const isRefusal = (error: unknown): boolean => error instanceof AppError && error.status < 500;
 
 const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);

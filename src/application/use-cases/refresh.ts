@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Rotation } from '../../domain/session.ts';
+import type { Rotation, SessionKey } from '../../domain/session.ts';
 import { type ReplayPolicy, racesSince, type TokenStanding } from '../../domain/token-standing.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
@@ -14,8 +14,9 @@ import { type AssessedToken, assessTokens, keyOf, mostFavorable } from '../steps
 import { endSession } from '../steps/end-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 import { issueTokenPair, type TokenPair } from '../steps/issue-token-pair.ts';
+import { type NoticeDeps, noticeOfReplay } from '../steps/notices.ts';
 
-export type RefreshDeps = {
+export type RefreshDeps = NoticeDeps & {
   readonly users: UserRepository;
   readonly sessions: SessionRepository;
   readonly unitOfWork: UnitOfWork;
@@ -151,12 +152,23 @@ const handleStaleTokens = async (
   }
   if (standing !== 'reused') throw failed(`the session is not refreshed: ${standing}`);
   const reused = assessed.filter((each) => each.standing === 'reused').map((each) => keyOf(each.token));
-  const ending = { reason: 'token-replayed', origin: origin() } as const;
-  await deps.unitOfWork.run(async (stores) => {
-    for (const key of reused) await endSession(deps, stores, key, ending);
-  });
+  await endReused(deps, reused, origin());
   const ids = reused.map(({ id }) => id).join(', ');
   throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
+};
+
+/** Of any number of replays, the first one ends the session and tells the user. */
+const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origin: Origin): Promise<void> => {
+  const ending = { reason: 'token-replayed', origin } as const;
+  await deps.unitOfWork.run(async (stores) => {
+    const told = new Set<string>();
+    for (const key of reused) {
+      const ended = await endSession(deps, stores, key, ending);
+      if (!ended || told.has(key.userId)) continue;
+      told.add(key.userId);
+      await noticeOfReplay(deps, stores, key.userId, origin);
+    }
+  });
 };
 
 /** The sessions of a disabled account are ended; this one was opened at the same time. */

@@ -3,6 +3,7 @@ import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
+import { eventRoutes } from '../../adapters/http/routes/events.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
 import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
@@ -16,6 +17,7 @@ import { type ChangePasswordDeps, changePassword } from '../../application/use-c
 import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
 import { endOwnSession } from '../../application/use-cases/end-own-session.ts';
 import { getCurrentUser } from '../../application/use-cases/get-current-user.ts';
+import { type ListEventsDeps, listEvents } from '../../application/use-cases/list-events.ts';
 import { listSessions } from '../../application/use-cases/list-sessions.ts';
 import { type LoginDeps, login } from '../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
@@ -29,13 +31,16 @@ export type UseCaseDeps = { readonly sessions: SessionRepository } & RegisterDep
   LoginDeps &
   RefreshDeps &
   LogoutDeps &
-  ChangePasswordDeps;
+  ChangePasswordDeps &
+  ListEventsDeps;
 
 type RoutesOptions = {
   readonly refreshCookie: Parameters<typeof refreshCookie>[0];
   readonly baseUrl: string;
   readonly checks: readonly Check[];
   readonly keySet: PublicJwks;
+  /** Whether there is a place for events, links and messages: without it, the routes that need one are not declared. */
+  readonly keepsRecords: boolean;
   /** `null`: there is no console. */
   readonly console: ConsoleFiles | null;
 };
@@ -43,7 +48,7 @@ type RoutesOptions = {
 /** Every route of the service, over the use cases. */
 export const declareRoutes = (
   deps: UseCaseDeps,
-  { refreshCookie: cookie, baseUrl, checks, keySet, console: page }: RoutesOptions,
+  { refreshCookie: cookie, baseUrl, checks, keySet, keepsRecords, console: page }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const routes: Route[] = [
@@ -57,6 +62,7 @@ export const declareRoutes = (
       endAllSessions: endAllSessions(deps),
     }),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
+    ...(keepsRecords ? eventRoutes({ listEvents: listEvents(deps) }) : []),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModule()),

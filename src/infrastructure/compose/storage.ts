@@ -1,11 +1,13 @@
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/health.ts';
 import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { auditedUnitOfWork } from '../../adapters/unit-of-work/audited.ts';
 import { NO_RECORDS } from '../../adapters/unit-of-work/no-records.ts';
 import { separateStores, withSessionsElsewhere } from '../../adapters/unit-of-work/separate.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
+import { auditLog } from '../logging/audit-log.ts';
 import type { OpenStorage } from '../storages/storage.ts';
 import { storageOf } from '../storages/storages.ts';
 import type { OwnPorts } from './own-parts.ts';
@@ -22,7 +24,13 @@ type Storage = Stores &
 
 type StorageConfig = Pick<
   Config,
-  'database' | 'databaseWarnings' | 'migrateOnStart' | 'sessionStore' | 'redisUrls' | 'requestTimeout'
+  | 'database'
+  | 'databaseWarnings'
+  | 'migrateOnStart'
+  | 'sessionStore'
+  | 'redisUrls'
+  | 'requestTimeout'
+  | 'auditAccountNames'
 >;
 
 /**
@@ -34,8 +42,10 @@ export const openStorage = async (config: StorageConfig, logger: Logger, own: Ow
   const database = await openDatabase(config, logger, own);
   try {
     const store = await openSessions(config, database, logger, own);
+    const audited = (unitOfWork: UnitOfWork) =>
+      auditedUnitOfWork(unitOfWork, { audit: auditLog(logger), withNames: config.auditAccountNames });
     return {
-      ...joined(config, database, store.sessions, own),
+      ...joined(config, database, { sessions: store.sessions, audited }, own),
       checks: [...database.checks, ...store.checks],
       connections: database.connections,
       close: async () => {
@@ -49,18 +59,28 @@ export const openStorage = async (config: StorageConfig, logger: Logger, own: Ow
   }
 };
 
+type Joining = {
+  readonly sessions: SessionRepository;
+  readonly audited: (unitOfWork: UnitOfWork) => UnitOfWork;
+};
+
 /** The stores, and how they are changed together. */
-const joined = (config: StorageConfig, database: OpenStorage, sessions: SessionRepository, own: OwnPorts) => {
+const joined = (config: StorageConfig, database: OpenStorage, { sessions, audited }: Joining, own: OwnPorts) => {
   const users = own.users ?? database.users;
   const { events, links, outbox } = { ...(own.users === undefined ? database : NO_RECORDS), ...own };
   const stores: Stores = { users, sessions, events, links, outbox };
   const keepsRecords = own.users === undefined || own.unitOfWork !== undefined;
-  return { ...stores, keepsRecords, unitOfWork: own.unitOfWork ?? unitOfWorkOf(config, database, stores, own) };
+  return { ...stores, keepsRecords, unitOfWork: unitOfWorkOf(config, database, { stores, audited }, own) };
 };
 
-const unitOfWorkOf = (config: StorageConfig, database: OpenStorage, stores: Stores, own: OwnPorts): UnitOfWork => {
-  if (own.users !== undefined) return separateStores(stores);
-  return isInDatabase(config, own) ? database.unitOfWork : withSessionsElsewhere(database.unitOfWork, stores.sessions);
+type Stored = Pick<Joining, 'audited'> & { readonly stores: Stores };
+
+/** What is in the database is kept, and audited, before the endings of sessions elsewhere are repeated. */
+const unitOfWorkOf = (config: StorageConfig, database: OpenStorage, { stores, audited }: Stored, own: OwnPorts) => {
+  if (own.unitOfWork !== undefined) return audited(own.unitOfWork);
+  if (own.users !== undefined) return audited(separateStores(stores));
+  const inDatabase = audited(database.unitOfWork);
+  return isInDatabase(config, own) ? inDatabase : withSessionsElsewhere(inDatabase, stores.sessions);
 };
 
 const openSessions = (config: StorageConfig, { sessionsWithin }: OpenStorage, logger: Logger, own: OwnPorts) => {

@@ -1,4 +1,5 @@
-import { LOCAL_SENDER, type Notice } from './account-variables.ts';
+import type { Notice } from '../../domain/message.ts';
+import { LOCAL_SENDER } from './account-variables.ts';
 import { hostOf, isFar } from './hosts.ts';
 import type { Values } from './values.ts';
 

@@ -1,14 +1,11 @@
 import * as v from 'valibot';
+import { NOTICES } from '../../domain/message.ts';
 import { DAY } from './duration.ts';
 import * as form from './schemas.ts';
 import type { Variable } from './variable.ts';
 
 /** The default sender outside production. */
 export const LOCAL_SENDER = 'Tandem <tandem@localhost>';
-
-/** The notices that users get about their accounts. */
-const NOTICES = ['new-device', 'password', 'email', 'replay'] as const;
-export type Notice = (typeof NOTICES)[number];
 
 /** Settings of mail, of links in it, and of what is kept about accounts. */
 export const ACCOUNT_VARIABLES = {

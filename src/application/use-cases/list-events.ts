@@ -1,0 +1,25 @@
+import type { AccountEvent } from '../../domain/event.ts';
+import type { EventRepository } from '../ports/event-repository.ts';
+
+export type ListEventsDeps = { readonly events: EventRepository };
+
+type EventsPage = {
+  readonly events: readonly AccountEvent[];
+  /** What continues the list as `before`; `null` on the last page. */
+  readonly next: string | null;
+};
+
+type Page = {
+  /** The id of the last event of the page before; `null` for the first page. */
+  readonly before: string | null;
+  readonly limit: number;
+};
+
+/** What happened to an account, the latest first. */
+export const listEvents =
+  ({ events }: ListEventsDeps) =>
+  async (userId: string, { before, limit }: Page): Promise<EventsPage> => {
+    const found = await events.list({ userId, before, limit: limit + 1 });
+    const page = found.slice(0, limit);
+    return { events: page, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+  };

@@ -1,0 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type PurgeEventsDeps, purgeEvents } from '../../application/use-cases/purge-events.ts';
+import { type PurgeLinksDeps, purgeLinks } from '../../application/use-cases/purge-links.ts';
+import { type PurgeSessionsDeps, purgeSessions } from '../../application/use-cases/purge-sessions.ts';
+
+type PurgeDeps = PurgeSessionsDeps & PurgeEventsDeps & PurgeLinksDeps;
+
+/** Rows per statement: few, so that a delete does not block a refresh. */
+const BATCH_SIZE = 1000;
+/** Milliseconds between two rounds. */
+const PURGE_INTERVAL_MS = 60_000;
+
+/** Deletes what has expired until `signal` is aborted: sessions, events and links, each on its own, so that none waits for another. */
+export const purge = async (deps: PurgeDeps, logger: Logger, signal: AbortSignal): Promise<void> => {
+  await Promise.all([
+    purgeInBatches(purgeSessions(deps), { failure: 'expired sessions could not be purged', logger, signal }),
+    purgeInBatches(purgeEvents(deps), { failure: 'old events could not be purged', logger, signal }),
+    purgeInBatches(purgeLinks(deps), { failure: 'expired links could not be purged', logger, signal }),
+  ]);
+};
+
+type Purging = {
+  /** Logged when a batch fails; it is tried again at the next interval. */
+  readonly failure: string;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+};
+
+const purgeInBatches = async (
+  purgeBatch: (limit: number) => Promise<number>,
+  { failure, logger, signal }: Purging,
+): Promise<void> => {
+  while (!signal.aborted) {
+    const purged = await purgeBatch(BATCH_SIZE).catch((error: unknown) => {
+      logger.warn({ err: error }, failure);
+      return 0;
+    });
+    if (purged < BATCH_SIZE) await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+};

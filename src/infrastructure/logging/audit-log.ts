@@ -1,0 +1,25 @@
+import type { Logger } from 'pino';
+import type { AuditedEvent } from '../../adapters/unit-of-work/audited.ts';
+
+/** The message of every line about an event of an account. */
+export const AUDIT_MESSAGE = 'account event';
+
+/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
+export const auditLog =
+  (logger: Logger) =>
+  (events: readonly AuditedEvent[]): void => {
+    for (const event of events)
+      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
+  };
+
+/** Without the user agent: the request's own line has it, and anybody can choose it. */
+const lineOf = ({ kind, userId, account, sessionId, reason, count, requestId, address }: AuditedEvent) => ({
+  kind,
+  userId,
+  ...(account !== null && { account }),
+  ...(sessionId !== null && { sessionId }),
+  ...(reason !== null && { reason }),
+  ...(kind === 'login-refused' && { count }),
+  ...(requestId !== null && { requestId }),
+  ...(address !== null && { address }),
+});

@@ -41,17 +41,7 @@ export const accountData = async (stores: Omit<Stores, 'users'>, user: User, now
       userAgent,
       address,
     })),
-    events: events.map(({ id, kind, at, sessionId, reason, count, requestId, userAgent, address }) => ({
-      id,
-      kind,
-      at,
-      sessionId,
-      reason,
-      count,
-      requestId,
-      userAgent,
-      address,
-    })),
+    events,
     links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
     messages: messages.map(({ id, kind, to, email, origin, createdAt }) => ({
       id,
@@ -64,7 +54,8 @@ export const accountData = async (stores: Omit<Stores, 'users'>, user: User, now
   };
 };
 
-const userData = (user: User): AccountData['user'] => ({
+/** A user without the hash of the password. */
+export const userData = (user: User): AccountData['user'] => ({
   id: user.id,
   username: user.username,
   email: user.email,
@@ -75,13 +66,27 @@ const userData = (user: User): AccountData['user'] => ({
   disabledAt: user.disabledAt,
 });
 
-const allEvents = async (events: EventRepository, userId: string): Promise<readonly AccountEvent[]> => {
-  const all: AccountEvent[] = [];
+/** All events of a user, the latest first. */
+export const allEvents = async (events: EventRepository, userId: string): Promise<AccountData['events']> => {
+  const all: Omit<AccountEvent, 'userId'>[] = [];
   let before: string | null = null;
   for (;;) {
     const page: readonly AccountEvent[] = await events.list({ userId, before, limit: PAGE_SIZE });
-    all.push(...page);
+    all.push(...page.map(eventData));
     if (page.length < PAGE_SIZE) return all;
     before = page.at(-1)?.id ?? null;
   }
 };
+
+/** An event without the id of the user. */
+export const eventData = (event: AccountEvent): AccountData['events'][number] => ({
+  id: event.id,
+  kind: event.kind,
+  at: event.at,
+  sessionId: event.sessionId,
+  reason: event.reason,
+  count: event.count,
+  requestId: event.requestId,
+  userAgent: event.userAgent,
+  address: event.address,
+});

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type Config, parseConfig } from '../config.ts';
 import { serve } from '../serve.ts';
@@ -42,6 +43,24 @@ const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   process.stdout.write(output, () => process.exit(status));
 };
 
+/** Asks on a terminal alone. Standard output is for the result. */
+const askOnTerminal = async (question: string): Promise<boolean> => {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl+C and Ctrl+D close it without an answer.
+  const closed = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `).catch(() => ''), closed]);
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+};
+
+const manageUsers = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { runUsers } = await import('./users.ts');
+  const { status, output, errors } = await runUsers(args, env, process.stdin.isTTY ? askOnTerminal : null);
+  process.stderr.write(errors);
+  process.stdout.write(output, () => process.exit(status));
+};
+
 /**
  * Runs the command that the first argument names, by default `serve`. Ends the process when it fails.
  * @param env the environment of the process, to which the variables of `.env` are added.
@@ -51,6 +70,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['serve', () => serveUntilSignalled(parseConfig(env))],
     ['migrate', () => migrate(parseConfig(env))],
     ['doctor', () => examine(args, env)],
+    ['users', () => manageUsers(args, env)],
     ['keys', async () => process.stdout.write(await manageKeys(args, env))],
   ]);
   try {

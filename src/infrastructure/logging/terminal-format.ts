@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { printable } from '../printable.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 type Style = Parameters<typeof styleText>[0];
@@ -35,13 +36,13 @@ const requestText = ({ level, method, target, path, status, duration, requestId,
   const slow = LEVEL_STYLES[String(level)];
   const time = `${String(duration)} ms`;
   return [
-    printable(method),
-    printable(target ?? path ?? ''),
+    shown(method),
+    shown(target ?? path ?? ''),
     styleText(statusStyle(Number(status)), String(status)),
     slow === undefined ? time : styleText(slow, `${time} (slow)`),
-    styleText('dim', printable(requestId)),
-    ...(code === undefined ? [] : [printable(code)]),
-    ...(reason === undefined ? [] : [`(${printable(reason)})`]),
+    styleText('dim', shown(requestId)),
+    ...(code === undefined ? [] : [shown(code)]),
+    ...(reason === undefined ? [] : [`(${shown(reason)})`]),
   ].join(' ');
 };
 
@@ -56,9 +57,9 @@ const messageText = (line: Line): string => {
   const label = style === undefined ? [] : [styleText(style, String(level).toUpperCase())];
   const members = Object.entries(line)
     .filter(([name]) => !HIDDEN.has(name))
-    .map(([name, value]) => `${name}=${printable(value)}`);
-  const id = requestId === undefined ? [] : [styleText('dim', printable(requestId))];
-  return [...label, printable(msg), ...members, ...id].join(' ');
+    .map(([name, value]) => `${name}=${shown(value)}`);
+  const id = requestId === undefined ? [] : [styleText('dim', shown(requestId))];
+  return [...label, shown(msg), ...members, ...id].join(' ');
 };
 
 /** A serialized error and its causes. */
@@ -69,7 +70,7 @@ const errorText = (error: unknown): string => {
   const title = message === undefined ? String(type) : `${String(type)}: ${String(message)}`;
   // The stack of a redacted error has frames only.
   const text = String(stack).startsWith(String(type)) ? String(stack) : `${title}\n${String(stack)}`;
-  const indented = text.split('\n').map((each) => `    ${printable(each)}\n`);
+  const indented = text.split('\n').map((each) => `    ${shown(each)}\n`);
   return `${indented.join('')}${errorText(cause)}`;
 };
 
@@ -81,8 +82,4 @@ const timeOf = ({ time }: Line): string => {
   return `${clock}.${digits(date.getMilliseconds(), 3)}`;
 };
 
-/** Without characters that a terminal may take for commands, or that change the order of what it shows. */
-const printable = (value: unknown): string => {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-  return text.replace(/[\p{Cc}\p{Cf}]/gu, '\ufffd');
-};
+const shown = (value: unknown): string => printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

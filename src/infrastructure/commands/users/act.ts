@@ -1,0 +1,60 @@
+import { accountKind } from '../../../domain/account.ts';
+import { isId } from '../../../domain/id.ts';
+import type { User } from '../../../domain/user.ts';
+import type { UserOptions } from './arguments.ts';
+import { CHANGES, type Change, nameOf } from './change.ts';
+import { Failure } from './failure.ts';
+import { type Answer, events, exported, find, show } from './inspect.ts';
+import type { Accounts } from './open-accounts.ts';
+
+/** Asks a question that is answered with yes or no; `null` when nobody can be asked. */
+export type Ask = ((question: string) => Promise<boolean>) | null;
+
+/** Runs one command. @throws Failure, AppError */
+export const act = async (accounts: Accounts, options: UserOptions, ask: Ask): Promise<Answer> => {
+  const user = await findUser(accounts, options.account);
+  const { command } = options;
+  switch (command) {
+    case 'find':
+      return find(user);
+    case 'show':
+      return show(accounts, user);
+    case 'events':
+      return events(accounts, user, options);
+    case 'export':
+      return exported(accounts, user);
+    default:
+      return change(accounts, user, CHANGES[command], options, ask);
+  }
+};
+
+const findUser = async ({ users }: Accounts, account: string): Promise<User> => {
+  const byId = isId(account) ? await users.findById(account) : null;
+  const user =
+    byId ?? (await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account)));
+  if (user === null) throw new Failure(3, 'not-found', 'There is no user with this username, email address or id.');
+  return user;
+};
+
+const change = async (
+  accounts: Accounts,
+  user: User,
+  { intent, isFinal, assertPossible, make }: Change,
+  { command, dryRun, yes }: UserOptions,
+  ask: Ask,
+): Promise<Answer> => {
+  assertPossible?.(user);
+  const live = await accounts.sessions.listByUser(user.id, accounts.clock.now());
+  const intended = intent(nameOf(user), live.length);
+  const about = { command, userId: user.id, dryRun };
+  if (dryRun) return { report: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
+  if (isFinal && !yes) await assertConfirmed(`${intended}?`, ask);
+  const { report, text } = await make(accounts, user);
+  return { report: { ...about, ...report }, text };
+};
+
+const assertConfirmed = async (question: string, ask: Ask): Promise<void> => {
+  if (ask === null)
+    throw new Failure(2, 'not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.');
+  if (!(await ask(question))) throw new Failure(1, 'not-confirmed', 'Nothing was changed.');
+};

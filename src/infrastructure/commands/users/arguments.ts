@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+
+export const USER_COMMANDS = [
+  'find',
+  'show',
+  'events',
+  'disable',
+  'enable',
+  'end-sessions',
+  'reset-link',
+  'delete',
+  'export',
+] as const;
+export type UserCommand = (typeof USER_COMMANDS)[number];
+
+export type UserOptions = {
+  readonly command: UserCommand;
+  /** A username, an email address or an id. */
+  readonly account: string;
+  readonly json: boolean;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  /** Epoch milliseconds. */
+  readonly since: number | null;
+  readonly until: number | null;
+};
+
+const CHANGING: ReadonlySet<string> = new Set(['disable', 'enable', 'end-sessions', 'reset-link', 'delete']);
+
+/** @returns `null` when help is asked for. @throws Error that says what is wrong with the arguments. */
+export const readArguments = (args: readonly string[]): UserOptions | null => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: {
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      yes: { type: 'boolean', default: false },
+      since: { type: 'string' },
+      until: { type: 'string' },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) return null;
+  const [name = '', account = '', ...more] = positionals;
+  const command = USER_COMMANDS.find((each) => each === name);
+  if (command === undefined) throw new Error('Unknown command of users.');
+  if (account.trim() === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
+  if (values['dry-run'] && !CHANGING.has(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
+  if (values.yes && !CHANGING.has(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
+  const { since, until } = values;
+  if (command !== 'events' && (since ?? until) !== undefined) throw new Error('Only events has --since and --until.');
+  return {
+    command,
+    account: account.trim(),
+    json: values.json,
+    dryRun: values['dry-run'],
+    yes: values.yes,
+    since: since === undefined ? null : timeOf('--since', since),
+    until: until === undefined ? null : timeOf('--until', until),
+  };
+};
+
+const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
+
+/** A time without a zone is in UTC, as those in the log and in the tables. */
+const timeOf = (option: string, text: string): number => {
+  const match = TIME.exec(text);
+  const isWithoutZone = text.includes('T') && match?.groups?.zone === undefined;
+  const time = Date.parse(isWithoutZone ? `${text}Z` : text);
+  if (match === null || Number.isNaN(time))
+    throw new Error(`${option} needs a time such as 2026-11-22T10:02, in UTC, or 2026-11-22T11:02+01:00.`);
+  return time;
+};

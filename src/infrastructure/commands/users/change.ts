@@ -1,0 +1,90 @@
+import { deleteAccountAsOperator } from '../../../application/use-cases/delete-account-as-operator.ts';
+import { disableAccount } from '../../../application/use-cases/disable-account.ts';
+import { enableAccount } from '../../../application/use-cases/enable-account.ts';
+import { endSessionsAsOperator } from '../../../application/use-cases/end-sessions-as-operator.ts';
+import { makeResetLink } from '../../../application/use-cases/make-reset-link.ts';
+import { NO_ORIGIN } from '../../../domain/event.ts';
+import type { User } from '../../../domain/user.ts';
+import { printable } from '../../printable.ts';
+import { Failure } from './failure.ts';
+import type { Answer } from './inspect.ts';
+import type { Accounts } from './open-accounts.ts';
+
+/** A command that changes an account. Its `report` has what it did; with `--dry-run`, it is not called. */
+export type Change = {
+  /** What it is going to do. @param live how many sessions the user has. */
+  readonly intent: (name: string, live: number) => string;
+  /** Whether it cannot be undone, so that it has to be confirmed. */
+  readonly isFinal: boolean;
+  /** @throws Failure */
+  readonly assertPossible?: (user: User) => void;
+  readonly make: (accounts: Accounts, user: User) => Promise<Answer>;
+};
+
+export const nameOf = ({ username, email, id }: User): string => printable(`${username} <${email}> (${id})`);
+
+const sessions = (count: number): string => (count === 1 ? '1 session' : `${count} sessions`);
+
+const disable: Change = {
+  intent: (name, live) => `Disable ${name} and end ${sessions(live)}`,
+  isFinal: true,
+  async make(accounts, user) {
+    const { changed, endedSessions } = await disableAccount(accounts)(user.id, NO_ORIGIN);
+    const text = `${nameOf(user)} is ${changed ? 'disabled' : 'disabled already'}; ${sessions(endedSessions)} ended.\n`;
+    return { report: { changed, endedSessions }, text };
+  },
+};
+
+const enable: Change = {
+  intent: (name) => `Enable ${name}`,
+  isFinal: false,
+  async make(accounts, user) {
+    const changed = await enableAccount(accounts)(user.id, NO_ORIGIN);
+    return { report: { changed }, text: `${nameOf(user)} is ${changed ? 'enabled' : 'enabled already'}.\n` };
+  },
+};
+
+const endSessions: Change = {
+  intent: (name, live) => `End ${sessions(live)} of ${name}`,
+  isFinal: true,
+  async make(accounts, user) {
+    const endedSessions = await endSessionsAsOperator(accounts)(user.id, NO_ORIGIN);
+    const report = { changed: endedSessions > 0, endedSessions };
+    return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
+  },
+};
+
+const resetLink: Change = {
+  intent: (name) =>
+    `Make a link that sets a new password for ${name}, and end the validity of one that was sent before`,
+  isFinal: false,
+  assertPossible({ disabledAt }) {
+    if (disabledAt !== null)
+      throw new Failure(1, 'disabled', 'The account is disabled: a link would not work. Enable it first.');
+  },
+  async make(accounts, user) {
+    const { token, expiresAt } = await makeResetLink(accounts)(user, NO_ORIGIN);
+    const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
+    const until = new Date(expiresAt).toISOString();
+    const text = `${url}\nWhoever opens it before ${until} can set a new password for ${nameOf(user)}, once.\n`;
+    return { report: { changed: true, url, expiresAt }, text };
+  },
+};
+
+const remove: Change = {
+  intent: (name, live) => `Delete ${name} with ${sessions(live)} and everything that is stored about them`,
+  isFinal: true,
+  async make(accounts, user) {
+    const changed = await deleteAccountAsOperator(accounts)(user.id, NO_ORIGIN);
+    if (!changed) throw new Failure(3, 'not-found', 'The account was deleted in the meantime.');
+    return { report: { changed }, text: `${nameOf(user)} is deleted.\n` };
+  },
+};
+
+export const CHANGES = {
+  disable,
+  enable,
+  'end-sessions': endSessions,
+  'reset-link': resetLink,
+  delete: remove,
+} as const;

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { systemClock } from '../../../adapters/clock/system.ts';
+import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
+import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
+import { openStorage } from '../../compose/storage.ts';
+import type { Config } from '../../config.ts';
+import { lockHolder } from '../../data-dir/data-dir-lock.ts';
+import { createLogger } from '../../logging/logger.ts';
+import { VERSION } from '../../version.ts';
+import { Failure } from './failure.ts';
+
+export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
+
+const STANDARD_ERROR = 2;
+
+/**
+ * Opens the stores of the configuration, beside running instances of the service. Lines of the audit log go to standard error.
+ * @throws Failure, or Error that names the setting at fault
+ */
+export const openAccounts = async (config: Config) => {
+  assertPresent(config);
+  const { logLevel: level, environment } = config;
+  const destination = pino.destination(STANDARD_ERROR);
+  const logger = createLogger({ level, environment, version: VERSION, destination }, () => ({}));
+  // Changes of the schema are the service's, or of `npm run migrate`.
+  const storage = await openStorage({ ...config, migrateOnStart: false, databaseWarnings: [] }, logger, {});
+  const { users, sessions, events, links, outbox, unitOfWork, close } = storage;
+  const clock = systemClock;
+  const { passwordResetLifetime, accountPagesUrl } = config;
+  const settings = { passwordResetLifetime, accountPagesUrl };
+  const ports = { unitOfWork, clock, ids: ulidGenerator(clock), linkTokens: randomLinkTokens() };
+  return { users, sessions, events, links, outbox, ...ports, ...settings, close };
+};
+
+/** @throws Failure when there is no database, or it belongs to another process. */
+const assertPresent = ({ database, dataDir }: Config): void => {
+  if (database.kind === 'memory')
+    throw new Failure(
+      1,
+      'no-database',
+      'DATABASE_URL is memory: what the service keeps there, no other process can see.',
+    );
+  if (database.kind !== 'embedded') return;
+  const holder = lockHolder(dataDir);
+  if (holder !== null)
+    throw new Failure(
+      1,
+      'database-in-use',
+      `Process ${holder}, probably the service, holds the embedded database in DATA_DIR (${dataDir}). Stop it first. On PostgreSQL, this command works beside the service.`,
+    );
+  if (!existsSync(join(dataDir, 'database', 'PG_VERSION')))
+    throw new Failure(
+      1,
+      'no-database',
+      `There is no embedded database in DATA_DIR (${dataDir}), and DATABASE_URL is unset.`,
+    );
+};

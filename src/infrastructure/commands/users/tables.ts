@@ -1,0 +1,88 @@
+import type { AccountData } from '../../../application/steps/account-data.ts';
+import { printable } from '../../printable.ts';
+
+type Cell = string | number | null;
+type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
+
+/** A table for people: a line of titles, and a line for each row. */
+const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => {
+  const titles = Object.keys(columns);
+  const cells = rows.map((row) => Object.values(columns).map((cell) => printable(String(cell(row) ?? '–'))));
+  const widths = titles.map((title, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
+  const lines = [titles, ...cells].map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+};
+
+/** UTC, as in the log. */
+const time = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString();
+
+type Shown = AccountData['user'];
+
+const stateOf = ({ disabledAt }: Shown): string => (disabledAt === null ? 'enabled' : `disabled ${time(disabledAt)}`);
+
+export const usersTable = (users: readonly Shown[]): string =>
+  table(users, {
+    ID: ({ id }) => id,
+    USERNAME: ({ username }) => username,
+    EMAIL: ({ email }) => email,
+    REGISTERED: ({ createdAt }) => time(createdAt),
+    STATE: stateOf,
+  });
+
+export const eventsTable = (events: AccountData['events']): string =>
+  events.length === 0
+    ? 'No events.\n'
+    : table(events, {
+        TIME: ({ at }) => time(at),
+        EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
+        REASON: ({ reason }) => reason,
+        SESSION: ({ sessionId }) => sessionId,
+        ADDRESS: ({ address }) => address,
+        REQUEST: ({ requestId }) => requestId,
+        DEVICE: ({ userAgent }) => userAgent,
+      });
+
+/** Everything but the events. */
+export const accountText = ({ user, sessions, links, messages }: Omit<AccountData, 'events'>): string =>
+  [
+    table(Object.entries(fieldsOf(user)), { FIELD: ([name]) => name, VALUE: ([, value]) => value }),
+    sessions.length === 0
+      ? 'No sessions.\n'
+      : table(sessions, {
+          SESSION: ({ id }) => id,
+          OPENED: ({ createdAt }) => time(createdAt),
+          'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
+          ADDRESS: ({ address }) => address,
+          DEVICE: ({ userAgent }) => userAgent,
+        }),
+    ...(links.length === 0
+      ? []
+      : [
+          table(links, {
+            LINK: ({ purpose }) => purpose,
+            EMAIL: ({ email }) => email,
+            EXPIRES: ({ expiresAt }) => time(expiresAt),
+          }),
+        ]),
+    ...(messages.length === 0
+      ? []
+      : [
+          table(messages, {
+            'WAITING MAIL': ({ kind }) => kind,
+            TO: ({ to }) => to,
+            SINCE: ({ createdAt }) => time(createdAt),
+          }),
+        ]),
+  ].join('\n');
+
+const fieldsOf = (user: Shown): Record<string, string | null> => ({
+  id: user.id,
+  username: user.username,
+  email: user.email,
+  state: stateOf(user),
+  registered: time(user.createdAt),
+  updated: time(user.updatedAt),
+  'password changed': user.passwordChangedAt === 0 ? null : time(user.passwordChangedAt),
+  'email verified': time(user.emailVerifiedAt),
+});

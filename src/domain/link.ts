@@ -22,3 +22,29 @@ export type Link = {
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 };
+
+/** How long the change of an email address can be undone. Milliseconds. */
+export const UNDO_LIFETIME = 7 * 86_400_000;
+
+/** What was sent to an account because somebody asked for it who was not logged in. */
+export type LinksAsked = {
+  /** Links within the last `LINK_SPACING`. */
+  readonly lately: number;
+  /** Links within the last `LINKS_PERIOD`. */
+  readonly inPeriod: number;
+  /** Whether one of them can still be used. */
+  readonly hasLive: boolean;
+};
+
+/** Milliseconds. A newer link replaces the older: whoever asks all the time must not replace the link that the owner is about to use. */
+export const LINK_SPACING = 5 * 60_000;
+/** Milliseconds. */
+export const LINKS_PERIOD = 3_600_000;
+export const LINKS_PER_PERIOD = 5;
+
+/**
+ * Whether one more link may be sent that somebody asks for who is not logged in. The owner is never left without one: after
+ * `LINKS_PER_PERIOD` links the next one is sent when none is live any more.
+ */
+export const mayAskForLink = ({ lately, inPeriod, hasLive }: LinksAsked): boolean =>
+  lately === 0 && (inPeriod < LINKS_PER_PERIOD || !hasLive);

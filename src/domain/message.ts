@@ -2,6 +2,7 @@ import type { Origin } from './event.ts';
 
 /** What was asked for an address by somebody who is not logged in: whether it has an account is looked up when it is sent. */
 export const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
+export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** What can be told by email. */
 export const MESSAGE_KINDS = [
@@ -45,7 +46,10 @@ export type Message = {
 /** What a change says about a message to send. The rest is added when it is recorded. */
 export type Telling = Pick<Message, 'kind' | 'userId' | 'to'> & Partial<Pick<Message, 'email'>>;
 
-export const isRequest = ({ kind }: Pick<Message, 'kind'>): boolean => REQUEST_KINDS.some((each) => each === kind);
+type OfRequest = { readonly kind: RequestKind };
+
+export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): message is Given & OfRequest =>
+  REQUEST_KINDS.some((each) => each === message.kind);
 
 export const newMessage = (
   { kind, userId, to, email = null }: Telling,

@@ -62,6 +62,16 @@ export const emailChanged = (
     prose`It is valid for ${own(durationText(undoFor))}. Afterwards reset your password with "forgot password", since somebody else may know it. That logs out all devices.`,
   ]);
 
+/** The same, while an address from before the former one can still be restored. */
+export const emailChangedAgain = (
+  context: MailContext,
+  { username, newEmail }: { readonly username: string; readonly newEmail: string },
+): MailText =>
+  laidOut(context, `Your email address at ${context.serviceName} was changed`, [
+    prose`The email address of your account "${username}" at ${own(context.serviceName)} was changed to ${masked(newEmail)}. If it was you, you have nothing to do.`,
+    prose`If it was not you, use the link in the message that was sent to the address before this one: it restores that address.`,
+  ]);
+
 /** For the address that an account has again. */
 export const emailChangeUndone = (context: MailContext, { username }: { readonly username: string }): MailText =>
   laidOut(context, `Your email address at ${context.serviceName} was restored`, [

@@ -30,6 +30,13 @@ export const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken):
 });
 
 /**
+ * Attempts on an account are counted from the last change of its password on: after a reset, its owner does not wait for what others
+ * have tried before. Nobody else can cause one.
+ */
+const accountKey = (account: string, user: User | null): string =>
+  `account ${canonicalAccount(account)} ${user?.passwordChangedAt ?? 0}`;
+
+/**
  * What a log-in may be counted as, in order of preference (ADR 0024). A device with a genuine refresh token of this user counts
  * as the user's own, even if its session has ended, but not if the password was changed after the token was issued.
  */
@@ -40,7 +47,7 @@ export const loginAttempts = async (
   { networks, refreshTokens }: LoginSource,
 ): Promise<readonly Attempt[]> => {
   const ofNetwork: Attempt = {
-    key: `account ${canonicalAccount(account)}`,
+    key: accountKey(account, user),
     party: { kind: 'network', names: networks },
   };
   if (user === null) return [ofNetwork];

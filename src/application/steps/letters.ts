@@ -1,0 +1,113 @@
+import { type Link, type LinkPurpose, UNDO_LIFETIME } from '../../domain/link.ts';
+import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
+import type { User } from '../../domain/user.ts';
+import {
+  addressTaken,
+  confirmEmailChange,
+  emailChanged,
+  emailChangeUndone,
+  verifyEmail,
+} from '../mail/address-mails.ts';
+import type { MailContext, MailText } from '../mail/layout.ts';
+import { passwordChanged, passwordReset, passwordWasReset } from '../mail/password-mails.ts';
+import { newDevice, tokenReplayed } from '../mail/session-mails.ts';
+
+/** What letters depend on besides the message and its user. */
+export type LetterSettings = {
+  readonly context: MailContext;
+  /** Milliseconds. */
+  readonly passwordResetLifetime: number;
+  /** Milliseconds. */
+  readonly emailVerificationLifetime: number;
+};
+
+/** A link that a letter needs. */
+export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
+  /** Milliseconds. */
+  readonly lifetime: number;
+};
+
+/** A message before its links are made. */
+export type Letter = {
+  readonly links: readonly WantedLink[];
+  /** @param addressOf the address of a link of this letter. */
+  readonly write: (addressOf: (purpose: LinkPurpose) => string) => MailText;
+};
+
+/** What a message becomes once it is known whose it is. */
+type SentKind = Exclude<MessageKind, RequestKind>;
+export type SentMessage = Message & { readonly kind: SentKind };
+
+type Compose = (message: Message, user: User, settings: LetterSettings, live: readonly Link[]) => Letter | null;
+
+/** @param live the live links of the user. @returns `null` when there is nothing to tell any more. */
+export const letterFor = (
+  message: SentMessage,
+  user: User,
+  settings: LetterSettings,
+  live: readonly Link[],
+): Letter | null => LETTERS[message.kind](message, user, settings, live);
+
+/** A notice tells what happened, to the address that the account had then: an attacker may have changed it since. */
+const notice =
+  (write: (context: MailContext, happened: ReturnType<typeof happenedIn>) => MailText): Compose =>
+  (message, _user, { context }) => ({ links: [], write: () => write(context, happenedIn(message)) });
+
+const happenedIn = ({ createdAt: at, origin: device }: Message) => ({ at, device });
+
+const LETTERS: Readonly<Record<SentKind, Compose>> = {
+  /** Nothing for a disabled account: its owner could not log in with a new password either. */
+  'password-reset': ({ to }, { email, disabledAt }, { context, passwordResetLifetime: validFor }) =>
+    email !== to || disabledAt !== null
+      ? null
+      : {
+          links: [{ purpose: 'password-reset', email: to, lifetime: validFor }],
+          write: (addressOf) => passwordReset(context, { link: addressOf('password-reset'), validFor }),
+        },
+  'email-verification': ({ to }, user, { context, emailVerificationLifetime: validFor }) =>
+    user.email !== to || user.emailVerifiedAt !== null
+      ? null
+      : {
+          links: [
+            { purpose: 'email-verification', email: to, lifetime: validFor },
+            { purpose: 'not-me', email: to, lifetime: validFor },
+          ],
+          write: (addressOf) =>
+            verifyEmail(context, {
+              username: user.username,
+              confirmLink: addressOf('email-verification'),
+              disownLink: addressOf('not-me'),
+              validFor,
+            }),
+        },
+  'address-taken': ({ to }, { email }, { context }) =>
+    email === to ? { links: [], write: () => addressTaken(context) } : null,
+  'email-change': ({ to }, { username, email, disabledAt }, { context, emailVerificationLifetime: validFor }) =>
+    email === to || disabledAt !== null
+      ? null
+      : {
+          links: [{ purpose: 'email-change', email: to, lifetime: validFor }],
+          write: (addressOf) => confirmEmailChange(context, { username, link: addressOf('email-change'), validFor }),
+        },
+  'email-changed': (message, user, { context }, live) => {
+    const { to, email: newEmail } = message;
+    if (user.email === to) return null;
+    const changed = { username: user.username, newEmail: newEmail ?? user.email };
+    // Whoever took an account over would else change the address twice, and so replace the link of its owner.
+    const isUndoable = !live.some(({ purpose, email }) => purpose === 'email-change-undo' && email !== to);
+    if (!isUndoable) return { links: [], write: () => emailChangedAgain(context, changed) };
+    return {
+      links: [{ purpose: 'email-change-undo', email: to, lifetime: UNDO_LIFETIME }],
+      write: (addressOf) =>
+        emailChanged(context, { ...changed, undoLink: addressOf('email-change-undo'), undoFor: UNDO_LIFETIME }),
+    };
+  },
+  'email-change-undone': (_message, { username }, { context }) => ({
+    links: [],
+    write: () => emailChangeUndone(context, { username }),
+  }),
+  'password-changed': notice(passwordChanged),
+  'password-was-reset': notice(passwordWasReset),
+  'new-device': notice(newDevice),
+  'token-replayed': notice(tokenReplayed),
+};

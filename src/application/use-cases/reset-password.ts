@@ -1,0 +1,104 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Link, LinkPurpose } from '../../domain/link.ts';
+import type { MessageKind, Notice } from '../../domain/message.ts';
+import type { User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { LinkRepository } from '../ports/link-repository.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { endSessionsOf } from '../steps/end-sessions.ts';
+import { type RecordDeps, record, tell } from '../steps/record.ts';
+
+export type ResetPasswordDeps = RecordDeps & {
+  readonly users: UserRepository;
+  readonly links: LinkRepository;
+  readonly unitOfWork: UnitOfWork;
+  readonly linkTokens: LinkTokens;
+  readonly hasher: PasswordHasher;
+  /** `null`: common passwords are allowed. */
+  readonly blocklist: PasswordBlocklist | null;
+  /** What users are told by email; nothing without mail. */
+  readonly notices?: ReadonlySet<Notice> | undefined;
+};
+
+type ResetPasswordInput = {
+  /** The token of the link. */
+  readonly token: string;
+  /** Validated against the limits of the domain. */
+  readonly newPassword: string;
+  readonly origin?: Origin;
+};
+
+/**
+ * Sets a new password for whoever has the link that was sent to the address of the account, and ends all sessions of the user. A password
+ * that is refused leaves the link as it is. Passwords are hashed for live links alone.
+ * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const resetPassword =
+  (deps: ResetPasswordDeps) =>
+  async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { token, newPassword, origin = NO_ORIGIN } = input;
+    const tokenHash = deps.linkTokens.hashOf(token);
+    const link = await deps.links.find('password-reset', tokenHash, deps.clock.now());
+    const user = await ownerOf(link, deps.users);
+    assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
+    cancellation.throwIfAborted();
+    const passwordHash = await deps.hasher.hash(newPassword);
+    cancellation.throwIfAborted();
+    await deps.unitOfWork.run(async (stores) => {
+      const taken = await stores.links.take('password-reset', tokenHash, deps.clock.now());
+      await replacePassword(deps, stores, { link: taken, passwordHash, origin });
+      cancellation.throwIfAborted();
+    });
+  };
+
+/** The owner of a link that was sent to the address which the account still has. @throws AppError AUTH_LINK_INVALID */
+const ownerOf = async (link: Link | null, users: UserRepository): Promise<User> => {
+  if (link === null) throw new AppError('AUTH_LINK_INVALID');
+  const user = await users.findById(link.userId);
+  if (user === null || user.email !== link.email) throw outOfDate('the address of the account was changed');
+  if (user.disabledAt !== null) throw outOfDate('the account is disabled');
+  return user;
+};
+
+const outOfDate = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
+
+type Replacement = { readonly link: Link | null; readonly passwordHash: string; readonly origin: Origin };
+
+/** The user is changed first: that locks the user, so that nothing read after it changes before the end of the unit of work. */
+const replacePassword = async (
+  deps: ResetPasswordDeps,
+  stores: Stores,
+  { link, passwordHash, origin }: Replacement,
+): Promise<void> => {
+  if (link === null) throw new AppError('AUTH_LINK_INVALID');
+  const { userId, email } = link;
+  const now = deps.clock.now();
+  await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  await ownerOf(link, stores.users);
+  await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
+  await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
+  await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'password-reset', origin });
+  await removeOutdated(stores, userId);
+  if (!deps.notices?.has('password')) return;
+  await tell(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
+};
+
+/**
+ * What somebody else may have asked for who knew the old password, and what the reset has proved. The link that undoes a change of the
+ * address stays: it belongs to the owner of the former address.
+ */
+const OUTDATED_MESSAGES: readonly MessageKind[] = ['password-reset', 'email-change', 'email-verification'];
+const OUTDATED_LINKS: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];
+
+/** The messages first: one that is being prepared locks itself, and its links are stored once it is free. */
+const removeOutdated = async ({ outbox, links }: Stores, userId: string): Promise<void> => {
+  const waiting = await outbox.listByUser(userId);
+  await outbox.remove(waiting.filter(({ kind }) => OUTDATED_MESSAGES.includes(kind)).map(({ id }) => id));
+  await links.removeOfUser(userId, OUTDATED_LINKS);
+};

@@ -1,0 +1,62 @@
+import { isGivenUp, retryDelay } from '../../domain/delivery.ts';
+import type { Message } from '../../domain/message.ts';
+import type { Mailer } from '../ports/mailer.ts';
+import type { Outbox } from '../ports/outbox.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { type PrepareMailDeps, prepareMail } from '../steps/prepare-mail.ts';
+
+/** What became of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */
+export const ATTEMPT_OUTCOMES = ['sent', 'refused', 'dropped', 'failed', 'given-up'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+export type SendMessagesDeps = PrepareMailDeps & {
+  readonly outbox: Outbox;
+  readonly unitOfWork: UnitOfWork;
+  readonly mailer: Mailer;
+  /** From 0 to 1. */
+  readonly random: () => number;
+  /** Called after each attempt; with the error when it failed. */
+  readonly onAttempt?: ((outcome: AttemptOutcome, message: Message, error?: unknown) => void) | undefined;
+};
+
+/** Milliseconds: several times as long as an attempt may take, so that no other instance claims a message that is being sent. */
+const LEASE = 5 * 60_000;
+
+/**
+ * Begins to send the messages whose time has come, at most `limit`, at least once each: a message is removed when it was sent, and one
+ * whose sender ends before that is sent again.
+ * @returns a promise for each attempt, which never rejects
+ * @throws AppError DB_QUERY_FAILED when no message could be claimed
+ */
+export const sendMessages =
+  (deps: SendMessagesDeps) =>
+  async (limit: number): Promise<readonly Promise<void>[]> => {
+    const now = deps.clock.now();
+    const claimed = await deps.outbox.claim({ now, until: now + LEASE, limit });
+    return claimed.map((message) => attempt(deps, message));
+  };
+
+const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
+  const { outbox, unitOfWork, mailer, onAttempt } = deps;
+  try {
+    const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message));
+    const outcome = mail === null ? 'dropped' : await mailer.send(mail);
+    await outbox.remove([message.id]);
+    onAttempt?.(outcome, message);
+  } catch (error) {
+    await tryAgainLater(deps, message, error);
+  }
+};
+
+const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: unknown): Promise<void> => {
+  const { outbox, clock, random, onAttempt } = deps;
+  const now = clock.now();
+  const outcome = isGivenUp(message, now) ? 'given-up' : 'failed';
+  try {
+    if (outcome === 'given-up') await outbox.remove([message.id]);
+    else await outbox.postpone(message.id, now + retryDelay(message.attempts, random()));
+  } catch {
+    // The store is unavailable. The message is claimed again when its lease ends. The first error matters more.
+  }
+  onAttempt?.(outcome, message, error);
+};

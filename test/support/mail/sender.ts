@@ -1,0 +1,59 @@
+import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
+import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
+import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
+import { requestPasswordReset } from '../../../src/application/use-cases/request-password-reset.ts';
+import { type ResetPasswordDeps, resetPassword } from '../../../src/application/use-cases/reset-password.ts';
+import { type AttemptOutcome, sendMessages } from '../../../src/application/use-cases/send-messages.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import type { LinkPurpose } from '../../../src/domain/link.ts';
+import { newMessage, type Telling } from '../../../src/domain/message.ts';
+import { application, DAY, MINUTE } from '../application.ts';
+
+/** The token of the link of a purpose in a mail. */
+export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): string => {
+  const [, token] = new RegExp(`/${purpose}#token=([A-Za-z0-9_-]+)$`, 'm').exec(text) ?? [];
+  if (token === undefined) throw new Error(`there is no link ${purpose} in: ${text}`);
+  return token;
+};
+
+/** The application with a sender of mail, in memory. `given` overrides what resetting a password needs, and the mailer. */
+export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readonly mailer?: Mailer } = {}) => {
+  const app = application();
+  const mailer = memoryMailer();
+  const linkTokens = randomLinkTokens();
+  const outcomes: AttemptOutcome[] = [];
+  const deps = { ...app, linkTokens, notices: new Set(['password'] as const), ...given };
+  const send = sendMessages({
+    ...deps,
+    mailer: given.mailer ?? mailer,
+    letters: {
+      context: { serviceName: 'auth.example.org' },
+      passwordResetLifetime: 30 * MINUTE,
+      emailVerificationLifetime: DAY,
+    },
+    pagesUrl: 'https://app.example.org/account',
+    random: () => 0,
+    onAttempt: (outcome) => outcomes.push(outcome),
+  });
+  return {
+    ...app,
+    linkTokens,
+    mails: mailer.mails,
+    /** What became of the attempts, in order. */
+    outcomes,
+    send,
+    /** Sends what is due, until nothing is. @returns the mails that were sent by this. */
+    sendAll: async (): Promise<readonly Mail[]> => {
+      const before = mailer.mails.length;
+      for (;;) {
+        const attempts = await send(100);
+        if (attempts.length === 0) return mailer.mails.slice(before);
+        await Promise.all(attempts);
+      }
+    },
+    tell: (telling: Telling) =>
+      app.outbox.add([newMessage(telling, { id: app.ids.next(), at: app.clock.now(), origin: NO_ORIGIN })]),
+    requestPasswordReset: requestPasswordReset(deps),
+    resetPassword: resetPassword(deps),
+  };
+};

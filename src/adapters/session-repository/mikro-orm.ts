@@ -14,6 +14,7 @@ import {
   clockOf,
   endSurplus,
   liveSessions,
+  lockAgainstSessions,
   lockUser,
   mayBeTooMany,
   purgeDue,
@@ -94,6 +95,7 @@ export const mikroOrmSessionRepository = (
       return rows.map(toSession);
     },
     async endByUser(userId, exceptId) {
+      if (tables().isTransaction) await translated(() => lockAgainstSessions(tables(), userId).execute());
       const all = tables().deleteFrom('sessions').where('user_id', '=', userId).returning('id');
       const ended = exceptId === null ? all : all.where('id', '!=', exceptId);
       const rows = await translated(() => ended.execute());

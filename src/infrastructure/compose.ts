@@ -8,11 +8,14 @@ import { randomLinkTokens } from '../adapters/link-tokens/random.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
+import { watchedOutbox, watchedUnitOfWork } from '../adapters/unit-of-work/watched.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { type Closing, closing } from './closing.ts';
 import { consoleFiles } from './compose/console-files.ts';
 import { samplingFor } from './compose/log-sampling.ts';
 import { countLoginAttempts } from './compose/login-attempts.ts';
+import { type MailDelivery, mailDelivery } from './compose/mail-delivery.ts';
+import { openMailer } from './compose/mailer.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import type { Ports } from './compose/ports.ts';
 import { storedRefusals } from './compose/refusals.ts';
@@ -20,6 +23,7 @@ import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { openTokens } from './compose/tokens.ts';
 import type { Config } from './config.ts';
+import { bell } from './mail/bell.ts';
 import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
 import { VERSION } from './version.ts';
 
@@ -29,6 +33,8 @@ export type Service = {
   readonly ports: Ports;
   /** `null` unless METRICS is set. */
   readonly metrics: PrometheusMetrics | null;
+  /** `null` without mail. */
+  readonly mail: MailDelivery | null;
   /** Closes the connections to the database and to Redis. */
   readonly close: () => Promise<void>;
 };
@@ -62,6 +68,8 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
   const { tokens, keySet } = await openTokens(config, overrides);
+  const mailer = storage.keepsRecords ? mailerOf(config, logger, overrides) : null;
+  const added = bell();
   const ports: Ports = {
     tokens,
     hasher,
@@ -71,15 +79,17 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     ids: ulidGenerator(clock),
     linkTokens: randomLinkTokens(),
     ...overrides,
+    mailer,
     users: storage.users,
     sessions: storage.sessions,
     events: storage.events,
     links: storage.links,
-    outbox: storage.outbox,
-    unitOfWork: storage.unitOfWork,
+    outbox: mailer === null ? storage.outbox : watchedOutbox(storage.outbox, added.ring),
+    unitOfWork: mailer === null ? storage.unitOfWork : watchedUnitOfWork(storage.unitOfWork, added.ring),
   };
   const refusals = storedRefusals(ports, logger);
   opened.add(refusals.close);
+  const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, { logger, metrics, bell: added });
   const deps = { ...useCaseDeps(config, ports, { logger, metrics }), onRefused: refusals.count };
   const routes = declareRoutes(deps, {
     refreshCookie: config.refreshCookie,
@@ -97,9 +107,13 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     passwordHashes: hasher.load,
     databaseConnections: storage.connections,
     rateLimits: () => rateLimitMode(redis, http),
+    waitingMail: mail?.waiting ?? null,
   });
-  return { http, routes, ports, metrics, close: opened.closeAll };
+  return { http, routes, ports, metrics, mail, close: opened.closeAll };
 };
+
+const mailerOf = (config: Config, logger: Logger, { mailer }: Partial<Ports>): Ports['mailer'] =>
+  mailer === undefined ? openMailer(config, logger) : mailer;
 
 /** Imported when it is used: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
@@ -111,8 +125,8 @@ const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observer
   ...ports,
   accessLifetime: config.accessLifetime,
   refreshLifetime: config.refreshLifetime,
+  notices: ports.mailer === null ? new Set() : config.notices,
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
-  notices: config.mail === null ? new Set() : config.notices,
   onRefresh: metrics?.observeRefresh,
   onRehashFailed: (error) => logger.warn({ err: error }, 'a password hash could not be renewed'),
 });

@@ -48,7 +48,8 @@ const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(w
   const background = new AbortController();
   const { eventsRetention } = config;
   const purging = purge({ ...service.ports, eventsRetention }, logger, background.signal);
-  opened.add(() => Promise.all([server.close(), purging]));
+  const delivering = service.mail?.deliver(background.signal);
+  opened.add(() => Promise.all([server.close(), purging, delivering]));
   const { address } = server;
   logger.info({ address, url: config.baseUrl }, `Tandem is listening on ${addressText(address.address, address.port)}`);
   let stopping: Promise<void> | undefined;

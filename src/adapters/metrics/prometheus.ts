@@ -6,7 +6,12 @@ export type Readings = {
   /** `null` without a pool: the embedded database has one connection. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
   readonly rateLimits: () => RateLimitMode;
+  /** `null` without mail. */
+  readonly waitingMail: (() => WaitingMail) | null;
 };
+
+/** Messages that wait to be sent, and for how many seconds the oldest of them has. */
+export type WaitingMail = { readonly count: number; readonly seconds: number };
 
 /** Where requests are counted: in this process, in Redis for all instances, or in this process because Redis is unavailable. */
 export type RateLimitMode = (typeof MODES)[number];
@@ -14,6 +19,9 @@ const MODES = ['process', 'shared', 'degraded'] as const;
 
 /** Exported as 0 from the start, so that the first reuse of a token is an increase. */
 const OUTCOMES = ['rotated', 'replayable', 'raced', 'reused', 'ended'] as const;
+
+/** What becomes of a message, or of an attempt to send it. */
+const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 /** Seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
@@ -43,12 +51,20 @@ export const prometheusMetrics = () => {
     registers,
   });
   for (const outcome of OUTCOMES) refreshes.inc({ outcome }, 0);
+  const mail = new Counter({
+    name: 'tandem_mail_attempts_total',
+    help: 'Attempts to send a mail, by outcome.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of MAIL_OUTCOMES) mail.inc({ outcome }, 0);
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
     observeUnreadable: (status: number): void => unreadable.inc({ status }),
     observeRefresh: (outcome: string): void => refreshes.inc({ outcome }),
+    observeMail: (outcome: (typeof MAIL_OUTCOMES)[number]): void => mail.inc({ outcome }),
     watch: (readings: Readings): void => watch(readings, registers),
     contentType: registry.contentType,
     /** In the exposition format. */
@@ -84,6 +100,26 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     registers,
     collect() {
       for (const mode of MODES) this.set({ mode }, readings.rateLimits() === mode ? 1 : 0);
+    },
+  });
+  if (readings.waitingMail !== null) watchMail(readings.waitingMail, registers);
+};
+
+const watchMail = (waiting: () => WaitingMail, registers: Registry[]): void => {
+  new Gauge({
+    name: 'tandem_mail_waiting',
+    help: 'Messages that wait to be sent.',
+    registers,
+    collect() {
+      this.set(waiting().count);
+    },
+  });
+  new Gauge({
+    name: 'tandem_mail_waiting_seconds',
+    help: 'How long the oldest message has been waiting.',
+    registers,
+    collect() {
+      this.set(waiting().seconds);
     },
   });
 };

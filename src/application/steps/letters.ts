@@ -5,6 +5,7 @@ import {
   addressTaken,
   confirmEmailChange,
   emailChanged,
+  emailChangedAgain,
   emailChangeUndone,
   verifyEmail,
 } from '../mail/address-mails.ts';

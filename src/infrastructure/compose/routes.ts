@@ -8,10 +8,13 @@ import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
 import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
 import { pageRoutes } from '../../adapters/http/routes/pages.ts';
+import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
+import type { Mailer } from '../../application/ports/mailer.ts';
+import type { Outbox } from '../../application/ports/outbox.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { type ChangePasswordDeps, changePassword } from '../../application/use-cases/change-password.ts';
 import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
@@ -23,16 +26,24 @@ import { type LoginDeps, login } from '../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../application/use-cases/register.ts';
+import { requestPasswordReset } from '../../application/use-cases/request-password-reset.ts';
+import { type ResetPasswordDeps, resetPassword } from '../../application/use-cases/reset-password.ts';
 import { VERSION } from '../version.ts';
 import { readClientModule } from './client-module.ts';
 
 /** What the use cases need. */
-export type UseCaseDeps = { readonly sessions: SessionRepository } & RegisterDeps &
+export type UseCaseDeps = {
+  readonly sessions: SessionRepository;
+  readonly outbox: Outbox;
+  /** `null`: there are no routes that need mail. */
+  readonly mailer: Mailer | null;
+} & RegisterDeps &
   LoginDeps &
   RefreshDeps &
   LogoutDeps &
   ChangePasswordDeps &
-  ListEventsDeps;
+  ListEventsDeps &
+  ResetPasswordDeps;
 
 type RoutesOptions = {
   readonly refreshCookie: Parameters<typeof refreshCookie>[0];
@@ -63,6 +74,12 @@ export const declareRoutes = (
     }),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
     ...(keepsRecords ? eventRoutes({ listEvents: listEvents(deps) }) : []),
+    ...(deps.mailer === null
+      ? []
+      : passwordResetRoutes({
+          requestPasswordReset: requestPasswordReset(deps),
+          resetPassword: resetPassword(deps),
+        })),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModule()),

@@ -20,6 +20,9 @@ import {
 const atLeast = (length: number) => `must have at least ${length} character${length === 1 ? '' : 's'}`;
 const atMost = (length: number) => `must have at most ${length} characters`;
 
+/** More than the 43 characters that a token has. */
+const LINK_TOKEN_MAX = 100;
+
 const Username = v.pipe(
   v.string(),
   v.minLength(USERNAME_MIN_LENGTH, atLeast(USERNAME_MIN_LENGTH)),
@@ -82,6 +85,16 @@ export const ChangePasswordBody = v.pipe(
     newPassword: NewPassword,
   }),
   v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
+);
+
+export const PasswordResetBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
+
+/** The token of a link: one of another form is simply not found. */
+const LinkToken = v.pipe(v.string(), v.minLength(1, atLeast(1)), v.maxLength(LINK_TOKEN_MAX, atMost(LINK_TOKEN_MAX)));
+
+export const ConfirmPasswordResetBody = v.pipe(
+  v.object({ token: LinkToken, newPassword: NewPassword }),
+  v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
 );
 
 export const Id = v.pipe(

@@ -1,0 +1,26 @@
+import type { Outbox } from '../../application/ports/outbox.ts';
+import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
+
+/** @param onAdded called when messages were added, so that they are sent at once. */
+export const watchedOutbox = (outbox: Outbox, onAdded: () => void): Outbox => ({
+  ...outbox,
+  async add(messages) {
+    await outbox.add(messages);
+    if (messages.length > 0) onAdded();
+  },
+});
+
+/** Messages of a unit of work are there when it has ended. */
+export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: () => void): UnitOfWork => ({
+  async run(work) {
+    let isAdded = false;
+    const noteAdded = () => {
+      isAdded = true;
+    };
+    const result = await unitOfWork.run((stores) =>
+      work({ ...stores, outbox: watchedOutbox(stores.outbox, noteAdded) }),
+    );
+    if (isAdded) onAdded();
+    return result;
+  },
+});

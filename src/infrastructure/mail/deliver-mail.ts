@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { sendMessages } from '../../application/use-cases/send-messages.ts';
+import type { Bell } from './bell.ts';
+
+/** Messages that are sent at the same time. */
+const CONCURRENCY = 10;
+/** Milliseconds between two looks at the outbox, for messages of other instances and for those that are tried again. */
+const POLL_INTERVAL = 5_000;
+/** Milliseconds that mail in progress has when the service stops. What is not sent by then is sent again after its lease. */
+const GRACE = 5_000;
+
+export type DeliverMailDeps = {
+  readonly send: ReturnType<typeof sendMessages>;
+  /** Is rung when messages were added. */
+  readonly bell: Bell;
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
+  /** Called when nothing more is to be sent for now. Never rejects. */
+  readonly onIdle?: (() => Promise<void>) | undefined;
+};
+
+/** Sends the messages in the outbox until `signal` is aborted. A slow one does not keep the others waiting. */
+export const deliverMail = async (
+  { send, bell, logger, onIdle }: DeliverMailDeps,
+  signal: AbortSignal,
+  { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
+): Promise<void> => {
+  const inProgress = new Set<Promise<void>>();
+  const begin = async (): Promise<number> => {
+    const attempts = await send(CONCURRENCY - inProgress.size);
+    for (const attempt of attempts) {
+      inProgress.add(attempt);
+      attempt.finally(() => {
+        inProgress.delete(attempt);
+        bell.ring();
+      });
+    }
+    return attempts.length;
+  };
+  const beginOrWarn = unlessUnreadable(begin, logger);
+  signal.addEventListener('abort', bell.ring, { once: true });
+  while (!signal.aborted) {
+    const begun = await beginOrWarn();
+    if (begun > 0 && inProgress.size < CONCURRENCY) continue;
+    if (begun === 0) await onIdle?.();
+    await bell.wait(pollInterval);
+  }
+  await Promise.race([Promise.all(inProgress), pause(grace, undefined, { ref: false })]);
+};
+
+/** Logs when the outbox cannot be read, and when it can again. */
+const unlessUnreadable = (begin: () => Promise<number>, logger: DeliverMailDeps['logger']) => {
+  let isReadable = true;
+  return async (): Promise<number> => {
+    try {
+      const begun = await begin();
+      if (!isReadable) logger.info('the outbox can be read again');
+      isReadable = true;
+      return begun;
+    } catch (err) {
+      if (isReadable) logger.warn({ err }, 'the outbox could not be read');
+      isReadable = false;
+      return 0;
+    }
+  };
+};

@@ -12,6 +12,8 @@ export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 /** What can happen to an account. Refreshes that succeed are not among them. */
 export const EVENT_KINDS = [
   'registered',
+  /** Somebody registered with the address of the account: nothing came of it, and the response did not say so. */
+  'registration-refused',
   'logged-in',
   'login-refused',
   'session-ended',

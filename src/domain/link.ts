@@ -23,7 +23,7 @@ export type Link = {
   readonly expiresAt: number;
 };
 
-/** How long the change of an email address can be undone. Milliseconds. */
+/** How long an email address that was given up can be taken back, and belongs to nobody else. Milliseconds: seven days. */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
 /** What was sent to an account because somebody asked for it who was not logged in. */

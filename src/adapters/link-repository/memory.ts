@@ -29,6 +29,10 @@ export const memoryLinkRepository = (journal?: Journal): MemoryLinkRepository =>
       if (link !== null) remove(link);
       return link;
     },
+    listByEmail: async (purpose, email, now) =>
+      [...links.values()]
+        .filter((link) => link.purpose === purpose && link.email === email && now < link.expiresAt)
+        .map((link) => ({ ...link })),
     async removeOfUser(userId, purposes) {
       for (const link of ofUser(userId)) if (purposes.includes(link.purpose)) remove(link);
     },

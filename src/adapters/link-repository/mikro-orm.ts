@@ -46,6 +46,15 @@ export const mikroOrmLinkRepository = (statements: Statements): LinkRepository =
       const row = await translated(() => taken.executeTakeFirst());
       return row === undefined ? null : toLink(row);
     },
+    async listByEmail(purpose, email, now) {
+      const about = tables()
+        .selectFrom('links')
+        .selectAll()
+        .where('email', '=', email)
+        .where('purpose', '=', purpose)
+        .where('expires_at', '>', now);
+      return (await translated(() => about.execute())).map(toLink);
+    },
     async removeOfUser(userId, purposes) {
       if (!isId(userId) || purposes.length === 0) return;
       const removed = tables()

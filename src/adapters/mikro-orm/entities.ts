@@ -91,7 +91,7 @@ const LinkEntity = defineEntity({
         .foreignKeyName('links_user_id_fkey'),
     purpose: p.text().$type<Link['purpose']>().primary(),
     tokenHash: p.text().unique('links_token_hash_key'),
-    email: p.text(),
+    email: p.text().index('links_email_index'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number').index('links_expires_at_index'),
   },

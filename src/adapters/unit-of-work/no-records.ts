@@ -14,6 +14,7 @@ export const NO_RECORDS: Omit<Stores, 'users' | 'sessions'> = {
     put: async () => undefined,
     find: async () => null,
     take: async () => null,
+    listByEmail: async () => [],
     removeOfUser: async () => undefined,
     listByUser: async () => [],
     purge: async () => 0,

@@ -6,6 +6,7 @@ import type { Link, LinkPurpose } from '../../domain/link.ts';
  * - does not find one by the token of another purpose
  * - replaces the link of the same user and purpose
  * - takes a link once, also when many take it at the same time
+ * - finds the live links of a purpose that are about an address
  * - neither finds nor takes a link that has expired
  * - removes the links of a user, or those of some purposes
  * - purges expired links, and only those
@@ -17,6 +18,8 @@ export interface LinkRepository {
   find(purpose: LinkPurpose, tokenHash: string, now: number): Promise<Link | null>;
   /** Removes a live link and returns it; `null` when there is none. Of several callers, one gets it. */
   take(purpose: LinkPurpose, tokenHash: string, now: number): Promise<Link | null>;
+  /** The live links of all users about an address, in canonical form. */
+  listByEmail(purpose: LinkPurpose, email: string, now: number): Promise<Link[]>;
   removeOfUser(userId: string, purposes: readonly LinkPurpose[]): Promise<void>;
   /** The live links of a user. */
   listByUser(userId: string, now: number): Promise<Link[]>;

@@ -23,11 +23,19 @@ export type AccountData = {
 
 const PAGE_SIZE = 1_000;
 
-/** Lists the fields that are given out, so that a new field is private by default. */
-export const accountData = async (stores: Omit<Stores, 'users'>, user: User, now: number): Promise<AccountData> => {
+/**
+ * Lists the fields that are given out, so that a new field is private by default.
+ * @param maxEvents the latest events, at most this many.
+ */
+export const accountData = async (
+  stores: Omit<Stores, 'users'>,
+  user: User,
+  now: number,
+  maxEvents = Number.POSITIVE_INFINITY,
+): Promise<AccountData> => {
   const [sessions, events, links, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
-    allEvents(stores.events, user.id),
+    latestEvents(stores.events, user.id, maxEvents),
     stores.links.listByUser(user.id, now),
     stores.outbox.listByUser(user.id),
   ]);
@@ -66,14 +74,19 @@ export const userData = (user: User): AccountData['user'] => ({
   disabledAt: user.disabledAt,
 });
 
-/** All events of a user, the latest first. */
-export const allEvents = async (events: EventRepository, userId: string): Promise<AccountData['events']> => {
-  const all: Omit<AccountEvent, 'userId'>[] = [];
+/** The latest events of a user, the latest first. @param limit at most this many. */
+export const latestEvents = async (
+  events: EventRepository,
+  userId: string,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<AccountData['events']> => {
+  const found: Omit<AccountEvent, 'userId'>[] = [];
   let before: string | null = null;
   for (;;) {
-    const page: readonly AccountEvent[] = await events.list({ userId, before, limit: PAGE_SIZE });
-    all.push(...page.map(eventData));
-    if (page.length < PAGE_SIZE) return all;
+    const size = Math.min(PAGE_SIZE, limit - found.length);
+    const page: readonly AccountEvent[] = await events.list({ userId, before, limit: size });
+    found.push(...page.map(eventData));
+    if (page.length < size || found.length >= limit) return found;
     before = page.at(-1)?.id ?? null;
   }
 };

@@ -7,6 +7,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
@@ -19,6 +20,7 @@ import { rehashIfNeeded } from '../steps/rehash-if-needed.ts';
 
 export type LoginDeps = NoticeDeps & {
   readonly users: UserRepository;
+  readonly sessions: SessionRepository;
   readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
   readonly hasher: PasswordHasher;
@@ -29,6 +31,8 @@ export type LoginDeps = NoticeDeps & {
   readonly accessLifetime: number;
   /** Milliseconds. */
   readonly refreshLifetime: number;
+  /** `required` refuses a user whose address is not proven. Default: off. */
+  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   /** Called with the error when an outdated hash could not be replaced; the log-in succeeds all the same. */
   readonly onRehashFailed?: ((error: unknown) => void) | undefined;
   /**
@@ -51,7 +55,7 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
 /**
  * Opens a session for a user who knows the password. A password is compared for an unknown account too, so that the response
  * time does not show whether the account exists.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login =
   (deps: LoginDeps) =>
@@ -67,17 +71,33 @@ export const login =
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
-    await deps.unitOfWork.run(async (stores) => {
+    const opening = deps.unitOfWork.run(async (stores) => {
       const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
       await storeSession(deps, stores, session, { kind: 'logged-in', origin });
       if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
     });
+    await opening.catch(async (error: unknown) => {
+      // A database refuses the session of a user who was deleted meanwhile.
+      throw (await isDeleted(deps, user)) ? wrongSince('the user was deleted') : error;
+    });
     const refusal = await refusalSince(deps, current, password);
     if (refusal === null) return opened;
     const { reason, error } = refusal;
-    await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
+    // A session in a store of its own outlives its user, and nothing can be recorded about a user who does not exist.
+    if (reason === null) await deps.sessions.end(session);
+    else await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
     throw error;
   };
+
+/** @returns false as well when the store does not respond. */
+const isDeleted = ({ users }: LoginDeps, { id }: User): Promise<boolean> =>
+  users.findById(id).then(
+    (stored) => stored === null,
+    () => false,
+  );
+
+const wrongSince = (what: string): AppError =>
+  new AppError('AUTH_CREDENTIALS_INVALID', { reason: `${what} during the log-in` });
 
 type Admitted = {
   readonly user: User;
@@ -94,6 +114,8 @@ const assertMayLogIn = async (
   const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+  const isUnproven = user.emailVerifiedAt === null;
+  if (isUnproven && deps.emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
   return { user, isOwnDevice: candidates.some(({ party }) => party.kind === 'device') };
 };
 
@@ -103,7 +125,11 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && erro
 const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
-type Refusal = { readonly reason: SessionEnding; readonly error: AppError };
+type Refusal = {
+  /** Why the session ends; `null` when there is no user any more. */
+  readonly reason: SessionEnding | null;
+  readonly error: AppError;
+};
 
 /**
  * Why the log-in would be refused now; `null` when it would not. Checked after the session is stored: a change of the password or an
@@ -115,12 +141,9 @@ const refusalSince = async (
   password: string,
 ): Promise<Refusal | null> => {
   const stored = await users.findById(id);
-  if (stored !== null && stored.disabledAt !== null) {
-    return { reason: 'operator', error: new AppError('AUTH_ACCOUNT_DISABLED') };
-  }
-  const isPassword =
-    stored !== null && (stored.passwordHash === passwordHash || (await hasher.verify(password, stored.passwordHash)));
+  if (stored === null) return { reason: null, error: wrongSince('the user was deleted') };
+  if (stored.disabledAt !== null) return { reason: 'operator', error: new AppError('AUTH_ACCOUNT_DISABLED') };
+  const isPassword = stored.passwordHash === passwordHash || (await hasher.verify(password, stored.passwordHash));
   if (isPassword) return null;
-  const reason = 'the password was changed during the log-in';
-  return { reason: 'password-changed', error: new AppError('AUTH_CREDENTIALS_INVALID', { reason }) };
+  return { reason: 'password-changed', error: wrongSince('the password was changed') };
 };

@@ -10,7 +10,9 @@ import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { assertNotHeld } from '../steps/held-addresses.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { tell } from '../steps/record.ts';
 
 export type RegisterDeps = {
   readonly users: UserRepository;
@@ -25,10 +27,12 @@ export type RegisterDeps = {
   readonly accessLifetime: number;
   /** Milliseconds. */
   readonly refreshLifetime: number;
+  /** Whether users prove their email addresses. Default: off. */
+  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
 };
 
 /** Validated against the limits of the domain. */
-type RegisterInput = {
+export type RegisterInput = {
   readonly username: string;
   readonly email: string;
   readonly password: string;
@@ -36,14 +40,14 @@ type RegisterInput = {
 };
 
 /**
- * Registers a user and logs the user in. If that fails half-way, the user is removed again, so that a client can repeat the
+ * Registers a user and logs the user in; where addresses are proven, a link is sent to that of the user. If that fails half-way, the user is removed again, so that a client can repeat the
  * request (ADR 0032).
  * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register =
   (deps: RegisterDeps) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { users, unitOfWork, hasher, clock, ids } = deps;
+    const { users, unitOfWork, hasher, clock, ids, emailVerification = 'off' } = deps;
     const { username, email, password, origin = NO_ORIGIN } = input;
     assertPasswordAllowed(deps, input, 'password');
     const passwordHash = await hasher.hash(password);
@@ -55,7 +59,10 @@ export const register =
       await unitOfWork.run(async (stores) => {
         await stores.users.add(user);
         cancellation.throwIfAborted();
+        await assertNotHeld(deps, stores, user);
         await storeSession(deps, stores, session, { kind: 'registered', origin });
+        if (emailVerification === 'off') return;
+        await tell(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
       });
       cancellation.throwIfAborted();
       return opened;

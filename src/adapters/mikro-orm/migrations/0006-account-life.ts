@@ -33,6 +33,7 @@ export class AccountLife extends Migration {
       constraint "links_pkey" primary key ("user_id", "purpose")
     )`);
     this.addSql('create index "links_expires_at_index" on "links" ("expires_at")');
+    this.addSql('create index "links_email_index" on "links" ("email")');
     this.addSql(`create table "outbox" (
       "id" char(26) not null constraint "outbox_pkey" primary key,
       "kind" text not null,

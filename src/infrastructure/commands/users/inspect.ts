@@ -1,8 +1,8 @@
 import {
   type AccountData,
   accountData,
-  allEvents,
   eventData,
+  latestEvents,
   userData,
 } from '../../../application/steps/account-data.ts';
 import type { User } from '../../../domain/user.ts';
@@ -55,6 +55,6 @@ const latest = async (accounts: Accounts, { id: userId }: User): Promise<Account
 type Range = { readonly since: number | null; readonly until: number | null };
 
 const between = async (accounts: Accounts, { id }: User, { since, until }: Range): Promise<AccountData['events']> => {
-  const all = await allEvents(accounts.events, id);
+  const all = await latestEvents(accounts.events, id);
   return all.filter(({ at }) => (since === null || at >= since) && (until === null || at <= until));
 };

@@ -1,0 +1,62 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Link, LinkPurpose } from '../../domain/link.ts';
+import type { MessageKind } from '../../domain/message.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+
+export type LinkDeps = { readonly linkTokens: LinkTokens; readonly clock: Clock };
+
+export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
+
+const NOT_LIVE = 'there is no such link any more';
+
+/**
+ * Finds the link of a token, and leaves it usable. A unit of work changes the user before it takes the link, as all others do: units
+ * that lock the same rows in another order would block each other.
+ * @throws AppError AUTH_LINK_INVALID
+ */
+export const findLink = async (
+  { linkTokens, clock }: LinkDeps,
+  { links }: Pick<Stores, 'links'>,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<Link> => {
+  const link = await links.find(purpose, linkTokens.hashOf(token), clock.now());
+  if (link === null) throw invalidLink(NOT_LIVE);
+  return link;
+};
+
+/**
+ * Uses a link up. Of several callers at the same time, one succeeds.
+ * @throws AppError AUTH_LINK_INVALID
+ */
+export const takeLink = async (
+  { clock }: Pick<LinkDeps, 'clock'>,
+  { links }: Pick<Stores, 'links'>,
+  { purpose, tokenHash }: Pick<Link, 'purpose' | 'tokenHash'>,
+): Promise<void> => {
+  const taken = await links.take(purpose, tokenHash, clock.now());
+  if (taken === null) throw invalidLink(NOT_LIVE);
+};
+
+/** The messages in which links of a purpose are sent. */
+const SENT_IN: Readonly<Record<LinkPurpose, MessageKind>> = {
+  'password-reset': 'password-reset',
+  'email-verification': 'email-verification',
+  'not-me': 'email-verification',
+  'email-change': 'email-change',
+  'email-change-undo': 'email-changed',
+};
+
+/** Makes links of a user invalid, also those of messages that wait to be sent. */
+export const withdrawLinks = async (
+  { links, outbox }: Pick<Stores, 'links' | 'outbox'>,
+  userId: string,
+  purposes: readonly LinkPurpose[],
+): Promise<void> => {
+  await links.removeOfUser(userId, purposes);
+  const kinds = purposes.map((purpose) => SENT_IN[purpose]);
+  const waiting = (await outbox.listByUser(userId)).filter(({ kind }) => kinds.includes(kind));
+  await outbox.remove(waiting.map(({ id }) => id));
+};

@@ -1,0 +1,38 @@
+import { NO_ORIGIN } from '../../domain/event.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { addressHeldBy, assertNotHeld, hold } from '../steps/held-addresses.ts';
+import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
+import type { NoticeDeps } from '../steps/notices.ts';
+import { record, tell } from '../steps/record.ts';
+
+export type ConfirmEmailChangeDeps = LinkDeps & NoticeDeps & { readonly unitOfWork: UnitOfWork };
+
+/**
+ * Changes the address of a user to the one that the link was sent to, which is proven by that. Links that were sent to the former
+ * address end, but it can be taken back for seven days, unless its owner is not told because such notices are off.
+ * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
+ */
+export const confirmEmailChange =
+  (deps: ConfirmEmailChangeDeps) =>
+  (token: string, origin = NO_ORIGIN): Promise<void> =>
+    deps.unitOfWork.run(async (stores) => {
+      const link = await findLink(deps, stores, 'email-change', token);
+      const { userId, email } = link;
+      const before = await stores.users.findById(userId);
+      if (before === null) throw invalidLink('the user does not exist');
+      const now = deps.clock.now();
+      const unchanged = { email: before.email, disabledAt: null };
+      const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, unchanged);
+      if (user === null) throw invalidLink('the account is disabled, or its address was changed meanwhile');
+      await takeLink(deps, stores, link);
+      const held = await addressHeldBy(deps, stores, userId);
+      if (held !== null && held !== email) throw invalidLink('an earlier change can still be undone');
+      await assertNotHeld(deps, stores, user);
+
+      const pending = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'] as const;
+      await withdrawLinks(stores, userId, pending);
+      await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
+      if (!deps.notices?.has('email')) return;
+      await hold(deps, stores, before);
+      await tell(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
+    });

@@ -1,0 +1,100 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { newUser, type User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { assertNotHeld, isHeld } from '../steps/held-addresses.ts';
+import { record, tell } from '../steps/record.ts';
+import type { RegisterDeps, RegisterInput } from './register.ts';
+
+export type RegisterUnprovenDeps = RegisterDeps & { readonly linkTokens: LinkTokens };
+
+type Registration = {
+  readonly user: User;
+  /** Whether the address had an account when the password was hashed. */
+  readonly isTaken: boolean;
+  readonly origin: Origin;
+};
+
+/**
+ * Registers a user who cannot log in before the address is proven. The response does not tell whether the address has an account:
+ * its owner is told by mail (ADR 0049). Each registration costs one hash and about as many statements.
+ * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const registerUnproven = (deps: RegisterUnprovenDeps) => {
+  const register = async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { username, email, password, origin = NO_ORIGIN } = input;
+    assertPasswordAllowed(deps, input, 'password');
+    const isTaken = (await deps.users.findByEmail(email)) !== null;
+    const passwordHash = await deps.hasher.hash(isTaken ? deps.linkTokens.next() : password);
+    cancellation.throwIfAborted();
+    const user = newUser({ id: deps.ids.next(), username, email, passwordHash, now: deps.clock.now() });
+    const isDone = await store(deps, { user, isTaken, origin }).catch(unlessTaken);
+    // Somebody else has got the username or the address at the same time.
+    if (!isDone) return register(input, cancellation);
+  };
+  return register;
+};
+
+const unlessTaken = (error: unknown): false => {
+  if (error instanceof Overtaken) return false;
+  throw error;
+};
+
+/** The store has refused the user although nobody had the names a moment before. */
+class Overtaken extends Error {}
+
+const store = (deps: RegisterUnprovenDeps, { user, isTaken, origin }: Registration): Promise<boolean> =>
+  deps.unitOfWork.run(async (stores) => {
+    if ((await stores.users.findByUsername(user.username)) !== null) throw new AppError('AUTH_USER_DUPLICATE');
+    const holder = await stores.users.findByEmail(user.email);
+    if ((holder !== null) !== isTaken) return false;
+    if (holder !== null) await tellHolder(deps, stores, { holder, passwordHash: user.passwordHash, origin });
+    else if (!(await isHeld(deps, stores, user))) await add(deps, stores, user, origin);
+    return true;
+  });
+
+const add = async (deps: RegisterUnprovenDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
+  try {
+    await stores.users.add(user);
+    await assertNotHeld(deps, stores, user);
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'AUTH_USER_DUPLICATE' ? new Overtaken() : error;
+  }
+  await record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]);
+  await tell(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+};
+
+type Contest = {
+  readonly holder: User;
+  /** Of a password that nobody knows. */
+  readonly passwordHash: string;
+  readonly origin: Origin;
+};
+
+/** How many mails about registrations an account gets in a period. */
+const MAILS_PER_PERIOD = 5;
+/** Milliseconds. */
+const PERIOD = 3_600_000;
+
+/**
+ * Tells the owner of an address that somebody has registered with it. If the address is not proven, two people may have registered
+ * with it, and only one of them owns it: then no password that was chosen before opens the account, and the owner sets one by mail.
+ */
+const tellHolder = async (
+  deps: RegisterUnprovenDeps,
+  stores: Stores,
+  { holder: { id: userId, email }, passwordHash, origin }: Contest,
+): Promise<void> => {
+  const now = deps.clock.now();
+  const unproven = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
+  if (unproven !== null) {
+    await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  }
+  const earlier = await stores.events.countSince(userId, 'registration-refused', now - PERIOD);
+  if (earlier >= MAILS_PER_PERIOD) return;
+  await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
+  await tell(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
+};

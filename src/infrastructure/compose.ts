@@ -90,13 +90,19 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const refusals = storedRefusals(ports, logger);
   opened.add(refusals.close);
   const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, { logger, metrics, bell: added });
-  const deps = { ...useCaseDeps(config, ports, { logger, metrics }), onRefused: refusals.count };
+  const sendsMail = mailer !== null;
+  const deps = {
+    ...useCaseDeps(config, ports, { logger, metrics }),
+    onRefused: refusals.count,
+    emailVerification: emailVerificationOf(config, sendsMail),
+  };
   const routes = declareRoutes(deps, {
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
     keepsRecords: storage.keepsRecords,
+    sendsMail,
     console:
       config.console === null ? null : consoleFiles(Math.min(config.refreshLifetime, config.refreshCookie.maxAge)),
   });
@@ -114,6 +120,13 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
 
 const mailerOf = (config: Config, logger: Logger, { mailer }: Partial<Ports>): Ports['mailer'] =>
   mailer === undefined ? openMailer(config, logger) : mailer;
+
+/** @throws Error when addresses have to be proven and cannot be. */
+const emailVerificationOf = ({ emailVerification }: Config, sendsMail: boolean): Config['emailVerification'] => {
+  if (sendsMail) return emailVerification;
+  if (emailVerification !== 'required') return 'off';
+  throw new Error('EMAIL_VERIFICATION: must not be required with ports.users and without ports.unitOfWork');
+};
 
 /** Imported when it is used: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>

@@ -10,15 +10,15 @@ import type { Stores } from '../ports/unit-of-work.ts';
 export type AccountData = {
   readonly user: Omit<User, 'passwordHash'>;
   /** The live ones. */
-  readonly sessions: readonly (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'userAgent' | 'address'> & {
+  readonly sessions: (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'userAgent' | 'address'> & {
     readonly lastUsedAt: number;
   })[];
   /** The latest first. */
-  readonly events: readonly Omit<AccountEvent, 'userId'>[];
+  readonly events: Omit<AccountEvent, 'userId'>[];
   /** The live ones. */
-  readonly links: readonly Omit<Link, 'userId' | 'tokenHash'>[];
+  readonly links: Omit<Link, 'userId' | 'tokenHash'>[];
   /** Those that are not sent yet. */
-  readonly messages: readonly Omit<Message, 'userId' | 'attempts'>[];
+  readonly messages: Omit<Message, 'userId' | 'attempts'>[];
 };
 
 const PAGE_SIZE = 1_000;

@@ -49,14 +49,17 @@ const SENT_IN: Readonly<Record<LinkPurpose, MessageKind>> = {
   'email-change-undo': 'email-changed',
 };
 
-/** Makes links of a user invalid, also those of messages that wait to be sent. */
+/**
+ * Makes links of a user invalid, also those of messages that wait to be sent. The messages first: one that is being prepared is locked
+ * until its links are stored.
+ */
 export const withdrawLinks = async (
   { links, outbox }: Pick<Stores, 'links' | 'outbox'>,
   userId: string,
   purposes: readonly LinkPurpose[],
 ): Promise<void> => {
-  await links.removeOfUser(userId, purposes);
   const kinds = purposes.map((purpose) => SENT_IN[purpose]);
   const waiting = (await outbox.listByUser(userId)).filter(({ kind }) => kinds.includes(kind));
   await outbox.remove(waiting.map(({ id }) => id));
+  await links.removeOfUser(userId, purposes);
 };

@@ -1,5 +1,6 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { User } from '../../domain/user.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import { addressHeldBy, assertNotHeld, hold } from '../steps/held-addresses.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
 import type { NoticeDeps } from '../steps/notices.ts';
@@ -25,14 +26,23 @@ export const confirmEmailChange =
       const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, unchanged);
       if (user === null) throw invalidLink('the account is disabled, or its address was changed meanwhile');
       await takeLink(deps, stores, link);
-      const held = await addressHeldBy(deps, stores, userId);
-      if (held !== null && held !== email) throw invalidLink('an earlier change can still be undone');
       await assertNotHeld(deps, stores, user);
-
-      const pending = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'] as const;
-      await withdrawLinks(stores, userId, pending);
+      await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
-      if (!deps.notices?.has('email')) return;
-      await hold(deps, stores, before);
+      await releaseOrHold(deps, stores, before, user);
+      if (!isTold(deps)) return;
       await tell(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
     });
+
+const isTold = ({ notices }: NoticeDeps): boolean => notices?.has('email') ?? false;
+
+/**
+ * Of several changes one after the other, the first one can be undone: whoever takes an account over could else change the address
+ * twice, and the owner could not take it back. An address that the user has again needs not be held.
+ */
+const releaseOrHold = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
+  const held = await addressHeldBy(deps, stores, before.id);
+  if (held !== null && held !== email) return;
+  await withdrawLinks(stores, before.id, ['email-change-undo']);
+  if (isTold(deps)) await hold(deps, stores, before);
+};

@@ -1,11 +1,7 @@
 import { canonicalEmail } from '../../domain/account.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
-import { addressHeldBy } from '../steps/held-addresses.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { type RecordDeps, record, tell } from '../steps/record.ts';
 import { type RequestWithPassword, type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
 
@@ -21,8 +17,7 @@ const PERIOD = 3_600_000;
 /**
  * Sends a link to a new address of a user who knows the password. The address changes when the link is opened. Whether the new
  * address has an account is not looked up.
- * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
- *   DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange =
   (deps: RequestEmailChangeDeps) =>
@@ -32,25 +27,9 @@ export const requestEmailChange =
     const to = canonicalEmail(input.email);
     if (to === former) return;
     await deps.unitOfWork.run(async (stores) => {
-      await assertMayChange(deps, stores, userId, to);
       const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (asked >= REQUESTS_PER_PERIOD) return;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId: input.sessionId }]);
       await tell(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
     });
   };
-
-/** A change can be undone for a time. Within it the address changes only back: a second change would replace what can be undone. */
-const assertMayChange = async (
-  deps: { readonly clock: Clock },
-  stores: Pick<Stores, 'links'>,
-  userId: User['id'],
-  to: string,
-): Promise<void> => {
-  const held = await addressHeldBy(deps, stores, userId);
-  if (held === null || held === to) return;
-  const message = 'was changed less than seven days ago; until then it can only be changed back';
-  throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', {
-    details: [{ field: 'email', message, code: 'changed_recently' }],
-  });
-};

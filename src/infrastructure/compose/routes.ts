@@ -26,9 +26,11 @@ import { type LoginDeps, login } from '../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../application/use-cases/register.ts';
+import { type RegisterUnprovenDeps, registerUnproven } from '../../application/use-cases/register-unproven.ts';
 import { requestPasswordReset } from '../../application/use-cases/request-password-reset.ts';
 import { type ResetPasswordDeps, resetPassword } from '../../application/use-cases/reset-password.ts';
 import { VERSION } from '../version.ts';
+import { type AccountDeps, declareAccountRoutes } from './account-routes.ts';
 import { readClientModule } from './client-module.ts';
 
 /** What the use cases need. */
@@ -43,6 +45,8 @@ export type UseCaseDeps = {
   LogoutDeps &
   ChangePasswordDeps &
   ListEventsDeps &
+  RegisterUnprovenDeps &
+  AccountDeps &
   ResetPasswordDeps;
 
 type RoutesOptions = {
@@ -52,6 +56,8 @@ type RoutesOptions = {
   readonly keySet: PublicJwks;
   /** Whether there is a place for events, links and messages: without it, the routes that need one are not declared. */
   readonly keepsRecords: boolean;
+  /** Whether there is mail, and a place for what is to be sent. */
+  readonly sendsMail: boolean;
   /** `null`: there is no console. */
   readonly console: ConsoleFiles | null;
 };
@@ -59,14 +65,16 @@ type RoutesOptions = {
 /** Every route of the service, over the use cases. */
 export const declareRoutes = (
   deps: UseCaseDeps,
-  { refreshCookie: cookie, baseUrl, checks, keySet, keepsRecords, console: page }: RoutesOptions,
+  { refreshCookie: cookieSettings, baseUrl, checks, keySet, keepsRecords, sendsMail, console: page }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
+  const cookie = refreshCookie(cookieSettings);
+  const registration =
+    deps.emailVerification === 'required'
+      ? ({ opensSession: false, run: registerUnproven(deps) } as const)
+      : ({ opensSession: true, run: register(deps) } as const);
   const routes: Route[] = [
-    ...authRoutes(
-      { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) },
-      refreshCookie(cookie),
-    ),
+    ...authRoutes({ register: registration, login: login(deps), refresh: refresh(deps), logout: logout(deps) }, cookie),
     ...sessionRoutes({
       listSessions: listSessions(deps),
       endOwnSession: endOwnSession(deps),
@@ -74,12 +82,13 @@ export const declareRoutes = (
     }),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
     ...(keepsRecords ? eventRoutes({ listEvents: listEvents(deps) }) : []),
-    ...(deps.mailer === null
-      ? []
-      : passwordResetRoutes({
+    ...(sendsMail
+      ? passwordResetRoutes({
           requestPasswordReset: requestPasswordReset(deps),
           resetPassword: resetPassword(deps),
-        })),
+        })
+      : []),
+    ...declareAccountRoutes(deps, cookie, sendsMail),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModule()),

@@ -4,6 +4,7 @@ import type { login } from '../../../application/use-cases/login.ts';
 import type { logout } from '../../../application/use-cases/logout.ts';
 import type { refresh } from '../../../application/use-cases/refresh.ts';
 import type { register } from '../../../application/use-cases/register.ts';
+import type { registerUnproven } from '../../../application/use-cases/register-unproven.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
 import { originOf } from '../request/device.ts';
@@ -12,7 +13,10 @@ import { type Route, route } from '../routing/define-route.ts';
 import { LoginBody, RegisterBody } from '../routing/schemas.ts';
 
 export type AuthUseCases = {
-  readonly register: ReturnType<typeof register>;
+  /** What registering does: it opens a session, or the address has to be proven first. */
+  readonly register:
+    | { readonly opensSession: true; readonly run: ReturnType<typeof register> }
+    | { readonly opensSession: false; readonly run: ReturnType<typeof registerUnproven> };
   readonly login: ReturnType<typeof login>;
   readonly refresh: ReturnType<typeof refresh>;
   readonly logout: ReturnType<typeof logout>;
@@ -28,28 +32,46 @@ const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
   refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
 });
 
-/** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route[] => [
-  route(
+/** ADR 0049: where log-ins need a proven address, nothing in the response depends on whether the address has an account. */
+const registerRoute = ({ register }: AuthUseCases, cookie: RefreshCookie): Route => {
+  const declaration = {
+    name: 'register',
+    tag: 'tokens',
+    method: 'POST',
+    path: '/auth/register',
+    auth: 'public',
+    throttle: 'strict',
+    request: { body: RegisterBody },
+    errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+  } as const;
+  if (!register.opensSession) {
+    const summary = 'Register a user, who proves the email address before the first log-in';
+    return route(
+      { ...declaration, summary, response: { status: 202, data: v.null() } },
+      async ({ body, signal }, ctx) => {
+        await register.run({ ...body, origin: originOf(ctx) }, signal);
+        return null;
+      },
+    );
+  }
+  return route(
     {
-      name: 'register',
-      tag: 'tokens',
+      ...declaration,
       summary: 'Register a user and open a session',
-      method: 'POST',
-      path: '/auth/register',
       cookie: { writes: 'sets' },
-      auth: 'public',
-      throttle: 'strict',
-      request: { body: RegisterBody },
       response: { status: 201, data: SignedIn },
-      errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await useCases.register({ ...body, origin: originOf(ctx) }, signal);
+      const { refreshToken, ...signedIn } = await register.run({ ...body, origin: originOf(ctx) }, signal);
       cookie.set(ctx, refreshToken);
       return signedIn;
     },
-  ),
+  );
+};
+
+/** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
+export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route[] => [
+  registerRoute(useCases, cookie),
   route(
     {
       name: 'login',
@@ -62,7 +84,13 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
       throttle: 'strict',
       request: { body: LoginBody },
       response: { data: SignedIn },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_ACCOUNT_DISABLED', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+      errors: [
+        'AUTH_CREDENTIALS_INVALID',
+        'AUTH_ACCOUNT_DISABLED',
+        ...(useCases.register.opensSession ? [] : (['AUTH_EMAIL_UNVERIFIED'] as const)),
+        'DB_UNIQUE_VIOLATION',
+        'DB_QUERY_FAILED',
+      ],
     },
     async ({ body, signal }, ctx) => {
       const { refreshToken, ...signedIn } = await useCases.login(

@@ -23,14 +23,14 @@ const atMost = (length: number) => `must have at most ${length} characters`;
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
 
-const Username = v.pipe(
+export const Username = v.pipe(
   v.string(),
   v.minLength(USERNAME_MIN_LENGTH, atLeast(USERNAME_MIN_LENGTH)),
   v.maxLength(USERNAME_MAX_LENGTH, atMost(USERNAME_MAX_LENGTH)),
   v.regex(USERNAME_PATTERN, 'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens'),
 );
 
-const Email = v.pipe(
+export const Email = v.pipe(
   v.string(),
   v.trim(),
   v.maxLength(EMAIL_MAX_LENGTH, atMost(EMAIL_MAX_LENGTH)),

@@ -1,0 +1,123 @@
+import * as v from 'valibot';
+import type { changeUsername } from '../../../application/use-cases/change-username.ts';
+import type { deleteAccount } from '../../../application/use-cases/delete-account.ts';
+import type { exportAccount } from '../../../application/use-cases/export-account.ts';
+import { LINK_PURPOSES } from '../../../domain/link.ts';
+import { MESSAGE_KINDS } from '../../../domain/message.ts';
+import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
+import { originOf } from '../request/device.ts';
+import type { RefreshCookie } from '../request/refresh-cookie.ts';
+import { ChangeUsernameBody, DeleteAccountBody } from '../routing/account-schemas.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { EventJson } from './events.ts';
+
+export type AccountUseCases = {
+  readonly changeUsername: ReturnType<typeof changeUsername>;
+  readonly deleteAccount: ReturnType<typeof deleteAccount>;
+  readonly exportAccount: ReturnType<typeof exportAccount>;
+};
+
+const Text = v.nullable(v.string());
+const NullableTimestamp = v.nullable(Timestamp);
+
+/** Everything that is stored about a user, without secrets. */
+const ExportJson = v.pipe(
+  v.object({
+    exportedAt: Timestamp,
+    user: v.object({
+      id: v.string(),
+      username: v.string(),
+      email: v.string(),
+      createdAt: Timestamp,
+      updatedAt: Timestamp,
+      passwordChangedAt: NullableTimestamp,
+      emailVerifiedAt: NullableTimestamp,
+      disabledAt: NullableTimestamp,
+    }),
+    sessions: v.array(
+      v.object({
+        id: v.string(),
+        createdAt: Timestamp,
+        lastUsedAt: Timestamp,
+        expiresAt: Timestamp,
+        userAgent: Text,
+        address: Text,
+      }),
+    ),
+    events: v.array(EventJson),
+    eventsBefore: Text,
+    links: v.array(
+      v.object({
+        purpose: v.picklist(LINK_PURPOSES),
+        email: v.string(),
+        createdAt: Timestamp,
+        expiresAt: Timestamp,
+      }),
+    ),
+    messages: v.array(
+      v.object({
+        id: v.string(),
+        kind: v.picklist(MESSAGE_KINDS),
+        to: v.string(),
+        email: Text,
+        origin: v.object({ userAgent: Text, address: Text, requestId: Text }),
+        createdAt: Timestamp,
+      }),
+    ),
+  }),
+  v.title('AccountExport'),
+);
+
+/** Users change their names, leave, and get what is stored about them. ADR 0050. */
+export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie): Route[] => [
+  route(
+    {
+      name: 'change-username',
+      tag: 'account',
+      summary: 'Change the username',
+      method: 'PUT',
+      path: '/users/me/username',
+      throttle: 'strict',
+      request: { body: ChangeUsernameBody },
+      response: { data: PublicUserJson },
+      errors: ['AUTH_USER_DUPLICATE', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    ({ claims, body }, ctx) => useCases.changeUsername(claims.sub, body.username, originOf(ctx)),
+  ),
+  route(
+    {
+      name: 'export-account',
+      tag: 'account',
+      summary: 'Return everything that is stored about the user',
+      method: 'GET',
+      path: '/users/me/export',
+      throttle: 'strict',
+      response: { data: ExportJson },
+      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    async ({ claims }) => {
+      const { user, ...rest } = await useCases.exportAccount(claims.sub);
+      return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
+    },
+  ),
+  route(
+    {
+      name: 'delete-account',
+      tag: 'account',
+      summary: 'Delete the user and everything that is stored about them',
+      method: 'DELETE',
+      path: '/users/me',
+      cookie: { writes: 'clears' },
+      throttle: 'strict',
+      request: { body: DeleteAccountBody },
+      response: { data: v.null() },
+      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    async ({ claims, sessionId, body, signal }, ctx) => {
+      const deletion = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      await useCases.deleteAccount(deletion, signal);
+      cookie.clear(ctx);
+      return null;
+    },
+  ),
+];

@@ -1,0 +1,121 @@
+import * as v from 'valibot';
+import type { confirmEmail } from '../../../application/use-cases/confirm-email.ts';
+import type { confirmEmailChange } from '../../../application/use-cases/confirm-email-change.ts';
+import type { removeUnprovenAccount } from '../../../application/use-cases/remove-unproven-account.ts';
+import type { requestEmailChange } from '../../../application/use-cases/request-email-change.ts';
+import type { requestEmailVerification } from '../../../application/use-cases/request-email-verification.ts';
+import type { undoEmailChange } from '../../../application/use-cases/undo-email-change.ts';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import type { Origin } from '../../../domain/event.ts';
+import { originOf } from '../request/device.ts';
+import { AddressBody, ChangeEmailBody, LinkBody } from '../routing/account-schemas.ts';
+import { type Route, route } from '../routing/define-route.ts';
+
+export type EmailUseCases = {
+  readonly requestEmailVerification: ReturnType<typeof requestEmailVerification>;
+  readonly confirmEmail: ReturnType<typeof confirmEmail>;
+  readonly removeUnprovenAccount: ReturnType<typeof removeUnprovenAccount>;
+  readonly requestEmailChange: ReturnType<typeof requestEmailChange>;
+  readonly confirmEmailChange: ReturnType<typeof confirmEmailChange>;
+  readonly undoEmailChange: ReturnType<typeof undoEmailChange>;
+};
+
+type LinkRoute = {
+  readonly name: string;
+  readonly summary: string;
+  readonly path: `/${string}`;
+  readonly errors?: readonly ErrorCode[];
+};
+
+/** A route that uses up a link which was sent by mail. Whoever has the link needs no session. */
+const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, origin: Origin) => Promise<void>): Route =>
+  route(
+    {
+      ...rest,
+      tag: 'account',
+      method: 'POST',
+      auth: 'public',
+      throttle: 'strict',
+      request: { body: LinkBody },
+      response: { data: v.null() },
+      errors: ['AUTH_LINK_INVALID', ...errors, 'DB_QUERY_FAILED'],
+    },
+    async ({ body }, ctx) => {
+      await use(body.token, originOf(ctx));
+      return null;
+    },
+  );
+
+/** Proving and changing email addresses. They need mail. ADR 0049, 0050. */
+export const emailRoutes = (useCases: EmailUseCases): Route[] => [
+  route(
+    {
+      name: 'request-email-verification',
+      tag: 'account',
+      summary: 'Ask for another link that proves an email address',
+      method: 'POST',
+      path: '/auth/email-verification',
+      auth: 'public',
+      throttle: 'strict',
+      request: { body: AddressBody },
+      response: { status: 202, data: v.null() },
+      errors: ['DB_QUERY_FAILED'],
+    },
+    async ({ body }, ctx) => {
+      await useCases.requestEmailVerification(body.email, originOf(ctx));
+      return null;
+    },
+  ),
+  linkRoute(
+    {
+      name: 'confirm-email',
+      summary: 'Prove an email address with the link that was sent to it',
+      path: '/auth/email-verification/confirm',
+    },
+    useCases.confirmEmail,
+  ),
+  linkRoute(
+    {
+      name: 'remove-unproven-account',
+      summary: 'Remove the account that somebody else registered with an email address',
+      path: '/auth/email-verification/not-me',
+    },
+    useCases.removeUnprovenAccount,
+  ),
+  route(
+    {
+      name: 'change-email',
+      tag: 'account',
+      summary: 'Ask for a link that changes the email address, sent to the new one',
+      method: 'PUT',
+      path: '/users/me/email',
+      throttle: 'strict',
+      request: { body: ChangeEmailBody },
+      response: { status: 202, data: v.null() },
+      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+    },
+    async ({ claims, sessionId, body, signal }, ctx) => {
+      const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+      await useCases.requestEmailChange(change, signal);
+      return null;
+    },
+  ),
+  linkRoute(
+    {
+      name: 'confirm-email-change',
+      summary: 'Change the email address with the link that was sent to the new one',
+      path: '/auth/email-change/confirm',
+      errors: ['AUTH_USER_DUPLICATE'],
+    },
+    useCases.confirmEmailChange,
+  ),
+  linkRoute(
+    {
+      name: 'undo-email-change',
+      summary: 'Take the email address back with the link that was sent to the former one',
+      path: '/auth/email-change/undo',
+      errors: ['AUTH_USER_DUPLICATE'],
+    },
+    useCases.undoEmailChange,
+  ),
+];

@@ -1,0 +1,51 @@
+import type { RefreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
+import { accountRoutes } from '../../adapters/http/routes/account.ts';
+import { emailRoutes } from '../../adapters/http/routes/email.ts';
+import type { Route } from '../../adapters/http/routing/define-route.ts';
+import { type ChangeUsernameDeps, changeUsername } from '../../application/use-cases/change-username.ts';
+import { type ConfirmEmailDeps, confirmEmail } from '../../application/use-cases/confirm-email.ts';
+import { type ConfirmEmailChangeDeps, confirmEmailChange } from '../../application/use-cases/confirm-email-change.ts';
+import { type DeleteAccountDeps, deleteAccount } from '../../application/use-cases/delete-account.ts';
+import { type ExportAccountDeps, exportAccount } from '../../application/use-cases/export-account.ts';
+import {
+  type RemoveUnprovenAccountDeps,
+  removeUnprovenAccount,
+} from '../../application/use-cases/remove-unproven-account.ts';
+import { type RequestEmailChangeDeps, requestEmailChange } from '../../application/use-cases/request-email-change.ts';
+import {
+  type RequestEmailVerificationDeps,
+  requestEmailVerification,
+} from '../../application/use-cases/request-email-verification.ts';
+import { type UndoEmailChangeDeps, undoEmailChange } from '../../application/use-cases/undo-email-change.ts';
+
+export type AccountDeps = ChangeUsernameDeps &
+  DeleteAccountDeps &
+  ExportAccountDeps &
+  RequestEmailVerificationDeps &
+  ConfirmEmailDeps &
+  RemoveUnprovenAccountDeps &
+  RequestEmailChangeDeps &
+  ConfirmEmailChangeDeps &
+  UndoEmailChangeDeps;
+
+/** The routes about the account itself. @param sendsMail whether there is mail, and a place for what is to be sent. */
+export const declareAccountRoutes = (deps: AccountDeps, cookie: RefreshCookie, sendsMail: boolean): Route[] => [
+  ...accountRoutes(
+    {
+      changeUsername: changeUsername(deps),
+      deleteAccount: deleteAccount(deps),
+      exportAccount: exportAccount(deps),
+    },
+    cookie,
+  ),
+  ...(sendsMail
+    ? emailRoutes({
+        requestEmailVerification: requestEmailVerification(deps),
+        confirmEmail: confirmEmail(deps),
+        removeUnprovenAccount: removeUnprovenAccount(deps),
+        requestEmailChange: requestEmailChange(deps),
+        confirmEmailChange: confirmEmailChange(deps),
+        undoEmailChange: undoEmailChange(deps),
+      })
+    : []),
+];

@@ -2,23 +2,30 @@ import { defineConfig } from 'rolldown';
 
 /** Members that only modules of the client use, so they get short names. Not those of messages between tabs. */
 const INTERNAL = [
-  ...['cookieLost', 'mayLoseCookie', 'noResponse', 'call', 'hasCookie', 'isOurs', 'read', 'request', 'send'],
+  ...['cookieLost', 'mayLoseCookie', 'noResponse', 'call', 'hasCookie', 'isOurs', 'request', 'send'],
   ...['forget', 'generation', 'hinted', 'isOut', 'tell', 'left', 'margin'],
   ...['enter', 'leave', 'listeners', 'renew', 'restore', 'token'],
 ];
 
-/** One file for the package and for `/client.js`. */
-export default defineConfig({
-  input: 'src/index.ts',
-  output: {
-    file: 'dist/client.js',
-    format: 'esm',
-    comments: false,
-    minify: {
-      compress: true,
-      mangle: true,
-      codegen: true,
-      mangleProps: { include: new RegExp(`^(${INTERNAL.join('|')})$`) },
-    },
+const minify = {
+  compress: true,
+  mangle: true,
+  codegen: true,
+  mangleProps: { include: new RegExp(`^(${INTERNAL.join('|')})$`) },
+};
+const output = { format: 'esm', comments: false } as const;
+
+/** The files for the package, which the service sends under the same names. All use the AuthError of the first. */
+export default defineConfig([
+  { input: 'src/index.ts', output: { ...output, minify, file: 'dist/client.js' } },
+  {
+    input: 'src/account.ts',
+    external: [/auth-error\.ts$/],
+    output: { ...output, minify: true, file: 'dist/client-account.js', paths: () => './client.js' },
   },
-});
+  {
+    input: 'src/account-page.ts',
+    external: [/account\.ts$/],
+    output: { ...output, minify: true, file: 'dist/account-page.js', paths: () => './client-account.js' },
+  },
+]);

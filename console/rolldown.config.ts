@@ -1,8 +1,9 @@
+import { basename } from 'node:path';
 import { defineConfig } from 'rolldown';
 
 /** The script of the page, which imports the client from the service. */
 export default defineConfig({
   input: 'src/main.ts',
-  external: [/client\.js$/],
-  output: { file: 'page/console.js', format: 'esm', paths: () => './client.js' },
+  external: [/client(-account)?\.js$/],
+  output: { file: 'page/console.js', format: 'esm', paths: (id) => `./${basename(id)}` },
 });

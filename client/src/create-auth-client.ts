@@ -1,6 +1,7 @@
 import { AuthError } from './auth-error.ts';
 import { ignore } from './host.ts';
-import { bodyOf, service } from './service.ts';
+import { bodyOf, dataOf } from './response.ts';
+import { service } from './service.ts';
 import { session } from './session.ts';
 import { isDue, userOf } from './token.ts';
 import type { AuthClient, AuthClientOptions, Refreshed, SessionInfo, SignedIn, User } from './types.ts';
@@ -44,7 +45,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   };
 
   const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
-    http.read<Data>(await authorized(http.request(method, path, body)));
+    dataOf<Data>(await authorized(http.request(method, path, body)));
 
   /** On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires. */
   const signIn = async (path: string, body: object): Promise<Refreshed> => {

@@ -1,23 +1,11 @@
 import { AuthError } from './auth-error.ts';
 import { diagnosis } from './diagnosis.ts';
-import { browser, ignore, sleep } from './host.ts';
-import type { AuthClientOptions, AuthErrorCode, FieldProblem, Refreshed } from './types.ts';
+import { browser, sleep } from './host.ts';
+import { dataOf } from './response.ts';
+import type { AuthClientOptions, Refreshed } from './types.ts';
 
 /** Milliseconds; the service itself gives up after 30 seconds. */
 const TIMEOUT = 40_000;
-
-type Envelope = {
-  readonly success: boolean;
-  readonly data: unknown;
-  readonly code: AuthErrorCode;
-  readonly message: string;
-  readonly details: readonly FieldProblem[] | null;
-  readonly context: { readonly requestId: string };
-};
-
-/** The envelope of a response; nothing of it if it is not the service's. */
-export const bodyOf = async (response: Response): Promise<Partial<Envelope>> =>
-  ((await response.json().catch(ignore)) as Envelope | null | undefined) ?? {};
 
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
@@ -39,19 +27,6 @@ export const service = (options: AuthClientOptions) => {
     }
   };
 
-  /** @returns `data` of the envelope. */
-  const read = async <Data>(response: Response): Promise<Data> => {
-    const { status, headers } = response;
-    const { success, data, code = 'CLIENT_RESPONSE_INVALID', message, details, context } = await bodyOf(response);
-    if (success) return data as Data;
-    throw new AuthError(code, message ?? `Bad response: ${status}`, {
-      retryable: code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
-      retryAfter: Number(headers.get('Retry-After')) || null,
-      fields: details ?? [],
-      requestId: context?.requestId ?? null,
-    });
-  };
-
   const request = (method: string, path: string, body?: object): Request =>
     new Request(baseUrl + path, {
       method,
@@ -71,7 +46,7 @@ export const service = (options: AuthClientOptions) => {
         setCookies.push(line);
         cookie = line.split(';')[0];
       }
-      return read<Data>(response);
+      return dataOf<Data>(response);
     });
     const timeout = sleep(TIMEOUT).then(() => {
       throw new AuthError('CLIENT_NETWORK_TIMEOUT', `No response: ${path}`, { retryable: true });
@@ -80,7 +55,7 @@ export const service = (options: AuthClientOptions) => {
   };
 
   return {
-    ...{ ...known, baseUrl, setCookies, isOurs, send, read, request, call },
+    ...{ ...known, baseUrl, setCookies, isOurs, send, request, call },
     /** Nothing if it is refused. */
     refresh: () =>
       call<Refreshed>('POST', '/auth/refresh-token').catch((error: AuthError) => {

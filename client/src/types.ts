@@ -36,6 +36,27 @@ export type Refreshed = { readonly accessToken: string };
 /** A field of a request that is not valid. */
 export type FieldProblem = { readonly field: string; readonly message: string; readonly code: string };
 
+/** Something that happened to the account. */
+export type AccountEvent = {
+  readonly id: string;
+  readonly kind: string;
+  readonly at: string;
+  readonly sessionId: string | null;
+  /** Why the session ended, for the kind `session-ended`. */
+  readonly reason: string | null;
+  /** How often it happened: above 1 only for refused log-ins. */
+  readonly count: number;
+  readonly requestId: string | null;
+  readonly userAgent: string | null;
+  readonly address: string | null;
+};
+
+export type AccountEvents = {
+  readonly events: readonly AccountEvent[];
+  /** Where the next page begins; `null`: there is none. */
+  readonly next: string | null;
+};
+
 /** The error codes of the service. */
 export type ServiceCode =
   | 'CLIENT_PARAMS_VALIDATION_FAILED'
@@ -49,6 +70,9 @@ export type ServiceCode =
   | 'DB_RECORD_NOT_FOUND'
   | 'EXCEPTION_CATALOG_CODE_NOT_FOUND'
   | 'AUTH_USER_DUPLICATE'
+  | 'AUTH_ACCOUNT_DISABLED'
+  | 'AUTH_EMAIL_UNVERIFIED'
+  | 'AUTH_LINK_INVALID'
   | 'DB_UNIQUE_VIOLATION'
   | 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED'
   | 'DB_QUERY_FAILED'
@@ -80,6 +104,20 @@ export type AuthErrorCode = ServiceCode | ClientCode;
  * `logout`: here or in another tab. `ended`: the service has refused the session.
  */
 export type Change = 'login' | 'refresh' | 'logout' | 'ended';
+
+export type AccountClientOptions = {
+  /** The address of the service, with its path if it has one. */
+  readonly baseUrl: string;
+  /** That of an AuthClient, for the calls of its user. By default the global one, for those that need no user. */
+  readonly fetch?: (input: string, init?: RequestInit) => Promise<Response>;
+};
+
+export type PasswordReset = { readonly token: string; readonly newPassword: string };
+export type UsernameChange = { readonly username: string };
+export type EmailChange = { readonly email: string; readonly password: string };
+
+/** A page of events: those before the one with this id. */
+export type EventsPage = { readonly before?: string; readonly limit?: number };
 
 export type AuthClientOptions = {
   /** The address of the service, with its path if it has one. */

@@ -1,4 +1,5 @@
 import { AuthError, createAuthClient } from "./client.js";
+import { createAccountClient } from "./client-account.js";
 // src/dom.ts
 /** @throws Error when the page has no element with that id. */
 const byId = (id) => {
@@ -84,6 +85,35 @@ const clearProblems = (form) => {
 		input.removeAttribute("aria-describedby");
 	}
 };
+// src/account.ts
+/** The forms about an account beside its sessions. */
+const showAccount = (auth, account) => {
+	onSubmit("forgotten", async ({ email = "" }) => {
+		await account.requestPasswordReset(email);
+		say("If the address has an account, an email with a link is on its way.");
+	});
+	onSubmit("username", async ({ username = "" }) => {
+		await account.changeUsername({ username });
+		await auth.refresh();
+		say("The username is changed.");
+	});
+	onSubmit("email", async ({ email = "", password = "" }) => {
+		await account.changeEmail({
+			email,
+			password
+		});
+		say("An email with a link is on its way to the new address. The old one stays until the link is opened.");
+	});
+	onSubmit("removal", async ({ password = "" }) => {
+		await account.remove(password);
+		await auth.logout();
+		say("The account is removed.");
+	});
+	onClick(byId("export"), async () => {
+		await account.exported();
+		say("The answer to the last request holds everything that is stored about the account.");
+	});
+};
 // src/exchange.ts
 /** `fetch` that tells what it has sent and received. */
 const watchedFetch = (tell) => async (input, init) => {
@@ -128,6 +158,44 @@ const parsed = (text) => {
 	} catch {
 		return text;
 	}
+};
+// src/time.ts
+/** A time for people. */
+const timeText = (time) => new Date(time).toLocaleString();
+// src/history.ts
+const PAGE = 20;
+/** What happened to the account, a page at a time. @returns a function that loads the first page. */
+const showHistory = ({ events }) => {
+	let next = null;
+	const load = async (before) => {
+		const page = await events({
+			limit: PAGE,
+			...before !== null && { before }
+		});
+		next = page.next;
+		byId("more-events").hidden = next === null;
+		return page.events.map(itemOf);
+	};
+	onClick(byId("more-events"), async () => {
+		byId("events").append(...await load(next));
+	});
+	const first = async () => byId("events").replaceChildren(...await load(null));
+	onClick(byId("list-events"), first);
+	return first;
+};
+const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
+	const what = [
+		kind,
+		reason === null ? "" : `(${reason})`,
+		count > 1 ? `× ${count}` : ""
+	].filter(Boolean).join(" ");
+	const where = [
+		timeText(at),
+		userAgent ?? "no device",
+		address ?? "no network",
+		requestId ?? "no request"
+	];
+	return make("li", {}, make("div", {}, make("p", {}, what), make("p", { className: "note" }, where.join(", "))));
 };
 // src/curl.ts
 /** A word of a POSIX shell, in which no character is special. */
@@ -239,7 +307,6 @@ const showSessions = ({ sessions }) => {
 	});
 	return list;
 };
-const timeText = (time) => new Date(time).toLocaleString();
 // src/countdown.ts
 /** @returns the milliseconds that are left of so many from now on, also after the machine was asleep or its clock was set. */
 const countdown = (milliseconds) => {
@@ -319,6 +386,12 @@ const auth = createAuthClient({
 });
 const showToken = showTokens(Number(document.querySelector("meta[name=refresh-lifetime]")?.content));
 const listSessions = showSessions(auth);
+const account = createAccountClient({
+	baseUrl,
+	fetch: auth.fetch
+});
+const listEvents = showHistory(account);
+showAccount(auth, account);
 /** Shows what fits, and moves the focus if its place is hidden now. */
 const show = (user) => {
 	const state = user ? "in" : "out";
@@ -338,7 +411,7 @@ const follow = async (user, why) => {
 	if (token) showToken(token);
 	const isListed = why !== "login" && listed === user?.id;
 	listed = user?.id ?? null;
-	if (token && !isListed) await listSessions();
+	if (token && !isListed) await Promise.all([listSessions(), listEvents()]);
 };
 auth.onChange((user, why) => void follow(user, why).catch(showError));
 auth.ready.then(show, (error) => {
@@ -359,7 +432,7 @@ onSubmit("password", async ({ currentPassword = "", newPassword = "" }) => {
 		currentPassword,
 		newPassword
 	});
-	await listSessions();
+	await Promise.all([listSessions(), listEvents()]);
 	say("The password is changed, and all other sessions have ended.");
 });
 onClick(byId("logout"), auth.logout);

@@ -1,7 +1,10 @@
+import { showAccount } from './account.ts';
 import { onClick, onSubmit, showError } from './actions.ts';
 import { type Change, createAuthClient, type User } from './client.js';
+import { createAccountClient } from './client-account.js';
 import { byId, say } from './dom.ts';
 import { watchedFetch } from './exchange.ts';
+import { showHistory } from './history.ts';
 import { showRequests } from './log.ts';
 import { showSessions } from './sessions.ts';
 import { showTokens } from './tokens.ts';
@@ -20,6 +23,9 @@ const send = watchedFetch(showRequests());
 const auth = createAuthClient({ baseUrl, fetch: send });
 const showToken = showTokens(Number(document.querySelector<HTMLMetaElement>('meta[name=refresh-lifetime]')?.content));
 const listSessions = showSessions(auth);
+const account = createAccountClient({ baseUrl, fetch: auth.fetch });
+const listEvents = showHistory(account);
+showAccount(auth, account);
 
 /** Shows what fits, and moves the focus if its place is hidden now. */
 const show = (user: User | null): void => {
@@ -42,7 +48,7 @@ const follow = async (user: User | null, why: Change): Promise<void> => {
   if (token) showToken(token);
   const isListed = why !== 'login' && listed === user?.id;
   listed = user?.id ?? null;
-  if (token && !isListed) await listSessions();
+  if (token && !isListed) await Promise.all([listSessions(), listEvents()]);
 };
 auth.onChange((user, why) => void follow(user, why).catch(showError));
 auth.ready.then(show, (error: unknown) => {
@@ -54,7 +60,7 @@ onSubmit('login', ({ account = '', password = '' }) => auth.login({ account, pas
 onSubmit('register', ({ username = '', email = '', password = '' }) => auth.register({ username, email, password }));
 onSubmit('password', async ({ currentPassword = '', newPassword = '' }) => {
   await auth.changePassword({ currentPassword, newPassword });
-  await listSessions();
+  await Promise.all([listSessions(), listEvents()]);
   say('The password is changed, and all other sessions have ended.');
 });
 onClick(byId('logout'), auth.logout);

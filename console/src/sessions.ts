@@ -1,6 +1,7 @@
 import { onClick } from './actions.ts';
 import type { AuthClient, SessionInfo } from './client.js';
 import { byId, make, say } from './dom.ts';
+import { timeText } from './time.ts';
 
 /** The list of sessions. @returns a function that loads it. */
 export const showSessions = ({ sessions }: AuthClient): (() => Promise<void>) => {
@@ -48,5 +49,3 @@ export const showSessions = ({ sessions }: AuthClient): (() => Promise<void>) =>
   });
   return list;
 };
-
-const timeText = (time: string): string => new Date(time).toLocaleString();

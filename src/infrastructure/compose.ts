@@ -103,8 +103,8 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     keySet,
     keepsRecords: storage.keepsRecords,
     sendsMail,
-    console:
-      config.console === null ? null : consoleFiles(Math.min(config.refreshLifetime, config.refreshCookie.maxAge)),
+    console: config.console ? consoleFiles(Math.min(config.refreshLifetime, config.refreshCookie.maxAge)) : null,
+    hasAccountPages: sendsMail && config.ownAccountPages,
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
@@ -157,7 +157,7 @@ const httpDeps = (
   authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
   version: VERSION,
   baseUrl: config.baseUrl,
-  allowedOrigins: [...config.allowedOrigins, ...(config.console?.origins ?? [])],
+  allowedOrigins: [...config.allowedOrigins, ...config.pageOrigins],
   allowedOriginsSetting: config.allowedOriginsSetting,
   environment: config.environment,
   detailedRequestLog: config.environment === 'development',

@@ -75,9 +75,9 @@ describe('the console', () => {
   });
 
   it('is on outside production, and off in production unless it is configured', () => {
-    expect(parseConfig({}).console).not.toBeNull();
-    expect(parseConfig(PRODUCTION).console).toBeNull();
-    expect(parseConfig({ ...PRODUCTION, CONSOLE: 'on' }).console).not.toBeNull();
+    expect(parseConfig({}).console).toBe(true);
+    expect(parseConfig(PRODUCTION).console).toBe(false);
+    expect(parseConfig({ ...PRODUCTION, CONSOLE: 'on' }).console).toBe(true);
   });
 });
 
@@ -85,19 +85,20 @@ describe('the origin of the service itself', () => {
   const askFrom = ({ http }: TestService, origin: string) =>
     http.post('/auth/login').set('Origin', origin).send({ account: 'ada', password: 'x' });
 
-  it('is allowed while the console is on, and no other', async () => {
+  it('is allowed while a page of the service needs it, and no other', async () => {
     const service = await start();
     await askFrom(service, OWN).expect(401);
     for (const other of ['http://auth.example.org', 'https://auth.example.org:8443', 'http://localhost:3000', 'null'])
       await askFrom(service, other).expect(403);
   });
 
-  it('is not allowed while it is off', async () => {
-    await askFrom(await start({ CONSOLE: 'off' }), OWN).expect(403);
+  it('is not allowed while neither the console nor the pages for links in mail are there', async () => {
+    const pages = { CONSOLE: 'off', ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
+    await askFrom(await start(pages), OWN).expect(403);
   });
 
   it('is BASE_URL, or this machine, but not in production', () => {
-    const originsOf = (env: Readonly<Record<string, string>>) => parseConfig(env).console?.origins;
+    const originsOf = (env: Readonly<Record<string, string>>) => parseConfig(env).pageOrigins;
     expect(originsOf({ BASE_URL: 'https://example.com/auth/v1' })).toEqual(['https://example.com']);
     expect(originsOf({ PORT: '80' })).toEqual(['http://localhost', 'http://127.0.0.1', 'http://[::1]']);
     expect(originsOf({ BASE_URL: 'http://auth.localhost:1/x' })).toEqual(

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-const FILE = new URL('../../../client/dist/client.js', import.meta.url);
+const read = (name: string): string => readFileSync(new URL(`../../../client/dist/${name}`, import.meta.url), 'utf8');
 
-/** The browser client as `npm run client` has built it (ADR 0037). */
-export const readClientModule = (): string => readFileSync(FILE, 'utf8');
+/** The modules of the browser client as `npm run client` has built them (ADR 0037). */
+export const readClientModules = () => ({ session: read('client.js'), account: read('client-account.js') });
+
+/** The script of the service's own pages for links in mail. */
+export const readAccountPageScript = (): string => read('account-page.js');

@@ -1,4 +1,5 @@
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
+import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
@@ -31,7 +32,7 @@ import { requestPasswordReset } from '../../application/use-cases/request-passwo
 import { type ResetPasswordDeps, resetPassword } from '../../application/use-cases/reset-password.ts';
 import { VERSION } from '../version.ts';
 import { type AccountDeps, declareAccountRoutes } from './account-routes.ts';
-import { readClientModule } from './client-module.ts';
+import { readAccountPageScript, readClientModules } from './client-module.ts';
 
 /** What the use cases need. */
 export type UseCaseDeps = {
@@ -60,12 +61,23 @@ type RoutesOptions = {
   readonly sendsMail: boolean;
   /** `null`: there is no console. */
   readonly console: ConsoleFiles | null;
+  /** Whether links in mail lead to pages of the service. */
+  readonly hasAccountPages: boolean;
 };
 
 /** Every route of the service, over the use cases. */
 export const declareRoutes = (
   deps: UseCaseDeps,
-  { refreshCookie: cookieSettings, baseUrl, checks, keySet, keepsRecords, sendsMail, console: page }: RoutesOptions,
+  {
+    refreshCookie: cookieSettings,
+    baseUrl,
+    checks,
+    keySet,
+    keepsRecords,
+    sendsMail,
+    console: page,
+    hasAccountPages,
+  }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const cookie = refreshCookie(cookieSettings);
@@ -91,7 +103,8 @@ export const declareRoutes = (
     ...declareAccountRoutes(deps, cookie, sendsMail),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
-    ...clientRoutes(readClientModule()),
+    ...clientRoutes(readClientModules()),
+    ...(hasAccountPages ? accountPageRoutes(settings, readAccountPageScript()) : []),
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks),
     ...openApiRoutes(() => routes, settings),

@@ -12,8 +12,8 @@ export type HttpSettings = {
   readonly allowedOrigins: readonly string[];
   /** The variable that sets them. */
   readonly allowedOriginsSetting: OriginsVariable;
-  /** The page `/console`, and the origins at which browsers open it; `null`: there is none. */
-  readonly console: { readonly origins: readonly string[] } | null;
+  /** Whether there is the page `/console`. */
+  readonly console: boolean;
   /** The number of proxies in front of the service. */
   readonly trustProxy: number;
   /** Milliseconds. */
@@ -30,7 +30,7 @@ export const httpSettings = (values: Values): HttpSettings => {
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     allowedOrigins: values[allowedOriginsSetting],
     allowedOriginsSetting,
-    console: values.CONSOLE === 'on' ? { origins: ownOrigins(values) } : null,
+    console: values.CONSOLE === 'on',
     trustProxy: values.TRUST_PROXY,
     requestTimeout: values.REQUEST_TIMEOUT_MS,
     slowRequest: values.SLOW_REQUEST_THRESHOLDS,
@@ -42,8 +42,8 @@ export const httpSettings = (values: Values): HttpSettings => {
   };
 };
 
-/** Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
-const ownOrigins = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: Values): string[] => {
+/** The origins at which browsers open the pages of the service. Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
+export const ownOrigins = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: Values): string[] => {
   const production = environment === 'production';
   if (production && baseUrl === undefined) return [];
   const url = new URL(baseUrl ?? `http://localhost:${port}`);

@@ -17,6 +17,8 @@ type Content = {
   readonly path?: string;
   /** For a page that needs more width than text. */
   readonly wide?: boolean;
+  /** The path of its script, a module; by default it has none. */
+  readonly script?: string;
 };
 
 const NAVIGATION = [
@@ -25,7 +27,7 @@ const NAVIGATION = [
 ] as const;
 
 /** A whole page. */
-export const layout = (site: Site, { title, main, path, wide = false }: Content): string => {
+export const layout = (site: Site, { title, main, path, wide = false, script }: Content): string => {
   const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);
   return html`<!doctype html>
 <html lang="en">
@@ -35,7 +37,12 @@ export const layout = (site: Site, { title, main, path, wide = false }: Content)
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
+<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">${
+    script === undefined
+      ? NOTHING
+      : html`
+<script type="module" src="${script}"></script>`
+  }
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>

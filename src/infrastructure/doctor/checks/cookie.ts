@@ -5,7 +5,7 @@ import { registrableDomain } from './site.ts';
 
 export type CookieFacts = Pick<
   Config,
-  'environment' | 'baseUrl' | 'allowedOrigins' | 'allowedOriginsSetting' | 'console'
+  'environment' | 'baseUrl' | 'allowedOrigins' | 'allowedOriginsSetting' | 'pageOrigins'
 > & {
   readonly refreshCookie: Pick<Config['refreshCookie'], 'sameSite' | 'secure'>;
   /** Whether BASE_URL is set, so that `baseUrl` is what browsers see. */
@@ -55,14 +55,14 @@ const ofService = ({ baseUrl, refreshCookie: { secure } }: CookieFacts): Finding
 };
 
 const ofOrigins = (facts: CookieFacts): Finding[] => {
-  const { allowedOrigins, allowedOriginsSetting, console } = facts;
+  const { allowedOrigins, allowedOriginsSetting, pageOrigins } = facts;
   if (allowedOrigins.length === 0)
     return [
       note(
         'cookie.no-origins',
-        console === null || console.origins.length === 0
+        pageOrigins.length === 0
           ? 'No origin is allowed: pages in browsers get 403, even those of the service’s own address.'
-          : `Only the console’s origins are allowed (${console.origins.join(', ')}): other pages in browsers get 403.`,
+          : `Only the origins of the service’s own pages are allowed (${pageOrigins.join(', ')}): other pages in browsers get 403.`,
         `If there is a front end, list its origin in ${allowedOriginsSetting}.`,
       ),
     ];

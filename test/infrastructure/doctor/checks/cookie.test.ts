@@ -8,7 +8,7 @@ type Given = {
   readonly secure?: boolean;
   readonly environment?: CookieFacts['environment'];
   readonly isBaseUrlSet?: boolean;
-  readonly console?: CookieFacts['console'];
+  readonly pageOrigins?: CookieFacts['pageOrigins'];
 };
 
 const findings = ({
@@ -18,13 +18,13 @@ const findings = ({
   secure = true,
   environment = 'production',
   isBaseUrlSet = true,
-  console = null,
+  pageOrigins = [],
 }: Given) =>
   cookieFindings({
     environment,
     baseUrl: base,
     isBaseUrlSet,
-    console,
+    pageOrigins,
     allowedOrigins: origins,
     allowedOriginsSetting: environment === 'production' ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV',
     refreshCookie: { sameSite, secure },

@@ -1,0 +1,59 @@
+import { AuthError } from './auth-error.ts';
+import { dataOf } from './response.ts';
+import type {
+  AccountClientOptions,
+  AccountEvents,
+  EmailChange,
+  EventsPage,
+  PasswordReset,
+  User,
+  UsernameChange,
+} from './types.ts';
+
+/**
+ * The calls about an account beside its sessions: recovery, verification, changes, what is stored. With the `fetch` of an AuthClient they
+ * are those of its user. Every answer that is an error rejects with an AuthError.
+ */
+export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
+  const base = baseUrl.replace(/\/+$/, '');
+  const answered = (method: string, path: string, body?: object): Promise<Response> =>
+    send(base + path, {
+      method,
+      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      credentials: 'include',
+    }).catch((cause: unknown) => {
+      if (cause instanceof AuthError) throw cause;
+      throw new AuthError('CLIENT_NETWORK_FAILED', `No response: ${path}`, { cause, retryable: true });
+    });
+  const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
+    dataOf<Data>(await answered(method, path, body));
+  const post = (path: string) => (body: object) => ask<null>('POST', path, body);
+  const confirm = (path: string) => (token: string) => ask<null>('POST', path, { token });
+
+  return {
+    /** Sends a link to the address, if it has an account. The answer is the same if not. */
+    requestPasswordReset: (email: string): Promise<null> => post('/auth/password-reset')({ email }),
+    /** Sets a new password with the token of the link, and ends all sessions. */
+    resetPassword: (reset: PasswordReset): Promise<null> => post('/auth/password-reset/confirm')(reset),
+    /** Sends another link to the address, if it has an account that is not verified. The answer is the same if not. */
+    requestEmailVerification: (email: string): Promise<null> => post('/auth/email-verification')({ email }),
+    verifyEmail: confirm('/auth/email-verification/confirm'),
+    /** Removes an account that somebody else has registered with one's own address. */
+    refuseRegistration: confirm('/auth/email-verification/not-me'),
+    confirmEmailChange: confirm('/auth/email-change/confirm'),
+    undoEmailChange: confirm('/auth/email-change/undo'),
+    /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */
+    changeUsername: (change: UsernameChange): Promise<User> => ask('PUT', '/users/me/username', change),
+    /** Sends a link to the new address. The email changes when it is confirmed. */
+    changeEmail: (change: EmailChange): Promise<null> => ask('PUT', '/users/me/email', change),
+    /** Removes the user with everything about them. Afterwards `logout()` of the AuthClient tells the other tabs. */
+    remove: (password: string): Promise<null> => ask('DELETE', '/users/me', { password }),
+    /** Everything that is stored about the user. */
+    exported: (): Promise<unknown> => ask('GET', '/users/me/export'),
+    /** What happened to the account, the latest first. */
+    events: ({ before, limit }: EventsPage = {}): Promise<AccountEvents> => {
+      const query = new URLSearchParams({ ...(before && { before }), ...(limit && { limit: `${limit}` }) });
+      return ask('GET', `/users/me/events?${query}`);
+    },
+  };
+};

@@ -1,0 +1,30 @@
+import { onClick } from './actions.ts';
+import type { AccountEvent } from './client.js';
+import type { createAccountClient } from './client-account.js';
+import { byId, make } from './dom.ts';
+import { timeText } from './time.ts';
+
+const PAGE = 20;
+
+/** What happened to the account, a page at a time. @returns a function that loads the first page. */
+export const showHistory = ({ events }: ReturnType<typeof createAccountClient>): (() => Promise<void>) => {
+  let next: string | null = null;
+  const load = async (before: string | null): Promise<readonly HTMLLIElement[]> => {
+    const page = await events({ limit: PAGE, ...(before !== null && { before }) });
+    next = page.next;
+    byId('more-events').hidden = next === null;
+    return page.events.map(itemOf);
+  };
+  onClick(byId('more-events'), async () => {
+    byId('events').append(...(await load(next)));
+  });
+  const first = async (): Promise<void> => byId('events').replaceChildren(...(await load(null)));
+  onClick(byId('list-events'), first);
+  return first;
+};
+
+const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }: AccountEvent): HTMLLIElement => {
+  const what = [kind, reason === null ? '' : `(${reason})`, count > 1 ? `× ${count}` : ''].filter(Boolean).join(' ');
+  const where = [timeText(at), userAgent ?? 'no device', address ?? 'no network', requestId ?? 'no request'];
+  return make('li', {}, make('div', {}, make('p', {}, what), make('p', { className: 'note' }, where.join(', '))));
+};

@@ -1,0 +1,107 @@
+import { type Html, html, NOTHING } from './html.ts';
+import { layout, pathIn, type Site } from './layout.ts';
+
+type Form = {
+  /** What `account-page.js` does with it. */
+  readonly action: string;
+  readonly button: string;
+  /** Shown when it is done. */
+  readonly done: string;
+  readonly fields?: Html;
+};
+
+type AccountPage = {
+  readonly title: string;
+  readonly lead: string;
+  /** Shown when the link has a token. */
+  readonly withToken: Form;
+  /** Shown without a token, and when the link is no longer valid. */
+  readonly without?: Form;
+};
+
+const EMAIL = html`<label>Email <input name="email" type="email" autocomplete="email" required maxlength="254"></label>`;
+const NEW_PASSWORD = html`<label>New password
+<input name="newPassword" type="password" autocomplete="new-password" required></label>`;
+
+const LOG_IN = 'You can close this page and log in.';
+
+/** The pages to which links in mail lead, by the last part of their path. Reading one has no effect: mail scanners follow links. */
+export const ACCOUNT_PAGES = {
+  'password-reset': {
+    title: 'Set a new password',
+    lead: 'A new password ends every session of the account: all devices have to log in again.',
+    withToken: {
+      action: 'reset-password',
+      fields: NEW_PASSWORD,
+      button: 'Set the password',
+      done: `The password is changed. ${LOG_IN}`,
+    },
+    without: {
+      action: 'request-password-reset',
+      fields: EMAIL,
+      button: 'Send a link',
+      done: 'If the address has an account, an email with a link is on its way.',
+    },
+  },
+  'email-verification': {
+    title: 'Confirm your email address',
+    lead: 'You confirm that the account and the address are yours.',
+    withToken: { action: 'verify-email', button: 'Confirm', done: `The address is confirmed. ${LOG_IN}` },
+    without: {
+      action: 'request-email-verification',
+      fields: EMAIL,
+      button: 'Send another link',
+      done: 'If the address has an account that is not confirmed, an email with a link is on its way.',
+    },
+  },
+  'not-me': {
+    title: 'You did not register?',
+    lead: 'Somebody has registered an account with your address. You can remove it. Nothing else happens.',
+    withToken: {
+      action: 'refuse-registration',
+      button: 'Remove the account',
+      done: 'The account is removed. You can close this page.',
+    },
+  },
+  'email-change': {
+    title: 'Confirm the new email address',
+    lead: 'From then on, the account has this address, and mail about it comes here.',
+    withToken: {
+      action: 'confirm-email-change',
+      button: 'Confirm',
+      done: 'The account has the new address now. You can close this page.',
+    },
+  },
+  'email-change-undo': {
+    title: 'Restore your email address',
+    lead: 'The account gets its former address back, and every session ends. You get an email to set a new password.',
+    withToken: {
+      action: 'undo-email-change',
+      button: 'Restore the address',
+      done: 'The address is restored, and all sessions have ended. Set a new password with the link in the next email.',
+    },
+  },
+} as const satisfies Record<string, AccountPage>;
+
+export type AccountPageName = keyof typeof ACCOUNT_PAGES;
+
+export const accountPage = (site: Site, name: AccountPageName): string => {
+  const { title, lead, withToken, without }: AccountPage = ACCOUNT_PAGES[name];
+  return layout(site, {
+    title: `${title} · Tandem`,
+    script: pathIn(site, '/account-page.js'),
+    main: html`<h1>${title}</h1>
+<p class="lead">${lead}</p>
+<noscript><p>This page needs JavaScript: the link holds a token that is sent to nobody before you agree.</p></noscript>
+${formOf(withToken, html` data-with-token`)}
+${without === undefined ? NOTHING : formOf(without, html` data-after-failure`)}
+<p role="status"></p>`,
+  });
+};
+
+/** Hidden until the script knows whether the address of the page has a token. */
+const formOf = ({ action, button, done, fields = NOTHING }: Form, attribute: Html): Html =>
+  html`<form hidden data-action="${action}" data-done="${done}"${attribute}>
+${fields}
+<button>${button}</button>
+</form>`;

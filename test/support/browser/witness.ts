@@ -31,30 +31,34 @@ export type Witness = {
   readonly gather: (count: number) => void;
   /** Delays the next request until so many later ones were answered 200, without preflights. */
   readonly holdBack: (successes: number) => void;
-  /** Holds back the next response, and the requests after it, without preflights. */
-  readonly hold: () => Held;
+  /** Holds back the response of the next request to that path, and later requests to it. */
+  readonly hold: (path: string) => Held;
   readonly close: () => Promise<void>;
 };
+
+type Event = PromiseWithResolvers<void>;
 
 type Held = {
   /** Settles when the service has sent the response. */
   readonly arrived: Promise<void>;
+  /** Settles when a later request waits. */
+  readonly followed: Promise<void>;
   readonly letGo: () => void;
 };
 
 /** A proxy between a browser and the service that records requests and changes nothing. */
 export const witness = async (service: string): Promise<Witness> => {
   const all: Seen[] = [];
-  let gate = async (): Promise<void> => undefined;
+  let gate = async (_path = ''): Promise<void> => undefined;
   let onSuccess = (): void => undefined;
-  let returnGate = async (): Promise<void> => undefined;
+  let returnGate = async (_path = ''): Promise<void> => undefined;
   const server = createServer(async (incoming, outgoing) => {
-    if (incoming.method !== 'OPTIONS') await gate();
+    if (incoming.method !== 'OPTIONS') await gate(incoming.url);
     const { method, headers } = incoming;
     const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, async (response) => {
       all.push(recordOf(incoming, response));
       if (response.statusCode === 200) onSuccess();
-      await returnGate();
+      await returnGate(incoming.url);
       relay(response, outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
@@ -88,18 +92,23 @@ export const witness = async (service: string): Promise<Witness> => {
         await released.promise;
       };
     },
-    hold: () => {
-      const [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    hold: (held) => {
+      const [arrived, followed, released] = [1, 2, 3].map(() => Promise.withResolvers<void>()) as [Event, Event, Event];
       let isFirst = true;
-      gate = async () => {
-        if (!isFirst) await released.promise;
+      gate = async (path) => {
+        if (path !== held) return;
+        if (!isFirst) {
+          followed.resolve();
+          await released.promise;
+        }
         isFirst = false;
       };
-      returnGate = () => {
+      returnGate = async (path) => {
+        if (path !== held) return;
         arrived.resolve();
-        return released.promise;
+        await released.promise;
       };
-      return { arrived: arrived.promise, letGo: released.resolve };
+      return { arrived: arrived.promise, followed: followed.promise, letGo: released.resolve };
     },
     ...(await listenOnLoopback(server)),
   };

@@ -15,7 +15,7 @@ const KEYS = testKeys();
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 
-export type TestService = Pick<Service, 'routes' | 'ports'> & {
+export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
   readonly config: Config;
   readonly url: string;
   /** supertest for the listening service, without a cookie jar. */

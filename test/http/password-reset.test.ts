@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { refreshWith, signUp } from '../support/http/auth-http.ts';
+import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { tokenIn } from '../support/mail/sender.ts';
+import { isOnExample } from '../support/storage/example.ts';
+import { tally } from '../support/tally.ts';
+
+const NEW_PASSWORD = 'a new correct horse';
+const CROWD = 40;
+
+const start = async (env: Readonly<Record<string, string>> = {}) => {
+  const mailer = memoryMailer();
+  const service = await startService(env, { hasher: bcryptPasswordHasher({ cost: 4 }), mailer });
+  return { ...service, mails: mailer.mails };
+};
+type Mailing = Awaited<ReturnType<typeof start>>;
+
+const ask = ({ http }: TestService, email: string) => http.post('/auth/password-reset').send({ email });
+const confirm = ({ http }: TestService, token: string, newPassword = NEW_PASSWORD) =>
+  http.post('/auth/password-reset/confirm').send({ token, newPassword });
+const logIn = ({ http }: TestService, account: string, password: string) =>
+  http.post('/auth/login').send({ account, password });
+
+const deliver = async ({ mail }: TestService): Promise<void> => {
+  for (;;) {
+    const attempts = (await mail?.send(10)) ?? [];
+    if (attempts.length === 0) return;
+    await Promise.all(attempts);
+  }
+};
+
+/** The token that somebody gets who asks for it. */
+const askFor = async (service: Mailing, email: string): Promise<string> => {
+  await ask(service, email).expect(202);
+  await deliver(service);
+  const mail = service.mails.findLast(({ to, subject }) => to === email && subject.startsWith('Reset'));
+  return tokenIn(mail ?? { text: 'no mail' }, 'password-reset');
+};
+
+// Users in a store of the caller's own have no links.
+describe.skipIf(isOnExample())('a forgotten password', () => {
+  let service: Mailing;
+  beforeAll(async () => {
+    service = await start();
+  });
+  afterAll(() => service.close());
+
+  it('is replaced with the link of a mail, and all sessions end', async () => {
+    const { person, cookie } = await signUp(service);
+    const { body } = await confirm(service, await askFor(service, person.email)).expect(200);
+    expect(body).toMatchObject({ success: true, data: null });
+    await refreshWith(service, cookie).expect(401);
+    await logIn(service, person.email, person.password).expect(401);
+    await logIn(service, person.username, NEW_PASSWORD).expect(200);
+  });
+
+  it('answers without a log-in: neither a token nor a cookie', async () => {
+    const { person } = await signUp(service);
+    const response = await confirm(service, await askFor(service, person.email)).expect(200);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    expect(response.body.data).toBeNull();
+  });
+
+  it('answers the same to every address, and sends the same statements', async () => {
+    const { person } = await signUp(service);
+    const answers = [];
+    for (const email of [person.email, aPerson().email]) {
+      const { status, body, headers } = await ask(service, email);
+      const { requestId: _requestId, ...context } = body.context;
+      const names = Object.keys(headers).sort();
+      answers.push({ status, body: { ...body, timestamp: null, context }, names });
+    }
+    expect(answers[0]).toMatchObject({ status: 202, body: { success: true, data: null } });
+    expect(answers[1]).toEqual(answers[0]);
+  });
+
+  it('is asked for in any spelling of the address', async () => {
+    const { person } = await signUp(service);
+    await ask(service, ` ${person.email.toUpperCase()} `).expect(202);
+    await deliver(service);
+    expect(service.mails.at(-1)).toMatchObject({ to: person.email });
+  });
+
+  it.each(['', 'ada', 'ada@', 'a@b.c, d@e.f', 'ada@example.org\r\nBcc: eve@example.org', 7])(
+    'is not asked for with what is no address: %j',
+    async (email) => {
+      const { body } = await service.http.post('/auth/password-reset').send({ email }).expect(400);
+      expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'email' }] });
+    },
+  );
+
+  it('refuses an unknown token, one of another form, and a used one', async () => {
+    const { person } = await signUp(service);
+    const used = await askFor(service, person.email);
+    await confirm(service, used).expect(200);
+    for (const token of [used, used.slice(1), 'x', '\0', ' ', "' or 1=1"]) {
+      expect((await confirm(service, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    }
+  });
+
+  it.each([
+    ['too short', 'short'],
+    ['too long', 'x'.repeat(73)],
+  ])('refuses a new password that is %s, and keeps the link', async (_what, newPassword) => {
+    const { person } = await signUp(service);
+    const token = await askFor(service, person.email);
+    const { body } = await confirm(service, token, newPassword).expect(400);
+    expect(body).toMatchObject({ code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'newPassword' }] });
+    await confirm(service, token).expect(200);
+  });
+
+  it('refuses a common password and the user’s own names with the blocklist on, and keeps the link', async () => {
+    const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
+    onTestFinished(() => strict.close());
+    const { person } = await signUp(strict);
+    const token = await askFor(strict, person.email);
+    for (const newPassword of ['password123', person.email]) {
+      const { body } = await confirm(strict, token, newPassword).expect(400);
+      expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);
+    }
+    await confirm(strict, token).expect(200);
+  });
+
+  it('does not end sessions or block log-ins before the link is used, however often others ask', async () => {
+    const { person, cookie } = await signUp(service);
+    const token = await askFor(service, person.email);
+    for (let time = 0; time < 20; time += 1) await ask(service, person.email).expect(202);
+    await deliver(service);
+    await refreshWith(service, cookie).expect(200);
+    await logIn(service, person.username, person.password).expect(200);
+    await confirm(service, token).expect(200);
+  });
+
+  it(`lets one of ${CROWD} win who use a link at once`, async () => {
+    const { person } = await signUp(service);
+    const token = await askFor(service, person.email);
+    const passwords = Array.from({ length: CROWD }, (_none, at) => `${NEW_PASSWORD} ${at}`);
+    const answers = await Promise.all(passwords.map((password) => confirm(service, token, password)));
+    expect(tally(answers)).toEqual({ '200': 1, '400 AUTH_LINK_INVALID': CROWD - 1 });
+    const winner = passwords[answers.findIndex(({ status }) => status === 200)] ?? '';
+    await logIn(service, person.email, winner).expect(200);
+  });
+
+  it('leaves no session that the old password opened while it was replaced', async () => {
+    const { person } = await signUp(service);
+    const token = await askFor(service, person.email);
+    const attempts = Array.from({ length: 10 }, () => logIn(service, person.email, person.password));
+    const [reset, ...answers] = await Promise.all([confirm(service, token), ...attempts]);
+    expect(reset.status).toBe(200);
+    for (const answer of answers.filter(({ status }) => status === 200)) {
+      const cookie = answer.get('Set-Cookie')?.[0]?.split(';')[0] ?? '';
+      await refreshWith(service, cookie).expect(401);
+    }
+  });
+
+  it('writes neither the token nor the address to the log', async () => {
+    const { person } = await signUp(service);
+    const token = await askFor(service, person.email);
+    await confirm(service, token).expect(200);
+    const log = JSON.stringify(service.logs);
+    for (const secret of [token, person.email, NEW_PASSWORD]) expect(log).not.toContain(secret);
+  });
+});
+
+describe('without mail', () => {
+  it('there are no routes for it', async () => {
+    const service = await startService({}, { mailer: null });
+    onTestFinished(() => service.close());
+    await ask(service, 'ada@example.org').expect(404);
+    await confirm(service, 'x').expect(404);
+    expect(service.mail).toBeNull();
+  });
+});

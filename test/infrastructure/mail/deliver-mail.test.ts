@@ -1,0 +1,131 @@
+import { describe, expect, it, vi } from 'vitest';
+import { bell } from '../../../src/infrastructure/mail/bell.ts';
+import { deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
+
+/** Milliseconds after which something hangs. */
+const HANGING = 600_000;
+
+/** An outbox of attempts that end when the test says so. `fail` makes the next look at it fail. */
+const anOutbox = () => {
+  const waiting: Promise<void>[] = [];
+  const begun: Promise<void>[] = [];
+  let failures = 0;
+  const looks: number[] = [];
+  return {
+    begun,
+    looks,
+    fail: (times: number) => {
+      failures = times;
+    },
+    add: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push(promise);
+      return resolve;
+    },
+    send: async (limit: number) => {
+      looks.push(limit);
+      if (failures > 0) {
+        failures -= 1;
+        throw new Error('down');
+      }
+      const attempts = waiting.splice(0, limit);
+      begun.push(...attempts);
+      return attempts;
+    },
+  };
+};
+
+const start = (given: { pollInterval?: number; grace?: number } = {}) => {
+  const outbox = anOutbox();
+  const lines: string[] = [];
+  const logger = {
+    info: (text: unknown) => void lines.push(String(text)),
+    warn: (_context: unknown, text?: unknown) => void lines.push(String(text)),
+  };
+  const rung = bell();
+  const stop = new AbortController();
+  const idle = vi.fn(async () => undefined);
+  const done = deliverMail({ send: outbox.send, bell: rung, logger: logger as never, onIdle: idle }, stop.signal, {
+    pollInterval: HANGING,
+    grace: HANGING,
+    ...given,
+  });
+  return { outbox, lines, ring: rung.ring, idle, stop: () => stop.abort(), done };
+};
+
+describe('the loop that sends mail', () => {
+  it('begins as soon as a message was added', async () => {
+    const { outbox, ring, idle, stop, done } = start();
+    await vi.waitFor(() => expect(idle).toHaveBeenCalledTimes(1));
+    outbox.add()();
+    ring();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    stop();
+    await done;
+  });
+
+  it('looks for messages of other instances after a time', async () => {
+    const { outbox, stop, done } = start({ pollInterval: 1 });
+    await vi.waitFor(() => expect(outbox.looks.length).toBeGreaterThan(3));
+    outbox.add()();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    stop();
+    await done;
+  });
+
+  it('sends at most ten at the same time, and a further one as soon as one has ended', async () => {
+    const { outbox, ring, idle, stop, done } = start();
+    await vi.waitFor(() => expect(idle).toHaveBeenCalled());
+    const ends = Array.from({ length: 12 }, outbox.add);
+    ring();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(10));
+    ends[7]?.();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(11));
+    for (const end of ends) end();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(12));
+    stop();
+    await done;
+  });
+
+  it('warns once while the outbox cannot be read, and goes on', async () => {
+    const { outbox, lines, stop, done } = start({ pollInterval: 1 });
+    outbox.fail(5);
+    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    outbox.add()();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    expect(lines).toEqual(['the outbox could not be read', 'the outbox can be read again']);
+    stop();
+    await done;
+  });
+
+  it('ends when it is stopped, after what it has begun', async () => {
+    const { outbox, ring, stop, done } = start();
+    const end = outbox.add();
+    ring();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    stop();
+    let isDone = false;
+    const watched = done.then(() => {
+      isDone = true;
+    });
+    outbox.add();
+    ring();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isDone).toBe(false);
+    end();
+    await watched;
+    expect(outbox.begun).toHaveLength(1);
+  });
+
+  it('ends without waiting for a server that hangs', async () => {
+    const { outbox, ring, stop, done } = start({ grace: 1 });
+    outbox.add();
+    ring();
+    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    stop();
+    // The timer of the grace period does not keep a process alive; this one does.
+    const alive = setTimeout(() => undefined, HANGING);
+    await done;
+    clearTimeout(alive);
+  });
+});

@@ -1,0 +1,281 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, linksOf, messagesTo, sentLink, servicesWithRecords, useLink } from '../support/http/account.ts';
+import { refreshWith, signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { tally } from '../support/tally.ts';
+
+const CONFIRM = '/auth/email-verification/confirm';
+const NOT_ME = '/auth/email-verification/not-me';
+const start = servicesWithRecords();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+/** A user who has registered, and got both links. */
+const registered = async () => {
+  const ada = await signUp(service);
+  const { id: userId, email } = ada.user;
+  const verify = await sentLink(service, { userId, purpose: 'email-verification', email });
+  const notMe = await sentLink(service, { userId, purpose: 'not-me', email });
+  return { ...ada, verify, notMe };
+};
+
+const storedUser = (id: string) => service.ports.users.findById(id);
+
+describe('POST /auth/register', () => {
+  it('has a link sent to the address', async () => {
+    const { user } = await signUp(service);
+    expect(await messagesTo(service, user.id)).toEqual([{ kind: 'email-verification', to: user.email, email: null }]);
+    expect(await storedUser(user.id)).toMatchObject({ emailVerifiedAt: null });
+  });
+
+  it('has none sent with EMAIL_VERIFICATION=off', async () => {
+    const off = await start({ EMAIL_VERIFICATION: 'off' });
+    const { user } = await signUp(off);
+    expect(await messagesTo(off, user.id)).toEqual([]);
+  });
+
+  it('has none sent when the registration fails', async () => {
+    const { person, user } = await signUp(service);
+    const before = (await service.ports.outbox.waiting()).count;
+    await service.http
+      .post('/auth/register')
+      .send({ ...aPerson(), email: person.email })
+      .expect(409);
+    expect((await service.ports.outbox.waiting()).count).toBe(before);
+    expect(await messagesTo(service, user.id)).toHaveLength(1);
+  });
+});
+
+describe('POST /auth/email-verification', () => {
+  const ask = (email: unknown, { http } = service) => http.post('/auth/email-verification').send({ email });
+
+  it('responds the same for every address, and keeps one request of each', async () => {
+    const { user } = await registered();
+    const before = (await service.ports.outbox.waiting()).count;
+    const known = await ask(user.email).expect(202);
+    const unknown = await ask('nobody.at.all@example.org').expect(202);
+    expect(known.body.data).toBeNull();
+    expect(unknown.body.data).toBeNull();
+    await ask(` ${user.email.toUpperCase()} `).expect(202);
+    expect((await service.ports.outbox.waiting()).count).toBe(before + 2);
+  });
+
+  it('refuses what is not an address', async () => {
+    const { body } = await ask('nobody').expect(400);
+    expect(body.details).toEqual([{ field: 'email', message: expect.any(String), code: 'invalid_format' }]);
+  });
+});
+
+describe('POST /auth/email-verification/confirm', () => {
+  it('proves the address, once, and ends the link that removes the account', async () => {
+    const { user, verify, notMe } = await registered();
+    const { body } = await useLink(service, CONFIRM, verify).expect(200);
+    expect(body.data).toBeNull();
+    expect((await storedUser(user.id))?.emailVerifiedAt).toBeGreaterThan(0);
+    expect(await linksOf(service, user.id)).toEqual([]);
+    expect((await eventsOf(service, user.id))[0]).toMatchObject({ kind: 'email-verified', sessionId: null });
+    for (const [path, token] of [
+      [CONFIRM, verify],
+      [NOT_ME, notMe],
+    ] as const) {
+      expect((await useLink(service, path, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    }
+    expect(await storedUser(user.id)).not.toBeNull();
+  });
+
+  it.each([
+    ['never existed', async () => 'A'.repeat(43)],
+    ['has another purpose', async () => (await registered()).notMe],
+    [
+      'has expired',
+      async () => {
+        const { user } = await signUp(service);
+        return sentLink(service, { userId: user.id, purpose: 'email-verification', email: user.email }, -1);
+      },
+    ],
+    [
+      'was sent to an address that the user has given up',
+      async () => {
+        const { user, verify } = await registered();
+        await service.ports.users.update(user.id, { email: aPerson().email, now: Date.now() });
+        return verify;
+      },
+    ],
+  ])('refuses a token that %s', async (_what, tokenOf) => {
+    const { body } = await useLink(service, CONFIRM, await tokenOf()).expect(400);
+    expect(body).toMatchObject({ code: 'AUTH_LINK_INVALID', details: null });
+  });
+
+  it('accepts the link of an address that was proven in another way', async () => {
+    const { user, verify } = await registered();
+    await service.ports.users.update(user.id, { emailVerifiedAt: 7, now: Date.now() });
+    await useLink(service, CONFIRM, verify).expect(200);
+    expect(await storedUser(user.id)).toMatchObject({ emailVerifiedAt: 7 });
+    expect((await eventsOf(service, user.id)).map(({ kind }) => kind)).toEqual(['registered']);
+  });
+
+  it('works once when it is used twenty times at once', async () => {
+    const { user, verify } = await registered();
+    const responses = await Promise.all(Array.from({ length: 20 }, () => useLink(service, CONFIRM, verify)));
+    expect(tally(responses)).toEqual({ '200': 1, '400 AUTH_LINK_INVALID': 19 });
+    const events = await eventsOf(service, user.id);
+    expect(events.filter(({ kind }) => kind === 'email-verified')).toHaveLength(1);
+  });
+});
+
+describe('POST /auth/email-verification/not-me', () => {
+  it('removes the account, its sessions, links, messages and events', async () => {
+    const { user, cookie, notMe, person } = await registered();
+    await useLink(service, NOT_ME, notMe).expect(200);
+    expect(await storedUser(user.id)).toBeNull();
+    expect((await refreshWith(service, cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    expect(await linksOf(service, user.id)).toEqual([]);
+    expect(await messagesTo(service, user.id)).toEqual([]);
+    expect(await eventsOf(service, user.id)).toEqual([]);
+    expect((await signUp(service, person)).user.id).not.toBe(user.id);
+  });
+
+  it('never removes an account whose address was proven', async () => {
+    const { user, notMe } = await registered();
+    await service.ports.users.update(user.id, { emailVerifiedAt: 7, now: Date.now() });
+    expect((await useLink(service, NOT_ME, notMe).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    expect(await storedUser(user.id)).not.toBeNull();
+  });
+
+  it('and the proof at the same moment: one of them happens', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { user, verify, notMe } = await registered();
+      const [proof, removal] = await Promise.all([useLink(service, CONFIRM, verify), useLink(service, NOT_ME, notMe)]);
+      expect([proof.status, removal.status].toSorted()).toEqual([200, 400]);
+      const stored = await storedUser(user.id);
+      if (proof.status === 200) expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
+      else expect(stored).toBeNull();
+    }
+  });
+});
+
+describe('EMAIL_VERIFICATION=required', () => {
+  let strict: TestService;
+  beforeAll(async () => {
+    strict = await start({ EMAIL_VERIFICATION: 'required' });
+  });
+  const register = (person: object, { http } = strict) => http.post('/auth/register').send(person);
+  const logIn = (account: string, password: string) => strict.http.post('/auth/login').send({ account, password });
+  const byEmail = async (email: string) => {
+    const user = await strict.ports.users.findByEmail(email);
+    if (user === null) throw new Error(`nobody has ${email}`);
+    return user;
+  };
+  const prove = async (email: string) => {
+    const { id: userId } = await byEmail(email);
+    const token = await sentLink(strict, { userId, purpose: 'email-verification', email });
+    await useLink(strict, CONFIRM, token).expect(200);
+    return userId;
+  };
+
+  it('registers without a session, and has a link sent', async () => {
+    const person = aPerson();
+    const response = await register(person).expect(202);
+    expect(response.body.data).toBeNull();
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    const user = await byEmail(person.email);
+    expect(await strict.ports.sessions.listByUser(user.id, Date.now())).toEqual([]);
+    expect(await messagesTo(strict, user.id)).toEqual([{ kind: 'email-verification', to: person.email, email: null }]);
+    expect((await eventsOf(strict, user.id)).map(({ kind, sessionId }) => [kind, sessionId])).toEqual([
+      ['registered', null],
+    ]);
+  });
+
+  it('refuses the log-in until the address is proven, after the right password only', async () => {
+    const person = aPerson();
+    await register(person).expect(202);
+    for (const account of [person.username, person.email]) {
+      expect((await logIn(account, 'not the password').expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+      const response = await logIn(account, person.password).expect(403);
+      expect(response.body.code).toBe('AUTH_EMAIL_UNVERIFIED');
+      expect(response.get('Set-Cookie')).toBeUndefined();
+    }
+    await prove(person.email);
+    await logIn(person.email, person.password).expect(200);
+  });
+
+  it('responds the same for a taken address, and tells its owner at most five times an hour', async () => {
+    const owner = aPerson();
+    const free = await register(owner).expect(202);
+    const userId = await prove(owner.email);
+    const hash = (await byEmail(owner.email)).passwordHash;
+    const before = (await messagesTo(strict, userId)).length;
+    for (let time = 0; time < 7; time += 1) {
+      const other = { ...aPerson(), email: owner.email.toUpperCase() };
+      const taken = await register(other).expect(202);
+      expect({ ...taken.body, timestamp: '', context: {} }).toEqual({ ...free.body, timestamp: '', context: {} });
+      expect(Object.keys(taken.headers).toSorted()).toEqual(Object.keys(free.headers).toSorted());
+      expect(await strict.ports.users.findByUsername(other.username)).toBeNull();
+    }
+    expect((await messagesTo(strict, userId)).slice(before)).toEqual(
+      Array(5).fill({ kind: 'address-taken', to: owner.email, email: null }),
+    );
+    expect((await byEmail(owner.email)).passwordHash).toBe(hash);
+    await logIn(owner.email, owner.password).expect(200);
+  });
+
+  it('still tells that a username is taken, whether the address is or not', async () => {
+    const owner = aPerson();
+    await register(owner).expect(202);
+    for (const email of [aPerson().email, owner.email]) {
+      const { body } = await register({ ...aPerson(), username: owner.username.toUpperCase(), email }).expect(409);
+      expect(body.code).toBe('AUTH_USER_DUPLICATE');
+    }
+  });
+
+  it('lets no password open an account that was chosen before its address was contested', async () => {
+    const [stranger, owner] = [aPerson(), aPerson()];
+    const ahead = { ...stranger, email: owner.email };
+    await register(ahead).expect(202);
+    await register({ ...owner, password: 'the owner chose this' }).expect(202);
+    const userId = await prove(owner.email);
+    for (const password of [stranger.password, 'the owner chose this']) {
+      expect((await logIn(owner.email, password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    }
+    expect((await messagesTo(strict, userId)).map(({ kind }) => kind)).toContain('address-taken');
+  });
+
+  it('makes one account when forty register with one address at once', async () => {
+    const { email } = aPerson();
+    const responses = await Promise.all(Array.from({ length: 40 }, () => register({ ...aPerson(), email })));
+    expect(tally(responses)).toEqual({ '202': 40 });
+    const user = await byEmail(email);
+    expect((await eventsOf(strict, user.id)).filter(({ kind }) => kind === 'registered')).toHaveLength(1);
+  });
+
+  it('makes one account when forty register with one username at once', async () => {
+    const { username } = aPerson();
+    const responses = await Promise.all(Array.from({ length: 40 }, () => register({ ...aPerson(), username })));
+    expect(tally(responses)).toEqual({ '202': 1, '409 AUTH_USER_DUPLICATE': 39 });
+  });
+
+  it('refuses a common password before anything else', async () => {
+    const careful = await start({ EMAIL_VERIFICATION: 'required', PASSWORD_BLOCKLIST: 'common' });
+    const { body } = await register({ ...aPerson(), password: 'password123' }, careful).expect(400);
+    expect(body.details).toMatchObject([{ field: 'password', code: 'too_common' }]);
+  });
+});
+
+describe('a service that cannot keep links', () => {
+  it('does not start when addresses have to be proven', async () => {
+    const { users, sessions } = service.ports;
+    await expect(start({ EMAIL_VERIFICATION: 'required' }, { users, sessions })).rejects.toThrow(
+      /^EMAIL_VERIFICATION: /,
+    );
+  });
+
+  it('has no routes that need mail', async () => {
+    const { users, sessions } = service.ports;
+    const own = await start({}, { users, sessions });
+    for (const path of ['/auth/email-verification', CONFIRM, NOT_ME, '/auth/email-change/confirm']) {
+      await own.http.post(path).send({ email: 'ada@example.org', token: 'x' }).expect(404);
+    }
+  });
+});

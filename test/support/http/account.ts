@@ -1,0 +1,60 @@
+import { afterAll } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import type { AccountEvent } from '../../../src/domain/event.ts';
+import type { LinkPurpose } from '../../../src/domain/link.ts';
+import type { Message } from '../../../src/domain/message.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import { isOnExample } from '../storage/example.ts';
+import { startService, type TestService } from './service.ts';
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+const DAY = 86_400_000;
+
+/** Services that keep events, links and messages, which the storage of the example does not. All are closed at the end of the file. */
+export const servicesWithRecords = () => {
+  const services: TestService[] = [];
+  afterAll(async () => {
+    await Promise.all(services.map((service) => service.close()));
+  });
+  return async (env: Readonly<Record<string, string>> = {}, overrides: Partial<Ports> = {}): Promise<TestService> => {
+    const own = isOnExample() ? { DATABASE_URL: 'memory:' } : {};
+    const service = await startService({ ...own, ...env }, { hasher, ...overrides });
+    services.push(service);
+    return service;
+  };
+};
+
+type ForLink = { readonly userId: string; readonly purpose: LinkPurpose; readonly email: string };
+
+/** Stores a link, as the sender of mail does. @returns its token. */
+export const sentLink = async ({ ports }: TestService, link: ForLink, lifetime = DAY): Promise<string> => {
+  const token = ports.linkTokens.next();
+  const createdAt = ports.clock.now();
+  const tokenHash = ports.linkTokens.hashOf(token);
+  await ports.links.put({ ...link, tokenHash, createdAt, expiresAt: createdAt + lifetime });
+  return token;
+};
+
+/** Uses a link, as the page that it leads to does. */
+export const useLink = ({ http }: TestService, path: string, token: string) => http.post(path).send({ token });
+
+/** The messages to a user that wait to be sent, the oldest first. */
+export const messagesTo = async (
+  { ports }: TestService,
+  userId: string,
+): Promise<Pick<Message, 'kind' | 'to' | 'email'>[]> =>
+  (await ports.outbox.listByUser(userId))
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map(({ kind, to, email }) => ({ kind, to, email }));
+
+/** What happened to a user, the latest first. */
+export const eventsOf = ({ ports }: TestService, userId: string): Promise<AccountEvent[]> =>
+  ports.events.list({ userId, before: null, limit: 100 });
+
+/** The purposes of the live links of a user, and the addresses that they are about. */
+export const linksOf = async ({ ports }: TestService, userId: string): Promise<string[]> =>
+  (await ports.links.listByUser(userId, ports.clock.now()))
+    .map(({ purpose, email }) => `${purpose} ${email}`)
+    .toSorted();

@@ -1,0 +1,281 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, linksOf, messagesTo, sentLink, servicesWithRecords, useLink } from '../support/http/account.ts';
+import { refreshWith, signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { tally } from '../support/tally.ts';
+
+const CONFIRM = '/auth/email-change/confirm';
+const UNDO = '/auth/email-change/undo';
+const start = servicesWithRecords();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+type SignedUp = Awaited<ReturnType<typeof signUp>>;
+
+const ask = (
+  { accessToken, person }: SignedUp,
+  email: unknown,
+  password: unknown = person.password,
+  { http } = service,
+) => http.put('/users/me/email').set('Authorization', `Bearer ${accessToken}`).send({ email, password });
+const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
+const storedUser = (id: string) => service.ports.users.findById(id);
+const kindsOf = async (id: string) => (await messagesTo(service, id)).map(({ kind }) => kind);
+
+/** A link for a new address, as the sender of mail makes it. */
+const linkTo = (email: string, { user }: SignedUp) =>
+  sentLink(service, { userId: user.id, purpose: 'email-change', email });
+
+/** Changes the address, and makes the link that undoes it, as the sender of mail does. */
+const changed = async (ada: SignedUp, email = aPerson().email) => {
+  await useLink(service, CONFIRM, await linkTo(email, ada)).expect(200);
+  const undo = await sentLink(service, { userId: ada.user.id, purpose: 'email-change-undo', email: ada.user.email });
+  return { email, undo };
+};
+
+describe('PUT /users/me/email', () => {
+  it('has a link sent to the new address, and changes nothing yet', async () => {
+    const ada = await signUp(service);
+    const { email } = aPerson();
+    const { body } = await ask(ada, ` ${email.toUpperCase()}`).expect(202);
+    expect(body.data).toBeNull();
+    expect(await messagesTo(service, ada.user.id)).toContainEqual({ kind: 'email-change', to: email, email: null });
+    expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
+    expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('email-change-requested');
+  });
+
+  it('responds the same when the address has an account', async () => {
+    const [ada, other] = [await signUp(service), await signUp(service)];
+    await ask(ada, other.user.email).expect(202);
+    expect(await messagesTo(service, ada.user.id)).toContainEqual({
+      kind: 'email-change',
+      to: other.user.email,
+      email: null,
+    });
+  });
+
+  it('does nothing for the address that the user has, in any letter case', async () => {
+    const ada = await signUp(service);
+    await ask(ada, ada.user.email.toUpperCase()).expect(202);
+    expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
+  });
+
+  it('refuses a wrong password, also for the address that the user has', async () => {
+    const ada = await signUp(service);
+    for (const email of [aPerson().email, ada.user.email]) {
+      expect((await ask(ada, email, 'not the password').expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    }
+    expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
+  });
+
+  it('makes guesses of the password wait', async () => {
+    const ada = await signUp(service);
+    const guesses = await Promise.all(Array.from({ length: 51 }, () => ask(ada, aPerson().email, 'a guess')));
+    expect(tally(guesses)).toEqual({
+      '401 AUTH_CREDENTIALS_INVALID': 50,
+      '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED': 1,
+    });
+  });
+
+  it('has at most five links sent in an hour, and does not say so', async () => {
+    const ada = await signUp(service);
+    for (let time = 0; time < 7; time += 1) await ask(ada, aPerson().email).expect(202);
+    expect((await kindsOf(ada.user.id)).filter((kind) => kind === 'email-change')).toHaveLength(5);
+  });
+
+  it('needs an access token, and an address', async () => {
+    expect((await service.http.put('/users/me/email').send({}).expect(401)).body.code).toBe('AUTH_TOKEN_MISSING');
+    const { body } = await ask(await signUp(service), 'nobody').expect(400);
+    expect(body.details).toMatchObject([{ field: 'email', code: 'invalid_format' }]);
+  });
+});
+
+describe('POST /auth/email-change/confirm', () => {
+  it('changes the address, which is proven then, and tells the former one', async () => {
+    const ada = await signUp(service);
+    const { email } = aPerson();
+    await useLink(service, CONFIRM, await linkTo(email, ada)).expect(200);
+    const stored = await storedUser(ada.user.id);
+    expect(stored?.email).toBe(email);
+    expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
+    expect(await messagesTo(service, ada.user.id)).toEqual([{ kind: 'email-changed', to: ada.user.email, email }]);
+    expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('email-changed');
+    expect((await logIn(ada.user.email, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    await logIn(email, ada.person.password).expect(200);
+    await refreshWith(service, ada.cookie).expect(200);
+  });
+
+  it('ends the links that were sent to the former address', async () => {
+    const ada = await signUp(service);
+    const { id: userId, email } = ada.user;
+    for (const purpose of ['password-reset', 'email-verification', 'not-me'] as const) {
+      await sentLink(service, { userId, purpose, email });
+    }
+    await changed(ada);
+    expect(await linksOf(service, userId)).toEqual([`email-change-undo ${email}`]);
+  });
+
+  it('refuses an address that has an account since, and keeps the link', async () => {
+    const [ada, other] = [await signUp(service), await signUp(service)];
+    const token = await linkTo(other.user.email, ada);
+    for (let time = 0; time < 2; time += 1) {
+      expect((await useLink(service, CONFIRM, token).expect(409)).body.code).toBe('AUTH_USER_DUPLICATE');
+    }
+    expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
+  });
+
+  it('refuses the link of a disabled or a deleted account', async () => {
+    const ada = await signUp(service);
+    const token = await linkTo(aPerson().email, ada);
+    await service.ports.users.update(ada.user.id, { disabledAt: 7, now: Date.now() });
+    expect((await useLink(service, CONFIRM, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    await service.ports.users.remove(ada.user.id);
+    expect((await useLink(service, CONFIRM, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+  });
+
+  it('works once when it is used twenty times at once', async () => {
+    const ada = await signUp(service);
+    const token = await linkTo(aPerson().email, ada);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => useLink(service, CONFIRM, token)));
+    expect(tally(responses)).toEqual({ '200': 1, '400 AUTH_LINK_INVALID': 19 });
+    expect(await kindsOf(ada.user.id)).toEqual(['email-changed']);
+  });
+
+  it('gives an address to one of twenty users who confirm it at once', async () => {
+    const { email } = aPerson();
+    const users = await Promise.all(Array.from({ length: 20 }, () => signUp(service)));
+    const tokens = await Promise.all(users.map((user) => linkTo(email, user)));
+    const responses = await Promise.all(tokens.map((token) => useLink(service, CONFIRM, token)));
+    expect(tally(responses)).toEqual({ '200': 1, '409 AUTH_USER_DUPLICATE': 19 });
+  });
+
+  it('tells nobody with MAIL_NOTICES=off, and holds nothing', async () => {
+    const quiet = await start({ MAIL_NOTICES: 'off' });
+    const ada = await signUp(quiet);
+    const { id: userId } = ada.user;
+    const token = await sentLink(quiet, { userId, purpose: 'email-change', email: aPerson().email });
+    await useLink(quiet, CONFIRM, token).expect(200);
+    expect([await messagesTo(quiet, userId), await linksOf(quiet, userId)]).toEqual([[], []]);
+    await signUp(quiet, { ...aPerson(), email: ada.user.email });
+  });
+});
+
+describe('an address that was given up', () => {
+  it('is held for its former user, from the moment of the change', async () => {
+    const [ada, other] = [await signUp(service), await signUp(service)];
+    await useLink(service, CONFIRM, await linkTo(aPerson().email, ada)).expect(200);
+    const taking = { ...aPerson(), email: ada.user.email };
+    expect((await service.http.post('/auth/register').send(taking).expect(409)).body.code).toBe('AUTH_USER_DUPLICATE');
+    const confirmed = await useLink(service, CONFIRM, await linkTo(ada.user.email, other)).expect(409);
+    expect(confirmed.body.code).toBe('AUTH_USER_DUPLICATE');
+    await useLink(service, CONFIRM, await linkTo(ada.user.email, ada)).expect(200);
+    expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
+  });
+
+  it('is not taken by a registration at the moment of the change', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const ada = await signUp(service);
+      const token = await linkTo(aPerson().email, ada);
+      const register = () => service.http.post('/auth/register').send({ ...aPerson(), email: ada.user.email });
+      const [confirmed, ...registered] = await Promise.all([
+        useLink(service, CONFIRM, token),
+        ...Array.from({ length: 6 }, register),
+      ]);
+      expect(confirmed.status).toBe(200);
+      expect(tally(registered)).toEqual({ '409 AUTH_USER_DUPLICATE': 6 });
+    }
+  });
+
+  it('is held where log-ins need a proven address, and the response does not say so', async () => {
+    const strict = await start({ EMAIL_VERIFICATION: 'required' });
+    const person = aPerson();
+    await strict.http.post('/auth/register').send(person).expect(202);
+    const { id: userId = '' } = (await strict.ports.users.findByEmail(person.email)) ?? {};
+    const token = await sentLink(strict, { userId, purpose: 'email-change', email: aPerson().email });
+    await useLink(strict, CONFIRM, token).expect(200);
+    await strict.http
+      .post('/auth/register')
+      .send({ ...aPerson(), email: person.email })
+      .expect(202);
+    expect(await strict.ports.users.findByEmail(person.email)).toBeNull();
+  });
+});
+
+describe('POST /auth/email-change/undo', () => {
+  it('restores the address, ends all sessions, and has a link for a new password sent', async () => {
+    const ada = await signUp(service);
+    const { email, undo } = await changed(ada);
+    await sentLink(service, { userId: ada.user.id, purpose: 'email-change', email: aPerson().email });
+    await sentLink(service, { userId: ada.user.id, purpose: 'password-reset', email });
+    await useLink(service, UNDO, undo).expect(200);
+    const stored = await storedUser(ada.user.id);
+    expect(stored?.email).toBe(ada.user.email);
+    expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
+    expect((await refreshWith(service, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    expect(await linksOf(service, ada.user.id)).toEqual([]);
+    expect(await messagesTo(service, ada.user.id)).toEqual([
+      { kind: 'email-change-undone', to: ada.user.email, email: null },
+      { kind: 'password-reset', to: ada.user.email, email: null },
+    ]);
+    const events = await eventsOf(service, ada.user.id);
+    expect(events.map(({ kind, reason }) => [kind, reason]).slice(0, 2)).toEqual([
+      ['session-ended', 'email-change-undone'],
+      ['email-change-undone', null],
+    ]);
+  });
+
+  it('lets the password of whoever changed the address open nothing any more', async () => {
+    const ada = await signUp(service);
+    const { undo } = await changed(ada);
+    await useLink(service, UNDO, undo).expect(200);
+    expect((await logIn(ada.user.email, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    expect((await ask(ada, aPerson().email).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+  });
+
+  it('undoes the first of several changes, and a change back can be undone, too', async () => {
+    const ada = await signUp(service);
+    const { undo } = await changed(ada);
+    await useLink(service, CONFIRM, await linkTo(aPerson().email, ada)).expect(200);
+    expect(await linksOf(service, ada.user.id)).toEqual([`email-change-undo ${ada.user.email}`]);
+    await useLink(service, UNDO, undo).expect(200);
+    expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
+
+    const bob = await signUp(service);
+    const { email } = await changed(bob);
+    await useLink(service, CONFIRM, await linkTo(bob.user.email, bob)).expect(200);
+    expect(await linksOf(service, bob.user.id)).toEqual([`email-change-undo ${email}`]);
+  });
+
+  it('works once when it is used twenty times at once', async () => {
+    const ada = await signUp(service);
+    const { undo } = await changed(ada);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => useLink(service, UNDO, undo)));
+    expect(tally(responses)).toEqual({ '200': 1, '400 AUTH_LINK_INVALID': 19 });
+    expect(await kindsOf(ada.user.id)).toEqual(['email-change-undone', 'password-reset']);
+  });
+
+  it('and a second change at the same moment: the first address is restored in the end', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const ada = await signUp(service);
+      const { undo } = await changed(ada);
+      const second = await linkTo(aPerson().email, ada);
+      const [undone, confirmed] = await Promise.all([useLink(service, UNDO, undo), useLink(service, CONFIRM, second)]);
+      expect(undone.status).toBe(200);
+      expect([200, 400]).toContain(confirmed.status);
+      expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
+      expect(await linksOf(service, ada.user.id)).toEqual([]);
+      expect((await useLink(service, CONFIRM, second)).body.code).toBe('AUTH_LINK_INVALID');
+    }
+  });
+
+  it('and a log-in at the same moment: no session stays open', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const ada = await signUp(service);
+      const { email, undo } = await changed(ada);
+      await Promise.all([useLink(service, UNDO, undo).expect(200), logIn(email, ada.person.password)]);
+      expect(await service.ports.sessions.listByUser(ada.user.id, Date.now())).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, servicesWithRecords } from '../support/http/account.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { tally } from '../support/tally.ts';
+
+const start = servicesWithRecords();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+const change = ({ accessToken }: { accessToken: string }, username: unknown) =>
+  service.http.put('/users/me/username').set('Authorization', `Bearer ${accessToken}`).send({ username });
+
+describe('PUT /users/me/username', () => {
+  it('changes the username, and frees the former one at once', async () => {
+    const ada = await signUp(service);
+    const { username } = aPerson();
+    const { body } = await change(ada, username).expect(200);
+    expect(body.data).toEqual({ ...ada.user, username, updatedAt: expect.any(String) });
+    expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('username-changed');
+    const login = { account: username.toUpperCase(), password: ada.person.password };
+    await service.http.post('/auth/login').send(login).expect(200);
+    await signUp(service, { ...aPerson(), username: ada.user.username });
+  });
+
+  it('changes the letter case of the username, and nothing when it is the same', async () => {
+    const ada = await signUp(service);
+    const username = ada.user.username.toUpperCase();
+    expect((await change(ada, username).expect(200)).body.data.username).toBe(username);
+    await change(ada, username).expect(200);
+    const events = await eventsOf(service, ada.user.id);
+    expect(events.filter(({ kind }) => kind === 'username-changed')).toHaveLength(1);
+  });
+
+  it('refuses one that is taken, in any letter case, and changes nothing', async () => {
+    const [ada, other] = [await signUp(service), await signUp(service)];
+    const { body } = await change(ada, other.user.username.toUpperCase()).expect(409);
+    expect(body.code).toBe('AUTH_USER_DUPLICATE');
+    expect(await service.ports.users.findById(ada.user.id)).toMatchObject({ username: ada.user.username });
+    expect((await eventsOf(service, ada.user.id)).map(({ kind }) => kind)).toEqual(['registered']);
+  });
+
+  it('gives a name to one of twenty users who take it at once', async () => {
+    const { username } = aPerson();
+    const users = await Promise.all(Array.from({ length: 20 }, () => signUp(service)));
+    const responses = await Promise.all(users.map((user) => change(user, username)));
+    expect(tally(responses)).toEqual({ '200': 1, '409 AUTH_USER_DUPLICATE': 19 });
+  });
+
+  it('responds DB_RECORD_NOT_FOUND when the user does not exist', async () => {
+    const ada = await signUp(service);
+    await service.ports.users.remove(ada.user.id);
+    expect((await change(ada, aPerson().username).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
+  });
+});

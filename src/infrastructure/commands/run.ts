@@ -61,6 +61,16 @@ const manageUsers = async (args: readonly string[], env: NodeJS.ProcessEnv): Pro
   process.stdout.write(output, () => process.exit(status));
 };
 
+/** The first signal stops the command, which then undoes what it has begun; the second one ends the process. */
+const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { runData } = await import('./data.ts');
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
+  const { status, output, errors } = await runData(args, env, stopping.signal);
+  process.stderr.write(errors);
+  process.stdout.write(output, () => process.exit(status));
+};
+
 /**
  * Runs the command that the first argument names, by default `serve`. Ends the process when it fails.
  * @param env the environment of the process, to which the variables of `.env` are added.
@@ -71,6 +81,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['migrate', () => migrate(parseConfig(env))],
     ['doctor', () => examine(args, env)],
     ['users', () => manageUsers(args, env)],
+    ['data', () => manageData(args, env)],
     ['keys', async () => process.stdout.write(await manageKeys(args, env))],
   ]);
   try {

@@ -2,8 +2,8 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 
 /** The service's own entries of DATA_DIR. */
-const OWN = /^(?:database|keys|mail|tandem\.pid.*)$/;
-type Private = 'database' | 'keys' | 'mail';
+const OWN = /^(?:database|keys|mail|run|restoring|tandem\.pid.*)$/;
+type OwnDirectory = 'database' | 'keys' | 'mail' | 'run';
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 const STICKY = 0o1000;
@@ -14,7 +14,7 @@ export const makeFilesPrivate = (): void => {
 };
 
 /** Creates a directory of the service in `dataDir` if necessary, and makes it private. */
-export const makePrivate = (dataDir: string, name: Private): void => {
+export const makePrivate = (dataDir: string, name: OwnDirectory): void => {
   const path = join(dataDir, name);
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) mkdirSync(path, { mode: 0o700 });
   keepPrivate(dataDir, name);
@@ -26,7 +26,7 @@ export const makePrivate = (dataDir: string, name: Private): void => {
  * other users, such as those of a mounted volume, are not changed, and links are not followed.
  * @throws Error when other users can still access the directory.
  */
-export const keepPrivate = (dataDir: string, name: Private): void => {
+export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
   // Windows has no such permissions.
   if (process.geteuid === undefined) return;
   const path = join(dataDir, name);

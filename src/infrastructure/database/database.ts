@@ -7,6 +7,7 @@ import { DATABASE_CLOSED } from '../../adapters/redaction/safe-messages.ts';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import { lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
+import { assertNotRestoring } from '../data-dir/restoring.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
@@ -57,6 +58,7 @@ export const openDatabase = async (options: DatabaseOptions, { migrate, onCreate
   };
   try {
     if (options.kind === 'embedded') {
+      assertNotRestoring(options.dataDir);
       makePrivate(options.dataDir, 'database');
       if (isNew(options.dataDir)) onCreate?.();
     }

@@ -6,7 +6,7 @@ import { mikroOrmSessionRepository } from '../../adapters/session-repository/mik
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
 import type { Stores } from '../../application/ports/unit-of-work.ts';
-import { openDatabase } from '../database/database.ts';
+import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
 import { transactions } from '../database/transact.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
@@ -22,7 +22,7 @@ export const sqlStores = (statements: Statements): Stores => ({
 
 /** Opens a database that MikroORM has a driver for. In a module of its own, since MikroORM is slow to import. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {
-  const { em, ping, connections, close } = await openDatabase(options, context);
+  const { em, ping, connections, close } = await openForService(options, context);
   const { sessions: _, ...stores } = sqlStores(em);
   return {
     ...stores,
@@ -32,6 +32,14 @@ export const openSql = async (options: DatabaseOptions, context: OpenContext): P
     connections,
     close,
   };
+};
+
+/** The service is what takes orders for backups of the embedded database, since no other process can open it meanwhile. */
+const openForService = async (options: DatabaseOptions, context: OpenContext): Promise<Database> => {
+  const database = await openDatabase(options, context);
+  if (options.kind !== 'embedded') return database;
+  const { withBackups } = await import('../backup/serve-backups.ts');
+  return withBackups(database, { dataDir: options.dataDir, log: context.onBackup });
 };
 
 export const migrateSql = async (options: DatabaseOptions, onCreate: () => void): Promise<void> => {

@@ -36,6 +36,8 @@ export type OpenContext = {
   readonly migrate: boolean;
   /** Called before a database is created, if that takes seconds. */
   readonly onCreate: () => void;
+  /** Called with a line for the log about backups of the embedded database. */
+  readonly onBackup: (line: string) => void;
 };
 
 export type OpenStorage = Omit<Stores, 'sessions'> & {

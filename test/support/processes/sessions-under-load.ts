@@ -41,6 +41,8 @@ export type Holder = {
   readonly userId: string;
   /** Refreshes once. */
   readonly refresh: (url: string) => Promise<Answer>;
+  /** All refresh cookies that it was given, the latest last. */
+  readonly cookies: () => readonly string[];
   /** The number of refreshes that succeeded. */
   readonly refreshes: () => number;
   /** The responses other than 200, in order. */
@@ -51,17 +53,20 @@ export const signUpAt = async (url: string): Promise<Holder> => {
   const { cookie: first, status, body } = await postJson(`${url}/auth/register`, aPerson());
   if (first === undefined) throw new Error(`registering answered ${status}`);
   const { data } = body as { readonly data: { readonly user: { readonly id: string } } };
+  const cookies = [first];
   let cookie = first;
   let refreshes = 0;
   const failures: Answer[] = [];
   return {
     userId: data.user.id,
     failures,
+    cookies: () => cookies,
     refreshes: () => refreshes,
     refresh: async (at) => {
       const answer = await refreshAt(at, cookie);
       if (answer.status === 200 && answer.cookie !== undefined) {
         cookie = answer.cookie;
+        cookies.push(cookie);
         refreshes += 1;
       } else failures.push(answer);
       return answer;

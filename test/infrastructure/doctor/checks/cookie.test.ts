@@ -96,15 +96,14 @@ describe('the doctor on the cookie', () => {
   });
 
   it.each([
-    ['without a console', null, /^No origin is allowed: .*, even those of the service’s own address\.$/],
-    ['with a console that has no address', { origins: [] }, /^No origin is allowed: /],
+    ['without pages of its own', [], /^No origin is allowed: .*, even those of the service’s own address\.$/],
     [
-      'with a console',
-      { origins: ['http://localhost:3000', 'http://127.0.0.1:3000'] },
-      /^Only the console’s origins are allowed \(http:\/\/localhost:3000, http:\/\/127\.0\.0\.1:3000\): other/,
+      'with pages of its own',
+      ['http://localhost:3000', 'http://127.0.0.1:3000'],
+      /^Only the origins of the service’s own pages are allowed \(http:\/\/localhost:3000, http:\/\/127\.0\.0\.1:3000\): other/,
     ],
-  ])('says which pages may call a service that lists none, %s', (_what, console, expected) => {
-    expect(findings({ ...LOCAL, origins: [], console }).map(({ seen }) => seen)).toEqual([
+  ])('says which pages may call a service that lists none, %s', (_what, pageOrigins, expected) => {
+    expect(findings({ ...LOCAL, origins: [], pageOrigins }).map(({ seen }) => seen)).toEqual([
       expect.stringMatching(expected),
     ]);
   });

@@ -1,0 +1,247 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { sendOver } from '../../../src/infrastructure/tables/tables.ts';
+import { runData, startData } from '../../support/processes/data-command.ts';
+import { runService } from '../../support/processes/process.ts';
+import { signUpAt } from '../../support/processes/sessions-under-load.ts';
+import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+import { copyEmbedded } from '../../support/storage/embedded-template.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const UNLIMITED = { RATE_LIMIT_STRICT: 'off', RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_PUBLIC: 'off' };
+
+/** A DATA_DIR with a migrated embedded database, which no process uses. */
+const newDataDir = async (migrated = true): Promise<string> => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  await copyEmbedded(path, { migrated });
+  return path;
+};
+
+/** Does something with the embedded database, and closes it. */
+const within = async <Result>(dataDir: string, work: (database: Database) => Promise<Result>): Promise<Result> => {
+  const database = await openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
+  return work(database).finally(database.close);
+};
+
+/** An empty PostgreSQL database, and a connection to it. */
+const newTarget = async () => {
+  const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+  onTestFinished(drop);
+  const database = await openDatabase(onPostgresql(url), { migrate: false });
+  onTestFinished(database.close);
+  return { url, database, send: sendOver(database.em.getKysely()) };
+};
+type Target = Awaited<ReturnType<typeof newTarget>>;
+
+const fill = (dataDir: string, users: number, sessionsOfEach: number) =>
+  within(dataDir, async ({ em }) => {
+    await em.execute(`insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
+      select lpad(i::text, 26, '0'), 'Ünïcode "' || i || '"', 'name' || i, i || '@example.com', 'hash\\' || i, i, 1789000000000 + i
+      from generate_series(1, ${users}) as i`);
+    await em.execute(`insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at, user_agent, earlier_tokens)
+      select lpad(i::text, 26, '0'), lpad((1 + i % ${users})::text, 26, '0'), lpad(i::text, 26, '1'), i, i, 1890000000000 + i,
+        case when i % 2 = 0 then 'Agent, "x" \\ ' || i end, jsonb_build_array(jsonb_build_object('id', i::text, 'rotatedAt', i))
+      from generate_series(1, ${users * sessionsOfEach}) as i`);
+  });
+
+const move = (dataDir: string, { url }: Target, ...more: string[]) =>
+  runData(['move', ...more], { DATA_DIR: dataDir, DATABASE_URL: url });
+const rowsOf = async ({ send }: Target, table: string) => {
+  const [row] = await send<{ count: string }>(`select count(*) as count from ${table}`);
+  return Number(row?.count);
+};
+const codeIn = (stdout: string): string => JSON.parse(stdout).error.code;
+
+describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
+  it('moves thousands of users and sessions, and nobody is logged out', async () => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 3000, 3);
+    const before = await runService({ DATA_DIR: dataDir, ...UNLIMITED });
+    onTestFinished(async () => void (await before.stop('SIGKILL')));
+    const holders = await Promise.all(Array.from({ length: 8 }, () => signUpAt(before.url)));
+    for (const holder of holders) expect((await holder.refresh(before.url)).status).toBe(200);
+    await before.stop();
+    const target = await newTarget();
+    const { status, stdout, stderr } = await move(dataDir, target, '--json');
+    expect([status, stderr]).toEqual([0, '']);
+    const report = JSON.parse(stdout);
+    expect(report.moved).toBe(true);
+    expect(report.tables).toContainEqual({ name: 'users', rows: 3008, sum: expect.stringMatching(/^[1-9]\d+$/) });
+    expect(report.tables).toContainEqual({ name: 'sessions', rows: 9008, sum: expect.any(String) });
+    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([3008, 9008]);
+
+    const after = await runService({ DATA_DIR: dataDir, DATABASE_URL: target.url, ...UNLIMITED });
+    onTestFinished(async () => void (await after.stop('SIGKILL')));
+    for (const holder of holders) expect((await holder.refresh(after.url)).status).toBe(200);
+    await signUpAt(after.url);
+    const left = await within(dataDir, ({ em }) =>
+      em.execute<{ count: number }[]>('select count(*)::int as count from users'),
+    );
+    expect(left).toEqual([{ count: 3008 }]);
+  });
+
+  it('says with --dry-run what it would move, and writes nothing', async () => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 20, 2);
+    const target = await newTarget();
+    const { status, stdout } = await move(dataDir, target, '--dry-run');
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^This would be moved\. Nothing was written\.\n {2}table +rows +checksum\n/),
+    ]);
+    expect(stdout).toMatch(/\n {2}users +20 +\d+\n/);
+    expect(await target.send(`select 1 from pg_class where relname = 'users'`)).toEqual([]);
+  });
+
+  it('copies every kind of column of every table, whatever the tables are', async () => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 2, 1);
+    const target = await newTarget();
+    await target.database.migrate();
+    const tables = [
+      'create table "a child" (user_id char(26) references users, parent int, note text, unique (parent))',
+      `create table "Zebra" (id int generated always as identity primary key, "odd ""name" jsonb not null, twice int generated always as (id * 2) stored,
+        raw bytea, at timestamptz, ratio float8, tags text[], span interval)`,
+      'alter table "a child" add foreign key (parent) references "Zebra"',
+    ];
+    await within(dataDir, async ({ em }) => {
+      for (const table of tables) await em.execute(table);
+      await em.execute(`insert into "Zebra" ("odd ""name", raw, at, ratio, tags, span) values
+        ('null', '\\x00ff', '2026-03-29 01:30:00.123456+00', 0.1::float8 + 0.2, '{"a,b",null,"{}"}', '1 mon -2 days 03:00'),
+        ('{"b": 1.50, "a": "\\ud83d\\ude00"}', null, 'infinity', 'NaN', '{}', null)`);
+      await em.execute(`insert into "a child" select id, 2, E'line\\n"two"\\t\\\\' from users limit 1`);
+    });
+    for (const table of tables) await target.send(table);
+    await target.send(`set time zone 'Asia/Kathmandu'`);
+    const { status, stderr } = await move(dataDir, target);
+    expect([status, stderr]).toEqual([0, '']);
+    const read = `select id, twice, raw::text, tags, note, user_id, "odd ""name"::text as json, ratio::text, at::text, span::text
+      from "Zebra" z left join "a child" on parent = id order by id`;
+    const utc = `set time zone 'UTC'`;
+    const there = await inTransaction(target.database, async (send) => {
+      await send(utc);
+      return send(read);
+    });
+    const here = await within(dataDir, (database) =>
+      inTransaction(database, async (send) => {
+        await send(utc);
+        return send(read);
+      }),
+    );
+    const rows = (result: unknown) => JSON.stringify((result as { readonly rows: unknown }).rows);
+    expect(rows(there)).toBe(rows(here));
+    await target.send(`insert into "Zebra" ("odd ""name") values ('1')`);
+    expect(await target.send('select max(id) as last from "Zebra"')).toEqual([{ last: 3 }]);
+  });
+
+  it('refuses a target with rows, and does not migrate it', async () => {
+    const dataDir = await newDataDir();
+    const target = await newTarget();
+    await target.send('create table users (id char(26) primary key)');
+    await target.send(`insert into users values ('${'x'.repeat(26)}')`);
+    const { status, stdout } = await move(dataDir, target, '--json');
+    expect([status, codeIn(stdout)]).toEqual([3, 'target-not-empty']);
+    expect(await rowsOf(target, 'users')).toBe(1);
+    expect(await target.send(`select 1 from pg_class where relname = 'sessions'`)).toEqual([]);
+  });
+
+  it('is refused while a service runs, without a database, and with an older one', async () => {
+    const dataDir = await newDataDir();
+    const target = await newTarget();
+    const service = await runService({ DATA_DIR: dataDir });
+    onTestFinished(async () => void (await service.stop('SIGKILL')));
+    const codeAt = async (at: string) => {
+      const { status, stdout } = await move(at, target, '--json');
+      return [status, codeIn(stdout)];
+    };
+    expect(await codeAt(dataDir)).toEqual([3, 'in-use']);
+    await service.stop();
+    const nothing = join(dataDir, 'nothing');
+    expect(await codeAt(nothing)).toEqual([3, 'no-database']);
+    expect(existsSync(nothing)).toBe(false);
+    expect(await codeAt(await newDataDir(false))).toEqual([3, 'migrations-pending']);
+    const { status, stderr } = await runData(['move'], {
+      DATA_DIR: dataDir,
+      DATABASE_URL: 'postgresql://x:S3CRET@127.0.0.1:1/x',
+    });
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^The database of DATABASE_URL cannot be opened: .*ECONNREFUSED/),
+    ]);
+    expect(stderr).not.toContain('S3CRET');
+  });
+
+  /** An empty target in which inserting sessions does something else first. */
+  const targetWithTrigger = async (
+    body: string,
+    timing = 'before insert on sessions for each statement',
+  ): Promise<Target> => {
+    const target = await newTarget();
+    await target.database.migrate();
+    await target.send(`create function hold() returns trigger language plpgsql as $$ begin ${body} end $$`);
+    await target.send(`create trigger hold ${timing} execute function hold()`);
+    return target;
+  };
+  const LOCK = 4711;
+  const waiting = `select pid from pg_stat_activity where wait_event = 'advisory' and datname = current_database()`;
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('leaves the target empty after %s, and can be repeated', async (signal) => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 1500, 2);
+    const target = await targetWithTrigger(`perform pg_advisory_xact_lock(${LOCK}); return null;`);
+    const command = await inTransaction(target.database, async (send) => {
+      await send(`select pg_advisory_xact_lock(${LOCK})`);
+      const { child, outcome } = startData(['move'], { DATA_DIR: dataDir, DATABASE_URL: target.url });
+      await expect.poll(() => target.send(waiting)).toHaveLength(1);
+      child.kill(signal);
+      return { outcome };
+    });
+    const expected = signal === 'SIGKILL' ? { code: null, signal } : { code: 1, signal: null };
+    expect(await command.outcome).toEqual(expected);
+    await expect
+      .poll(() =>
+        target.send(`select 1 from pg_stat_activity where application_name = 'tandem'
+      and datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`),
+      )
+      .toEqual([]);
+    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
+    expect((await move(dataDir, target)).status).toBe(0);
+    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([1500, 3000]);
+  });
+
+  it('leaves the target empty when the connection breaks', async () => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 10, 1);
+    const target = await targetWithTrigger(`perform pg_terminate_backend(pg_backend_pid()); return null;`);
+    const { status, stderr } = await move(dataDir, target);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/57P01|Connection terminated/)]);
+    expect(await rowsOf(target, 'users')).toBe(0);
+  });
+
+  it('leaves the target empty when it does not store what it is given', async () => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 10, 1);
+    const target = await targetWithTrigger(
+      `new.user_agent = coalesce(new.user_agent, 'x'); return new;`,
+      'before insert on sessions for each row',
+    );
+    const { status, stderr } = await move(dataDir, target);
+    expect([status, stderr]).toEqual([
+      1,
+      'The rows of sessions are not the same in both databases: 10 and 10. Nothing was moved.',
+    ]);
+    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
+  });
+
+  it('lets one of two commands move into the same target', async () => {
+    const target = await newTarget();
+    const sources = [await newDataDir(), await newDataDir()];
+    for (const dataDir of sources) await fill(dataDir, 50, 1);
+    const results = await Promise.all(sources.map((dataDir) => move(dataDir, target, '--json')));
+    expect(results.map(({ status }) => status).sort()).toEqual([0, 3]);
+    expect(await rowsOf(target, 'users')).toBe(50);
+  });
+});

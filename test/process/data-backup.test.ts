@@ -1,0 +1,409 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { runData, startData } from '../support/processes/data-command.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const directory = temporaryDirectory();
+afterAll(directory.remove);
+let made = 0;
+/** A path that nothing has yet. */
+const newPath = (name: string): string => {
+  made += 1;
+  return join(directory.path, `${made}-${name}`);
+};
+
+const UNLIMITED = { RATE_LIMIT_STRICT: 'off', RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_PUBLIC: 'off' };
+
+const start = async (dataDir: string): Promise<RunningService> => {
+  const service = await runService({ DATA_DIR: dataDir, ...UNLIMITED });
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return service;
+};
+
+/** A service with an empty, migrated database. */
+const startNew = async () => {
+  const dataDir = newPath('data');
+  await copyEmbedded(dataDir, { migrated: true });
+  return { dataDir, service: await start(dataDir) };
+};
+
+/** A file of zeros that takes no room: to copy it takes half a minute. */
+const makeSlow = (dataDir: string): void => {
+  const filler = join(dataDir, 'database', 'filler');
+  writeFileSync(filler, '');
+  truncateSync(filler, 8_000_000_000);
+};
+
+const logged = ({ stdout }: RunningService): string[] => stdout.map((line) => JSON.parse(line).msg);
+
+/** Waits until a backup in this directory has begun to copy. */
+const begun = (place: string) =>
+  expect
+    .poll(() => readdirSync(place).map((name) => statSync(join(place, name)).size), { interval: 1 })
+    .toEqual([expect.toSatisfy((size: number) => size > 0)]);
+
+/** Every entry below a directory. */
+const tree = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
+
+/** A backup of a database with one user, whose service has ended. */
+const smallBackup = async (): Promise<string> => {
+  const { dataDir, service } = await startNew();
+  await signUpAt(service.url);
+  const file = newPath('small.tgz');
+  expect((await runData(['backup', file], { DATA_DIR: dataDir })).status).toBe(0);
+  await service.stop();
+  return file;
+};
+
+describe('data backup', () => {
+  // Proves: operator-8
+  it('copies a database while sessions are refreshed; where it is restored, all of them go on', async () => {
+    const { dataDir, service } = await startNew();
+    const signUp = () => signUpAt(service.url);
+    const idle: Holder[] = [];
+    const busy: Holder[] = [];
+    for (let count = 0; count < 10; count += 1) {
+      idle.push(await signUp());
+      busy.push(await signUp());
+    }
+    for (const holder of idle) expect((await holder.refresh(service.url)).status).toBe(200);
+    const stop = refreshAllAt(service.url, busy);
+    const file = newPath('backup.tgz');
+    const backup = startData(['backup', file, '--json'], { DATA_DIR: dataDir });
+    let during = 0;
+    const before = busy.reduce((sum, { refreshes }) => sum + refreshes(), 0);
+    expect(await backup.outcome).toEqual({ code: 0, signal: null });
+    during = busy.reduce((sum, { refreshes }) => sum + refreshes(), 0) - before;
+    await stop();
+    expect(during).toBeGreaterThan(0);
+    expect(busy.flatMap(({ failures }) => failures)).toEqual([]);
+    expect(JSON.parse(backup.stdout.join(''))).toMatchObject({
+      file,
+      live: true,
+      keys: ['keys/access.pem', 'keys/refresh.pem'],
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    await service.stop('SIGKILL');
+
+    const elsewhere = newPath('restored');
+    expect(await runData(['restore', file], { DATA_DIR: elsewhere })).toMatchObject({ status: 0, stderr: '' });
+    const tokens = await currentTokens(elsewhere);
+    const restored = await start(elsewhere);
+    for (const holder of idle) expect((await holder.refresh(restored.url)).status).toBe(200);
+    for (const { userId, cookies } of busy) {
+      const cookie = cookies().find((pair) => jtiOf(pair) === tokens.get(userId));
+      const { status } = await fetch(`${restored.url}/auth/refresh-token`, {
+        method: 'POST',
+        headers: { Cookie: cookie ?? '' },
+      });
+      expect(status).toBe(200);
+    }
+    expect(readdirSync(elsewhere).sort()).toEqual(['database', 'keys', 'run', 'tandem.pid']);
+  });
+
+  it('copies a database that no process uses, also after SIGKILL', async () => {
+    const { dataDir, service } = await startNew();
+    const holder = await signUpAt(service.url);
+    await service.stop('SIGKILL');
+    const file = newPath('cold.tgz');
+    const { status, stdout } = await runData(['backup', file, '--json'], { DATA_DIR: dataDir });
+    expect([status, JSON.parse(stdout).live]).toEqual([0, false]);
+    const elsewhere = newPath('restored');
+    expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
+    const restored = await start(elsewhere);
+    expect((await holder.refresh(restored.url)).status).toBe(200);
+  });
+
+  it('is made by one command at a time; the service goes on after one that was killed', async () => {
+    const { dataDir, service } = await startNew();
+    makeSlow(dataDir);
+    const place = newPath('place');
+    mkdirSync(place);
+    const env = { DATA_DIR: dataDir };
+    const one = startData(['backup', join(place, 'one.tgz')], env);
+    await begun(place);
+    one.child.kill('SIGSTOP');
+    await expect.poll(() => logged(service)).toContain('A backup of the database is being made');
+    const two = await runData(['backup', join(place, 'two.tgz'), '--json'], env);
+    expect([two.status, JSON.parse(two.stdout).error.code]).toEqual([3, 'busy']);
+    expect(existsSync(join(place, 'two.tgz'))).toBe(false);
+    one.child.kill('SIGKILL');
+    await one.outcome;
+    await expect.poll(() => logged(service)).toContain('The backup of the database was given up');
+    expect(readdirSync(place).filter((name) => name.endsWith('.tgz'))).toEqual([]);
+    rmSync(join(dataDir, 'database', 'filler'));
+    expect(await runData(['backup', join(place, 'three.tgz')], env)).toMatchObject({ status: 0 });
+    await signUpAt(service.url);
+  });
+
+  it('leaves no file when the service is killed meanwhile', async () => {
+    const { dataDir, service } = await startNew();
+    makeSlow(dataDir);
+    const place = newPath('place');
+    mkdirSync(place);
+    const backup = startData(['backup', join(place, 'one.tgz')], { DATA_DIR: dataDir });
+    await begun(place);
+    backup.child.kill('SIGSTOP');
+    await service.stop('SIGKILL');
+    backup.child.kill('SIGCONT');
+    expect(await backup.outcome).toEqual({ code: 1, signal: null });
+    expect(backup.stderr.join('')).toBe('The service ended while the backup was made.');
+    expect(readdirSync(place)).toEqual([]);
+  });
+
+  it('ends with the service, which stops as usual', async () => {
+    const { dataDir, service } = await startNew();
+    makeSlow(dataDir);
+    const place = newPath('place');
+    mkdirSync(place);
+    const backup = startData(['backup', join(place, 'one.tgz')], { DATA_DIR: dataDir });
+    await begun(place);
+    backup.child.kill('SIGSTOP');
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    backup.child.kill('SIGCONT');
+    expect(await backup.outcome).toEqual({ code: 1, signal: null });
+    expect([readdirSync(place), readdirSync(join(dataDir, 'run'))]).toEqual([[], []]);
+    expect((await start(dataDir)).url).toContain('http');
+  });
+
+  it('removes what it has written when it is stopped by a signal', async () => {
+    const { dataDir } = await startNew();
+    makeSlow(dataDir);
+    const place = newPath('place');
+    mkdirSync(place);
+    const backup = startData(['backup', join(place, 'one.tgz')], { DATA_DIR: dataDir });
+    await begun(place);
+    backup.child.kill('SIGTERM');
+    expect(await backup.outcome).toEqual({ code: 1, signal: null });
+    expect([backup.stderr.join(''), readdirSync(place)]).toEqual(['Stopped. Nothing was changed.', []]);
+  });
+
+  it('works where DATA_DIR is too long for the path of a socket, and where a socket was left behind', async () => {
+    const dataDir = join(newPath('data'), 'd'.repeat(120));
+    await copyEmbedded(dataDir, { migrated: true });
+    await (await start(dataDir)).stop('SIGKILL');
+    expect(readdirSync(join(dataDir, 'run'))).toEqual(['backup.sock']);
+    const service = await start(dataDir);
+    const { status, stdout } = await runData(['backup', newPath('long.tgz'), '--json'], { DATA_DIR: dataDir });
+    expect([status, JSON.parse(stdout).live]).toEqual([0, true]);
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    expect(readdirSync(join(dataDir, 'run'))).toEqual([]);
+  });
+
+  it('is not offered where something else has the place of the socket, and the service runs', async () => {
+    const dataDir = newPath('data');
+    await copyEmbedded(dataDir, { migrated: true });
+    mkdirSync(join(dataDir, 'run', 'backup.sock'), { recursive: true });
+    const service = await start(dataDir);
+    await signUpAt(service.url);
+    expect(logged(service).join('\n')).toMatch(/No backups while the service runs: .* is not a socket/);
+    const { status, stderr } = await runData(['backup', newPath('none.tgz')], { DATA_DIR: dataDir });
+    expect([status, stderr]).toEqual([3, expect.stringContaining(`Process ${service.child.pid} uses DATA_DIR`)]);
+  });
+
+  it('replaces no file, and writes none where there is no database', async () => {
+    const dataDir = newPath('data');
+    await copyEmbedded(dataDir, { migrated: true });
+    const file = newPath('taken.tgz');
+    writeFileSync(file, 'precious');
+    const codeOf = async (path: string, at: string) => {
+      const { status, stdout } = await runData(['backup', path, '--json'], { DATA_DIR: at });
+      return [status, JSON.parse(stdout).error.code];
+    };
+    expect(await codeOf(file, dataDir)).toEqual([3, 'file-exists']);
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    expect(await codeOf(join(dataDir, 'database', 'x.tgz'), dataDir)).toEqual([3, 'file-in-database']);
+    expect(await codeOf(newPath('none.tgz'), newPath('nothing'))).toEqual([3, 'no-database']);
+    expect(await codeOf(join(file, 'below.tgz'), dataDir)).toEqual([1, 'failed']);
+  });
+
+  it('leaves nothing when the disk is full', async () => {
+    const dataDir = newPath('data');
+    await copyEmbedded(dataDir, { migrated: true });
+    const place = newPath('place');
+    mkdirSync(place);
+    const { status, stderr } = await runData(
+      ['backup', join(place, 'one.tgz')],
+      { DATA_DIR: dataDir },
+      smallFiles(500),
+    );
+    // PGlite cannot write the WAL either where files are small, and says so in its own words.
+    expect([status, readdirSync(place)]).toEqual([1, []]);
+    expect(stderr).not.toBe('');
+  });
+
+  it('leaves out the keys if it is told to', async () => {
+    const { dataDir, service } = await startNew();
+    const holder = await signUpAt(service.url);
+    const file = newPath('no-keys.tgz');
+    const { stdout } = await runData(['backup', file, '--without-keys'], { DATA_DIR: dataDir });
+    expect(stdout).toContain('It has no keys');
+    const elsewhere = newPath('restored');
+    expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
+    expect(readdirSync(elsewhere)).toEqual(['database']);
+    expect((await holder.refresh((await start(elsewhere)).url)).status).toBe(401);
+  });
+});
+
+/** A restore that was ended while it wrote. Repeated if it had been done before the signal came. */
+const endedHalfWay = async (file: string, signal: NodeJS.Signals) => {
+  for (;;) {
+    const dataDir = newPath('data');
+    mkdirSync(dataDir);
+    const { child, outcome: ending } = startData(['restore', file], { DATA_DIR: dataDir });
+    await expect.poll(() => readdirSync(dataDir).length, { interval: 1 }).toBeGreaterThan(1);
+    child.kill(signal);
+    const outcome = await ending;
+    if (!existsSync(join(dataDir, 'database'))) return { dataDir, outcome };
+  }
+};
+
+describe('data restore', () => {
+  it('does not touch a DATA_DIR that has a database, is in use, or has other keys', async () => {
+    const file = await smallBackup();
+    const { dataDir, service } = await startNew();
+    const codeAt = async (at: string, ...more: string[]) => {
+      const { status, stdout } = await runData(['restore', file, '--json', ...more], { DATA_DIR: at });
+      return [status, JSON.parse(stdout).error?.code];
+    };
+    expect(await codeAt(dataDir)).toEqual([3, 'in-use']);
+    await service.stop();
+    const before = tree(dataDir);
+    expect(await codeAt(dataDir)).toEqual([3, 'database-exists']);
+    expect(tree(dataDir)).toEqual(before);
+    rmSync(join(dataDir, 'database'), { recursive: true });
+    expect(await codeAt(dataDir)).toEqual([3, 'keys-differ']);
+    expect(existsSync(join(dataDir, 'database'))).toBe(false);
+    expect(await codeAt(dataDir, '--without-keys')).toEqual([0, undefined]);
+  });
+
+  // Proves: operator-8
+  it('refuses a file that is cut, changed, or something else, before it touches anything', async () => {
+    const bytes = readFileSync(await smallBackup());
+    const flipped = Buffer.from(bytes);
+    flipped.writeUInt8(flipped.readUInt8(bytes.length / 2) ^ 1, bytes.length / 2);
+    const files = {
+      cut: bytes.subarray(0, bytes.length - 2000),
+      flipped,
+      empty: Buffer.alloc(0),
+      text: Buffer.from('users'),
+    };
+    for (const [name, content] of Object.entries(files)) {
+      const file = newPath(name);
+      writeFileSync(file, content);
+      const dataDir = newPath('data');
+      const { status, stderr } = await runData(['restore', file], { DATA_DIR: dataDir });
+      expect([name, status, stderr]).toEqual([name, 3, expect.stringMatching(/^This is no whole backup: .+\.$/)]);
+      expect(existsSync(dataDir)).toBe(false);
+    }
+    const { status, stderr } = await runData(['restore', newPath('none')], { DATA_DIR: newPath('data') });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('ENOENT')]);
+  });
+
+  // Proves: operator-8
+  it('never looks like a database when it is killed; the service waits for it to be repeated', async () => {
+    const file = await smallBackup();
+    const { dataDir, outcome } = await endedHalfWay(file, 'SIGKILL');
+    expect(outcome).toEqual({ code: null, signal: 'SIGKILL' });
+    await expect(runService({ DATA_DIR: dataDir })).rejects.toThrow('A backup was not restored to the end');
+    expect((await runData(['restore', file], { DATA_DIR: dataDir })).status).toBe(0);
+    expect(readdirSync(dataDir).sort()).toEqual(['database', 'keys']);
+    await signUpAt((await start(dataDir)).url);
+  });
+
+  it('leaves nothing when the disk is full, or when it is stopped by a signal', async () => {
+    const file = await smallBackup();
+    const full = newPath('data');
+    const { status, stderr } = await runData(['restore', file], { DATA_DIR: full }, smallFiles(1000));
+    expect([status, stderr]).toEqual([1, expect.stringContaining('EFBIG')]);
+    expect(readdirSync(full)).toEqual([]);
+
+    const { dataDir, outcome } = await endedHalfWay(file, 'SIGTERM');
+    expect([outcome, readdirSync(dataDir)]).toEqual([{ code: 1, signal: null }, []]);
+  });
+
+  it('restores an older database, which the next start brings up to date', async () => {
+    const dataDir = newPath('data');
+    await copyEmbedded(dataDir, { migrated: false });
+    const file = newPath('old.tgz');
+    expect((await runData(['backup', file], { DATA_DIR: dataDir })).status).toBe(0);
+    const elsewhere = newPath('restored');
+    const { stdout } = await runData(['restore', file, '--json'], { DATA_DIR: elsewhere });
+    expect(JSON.parse(stdout)).toMatchObject({
+      rows: {},
+      pending: expect.arrayContaining(['0001-users-and-sessions']),
+    });
+    await signUpAt((await start(elsewhere)).url);
+  });
+});
+
+describe('data', () => {
+  it.each([
+    ['no command', []],
+    ['an unknown command', ['destroy']],
+    ['a name that every object has', ['constructor']],
+    ['no file', ['backup']],
+    ['two files', ['restore', 'a', 'b']],
+    ['a file for move', ['move', 'a']],
+    ['--dry-run for backup', ['backup', 'a', '--dry-run']],
+    ['an unknown option', ['backup', 'a', '--force']],
+  ])('prints its usage when it is given %s', async (_what, args) => {
+    const { status, stdout, stderr } = await runData(args, {});
+    expect([status, stdout]).toEqual([2, '']);
+    for (const command of ['backup FILE', 'restore FILE', 'move'])
+      expect(stderr).toContain(`npm run data -- ${command}`);
+  });
+
+  it('prints its usage with --help, which says that a backup is secret', async () => {
+    const { status, stdout } = await runData(['--help'], {});
+    expect([status, stdout]).toEqual([0, expect.stringContaining('A BACKUP IS SECRET')]);
+  });
+
+  it('refuses a DATABASE_URL that is not for the command, and an invalid configuration', async () => {
+    const url = { DATABASE_URL: 'postgresql://127.0.0.1:1/x' };
+    expect(await runData(['backup', newPath('a')], url)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('pg_dump'),
+    });
+    expect(await runData(['restore', newPath('a')], url)).toMatchObject({ status: 2 });
+    expect(await runData(['move'], {})).toMatchObject({ status: 2, stderr: expect.stringContaining('DATABASE_URL') });
+    expect(await runData(['backup', newPath('a')], { PORT: 'http' })).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('PORT: '),
+    });
+  });
+});
+
+/** Lets a command write files of so many KiB only. Node.js ignores the signal that comes with the error. */
+const smallFiles = (kibibytes: number): readonly string[] => [
+  '/bin/bash',
+  '-c',
+  `ulimit -f ${kibibytes}; exec "$@"`,
+  'bash',
+];
+
+const jtiOf = (pair: string): string | undefined => decodeJwt(pair.slice(pair.indexOf('=') + 1)).jti;
+
+/** The current refresh token of each user's session, in a database that no process uses. */
+const currentTokens = async (dataDir: string): Promise<ReadonlyMap<string, string>> => {
+  const { em, close } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
+  const rows = await em
+    .execute<{ user_id: string; current_token_id: string }[]>('select user_id, current_token_id from sessions')
+    .finally(close);
+  return new Map(rows.map((row) => [row.user_id, row.current_token_id]));
+};

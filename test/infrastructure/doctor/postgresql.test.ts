@@ -136,6 +136,8 @@ describe('the address that the doctor shows', () => {
     ['postgresql://user:S3CRET@db.example.com:6432/tandem', 'db.example.com:6432'],
     ['postgresql://user:S3CRET@db.example.com/tandem?sslmode=verify-full', 'db.example.com:5432'],
     ['postgresql://user:12/S3CRET@db.example.com/tandem', 'the address of DATABASE_URL'],
+    ['postgresql://user:12?S3CRET@db.example.com/tandem', 'the address of DATABASE_URL'],
+    ['postgresql://user:12#S3CRET@db.example.com/tandem', 'the address of DATABASE_URL'],
     ['postgresql:///tandem?host=/run/postgresql', '/run/postgresql:5432'],
   ])('has no password: %s', (url, address) => {
     expect(addressOf(url)).toBe(address);

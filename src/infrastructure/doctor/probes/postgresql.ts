@@ -12,8 +12,8 @@ type Options = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 /** Host and port of a URL, without its credentials. */
 export const addressOf = (url: string): string => {
   const parsed = new URL(url);
-  // A password with an unencoded slash would be taken for host and port.
-  if (parsed.pathname.includes('@')) return 'the address of DATABASE_URL';
+  // The beginning of a password with an unencoded `/`, `?` or `#` is taken for a port.
+  if (`${parsed.pathname}${parsed.search}${parsed.hash}`.includes('@')) return 'the address of DATABASE_URL';
   return `${parsed.searchParams.get('host') ?? hostOf(parsed)}:${parsed.port || 5432}`;
 };
 

@@ -78,7 +78,8 @@ const ofService = (socket: Socket): CopySource => {
   socket.on('error', () => undefined);
   const losing = new AbortController();
   const lost = new Error('The service ended while the backup was made.');
-  socket.once('close', () => losing.abort(lost));
+  const abort = () => losing.abort(lost);
+  socket.once('close', abort);
   const reply = async <Schema extends v.GenericSchema>(schema: Schema): Promise<v.InferOutput<Schema>> => {
     const timeout = new AbortController();
     const answer = await Promise.race([
@@ -100,7 +101,11 @@ const ofService = (socket: Socket): CopySource => {
     lost: losing.signal,
     begin: () => reply(CopyStart),
     end: () => next(CopyEnd),
-    finish: async () => void (await next(v.object({ finished: v.literal(true) }))),
+    finish: async () => {
+      // After its last reply, the service closes the connection.
+      socket.off('close', abort);
+      await next(v.object({ finished: v.literal(true) }));
+    },
     close: async () => void socket.destroy(),
   };
 };

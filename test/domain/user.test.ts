@@ -14,6 +14,8 @@ describe('newUser', () => {
       createdAt: NOW,
       updatedAt: NOW,
       passwordChangedAt: 0,
+      emailVerifiedAt: null,
+      disabledAt: null,
     });
   });
 });

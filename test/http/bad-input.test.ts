@@ -43,7 +43,8 @@ describe('bad input', () => {
   let accessToken: string;
   beforeAll(async () => {
     storage = await openTestStorage();
-    service = await startService({}, storage);
+    const { users, sessions, records } = storage;
+    service = await startService({}, { users, sessions, ...records });
     ({ accessToken } = await signUp(service));
   });
   afterAll(async () => {

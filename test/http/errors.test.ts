@@ -5,6 +5,7 @@ import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
+import { isOnExample } from '../support/storage/example.ts';
 
 const BASE_URL = 'https://auth.example.org/v';
 const { start } = servicesOverOneDatabase();
@@ -34,18 +35,31 @@ const SPECIFIED: Readonly<Record<string, [statusCode: number, retryable: boolean
   SYS_UNEXPECTED_ERROR: [500, false],
 };
 
+/** Codes of what SPEC does not have. */
+const FURTHER: typeof SPECIFIED = {
+  AUTH_ACCOUNT_DISABLED: [403, false],
+  AUTH_EMAIL_UNVERIFIED: [403, false],
+  AUTH_LINK_INVALID: [400, false],
+};
+const LISTED = { ...SPECIFIED, ...FURTHER };
+
+/** The example has no place for messages and links. */
+const provocable = published.filter(
+  (code) => !isOnExample() || !['AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID'].includes(code),
+);
+
 describe('GET /errors', () => {
   // Proves: service-13, entry-1, endpoint-2, endpoint-20, gap-8, errors-3, catalog-1, catalog-22
-  it('lists the catalog of the specification, sorted by code', async () => {
+  it('lists the catalog of the specification and the further codes, sorted by code', async () => {
     const response = await service.http.get('/errors').expect(200);
     expect(response.body).toStrictEqual({
       success: true,
-      data: Object.keys(SPECIFIED)
+      data: Object.keys(LISTED)
         .sort()
         .map((code) => ({
           code,
-          statusCode: SPECIFIED[code]?.[0],
-          retryable: SPECIFIED[code]?.[1],
+          statusCode: LISTED[code]?.[0],
+          retryable: LISTED[code]?.[1],
           message: expect.stringMatching(/\S/),
           description: expect.stringMatching(/\S/),
           type: `${BASE_URL}/errors/${code}`,
@@ -102,6 +116,18 @@ const logIn = (at: TestService, body: object) => at.http.post('/auth/login').sen
 const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   CLIENT_PARAMS_VALIDATION_FAILED: async () => logIn(service, {}),
   AUTH_CREDENTIALS_INVALID: async () => logIn(service, { account: 'nobody', password: 'x' }),
+  AUTH_ACCOUNT_DISABLED: async () => {
+    const { person, user } = await signUp(service);
+    await service.ports.users.update(user.id, { disabledAt: 1, now: 1 });
+    return logIn(service, { account: person.username, password: person.password });
+  },
+  AUTH_EMAIL_UNVERIFIED: async () => {
+    const other = await start({ BASE_URL, EMAIL_VERIFICATION: 'required' });
+    const { username, email, password } = aPerson();
+    await other.http.post('/auth/register').send({ username, email, password }).expect(202);
+    return logIn(other, { account: username, password });
+  },
+  AUTH_LINK_INVALID: async () => service.http.post('/auth/email-verification/confirm').send({ token: 'A'.repeat(43) }),
   AUTH_TOKEN_INVALID: async () => service.http.get('/users/me').set('Authorization', 'Bearer garbage'),
   AUTH_TOKEN_MISSING: async () => service.http.get('/users/me'),
   DB_RECORD_NOT_FOUND: async () => {
@@ -152,25 +178,28 @@ describe('an error envelope', () => {
   });
 
   // Proves: service-10, error-2, error-4, error-5, error-6, error-8, error-10, errors-1, catalog-14, version-4
-  it.each(published)('of %s has the specified form, and its type is the address of the catalog entry', async (code) => {
-    const response = await PROVOKED[code]?.();
-    expect(response?.body).toStrictEqual({
-      success: false,
-      code,
-      message: expect.stringMatching(/\S/),
-      type: `${BASE_URL}/errors/${code}`,
-      timestamp: expect.any(String),
-      context: expect.objectContaining({ requestId: response?.get('svc-request-id'), version: VERSION }),
-      details: code === 'CLIENT_PARAMS_VALIDATION_FAILED' ? expect.any(Array) : null,
-    });
-    const { timestamp, type } = response?.body ?? {};
-    expect(new Date(timestamp).toISOString()).toBe(timestamp);
-    const entry = await service.http.get(type.slice(BASE_URL.length)).expect(200);
-    expect(entry.body.data).toMatchObject({ code, type });
-    // Only this code takes the status of the wrapped exception.
-    const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
-    expect(response?.status).toBe(status);
-  });
+  it.each(provocable)(
+    'of %s has the specified form, and its type is the address of the catalog entry',
+    async (code) => {
+      const response = await PROVOKED[code]?.();
+      expect(response?.body).toStrictEqual({
+        success: false,
+        code,
+        message: expect.stringMatching(/\S/),
+        type: `${BASE_URL}/errors/${code}`,
+        timestamp: expect.any(String),
+        context: expect.objectContaining({ requestId: response?.get('svc-request-id'), version: VERSION }),
+        details: code === 'CLIENT_PARAMS_VALIDATION_FAILED' ? expect.any(Array) : null,
+      });
+      const { timestamp, type } = response?.body ?? {};
+      expect(new Date(timestamp).toISOString()).toBe(timestamp);
+      const entry = await service.http.get(type.slice(BASE_URL.length)).expect(200);
+      expect(entry.body.data).toMatchObject({ code, type });
+      // Only this code takes the status of the wrapped exception.
+      const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
+      expect(response?.status).toBe(status);
+    },
+  );
 
   // Proves: error-9
   it('contains the user only when the request is authenticated', async () => {

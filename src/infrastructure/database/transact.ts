@@ -9,7 +9,7 @@ type Queries = { query(...given: readonly unknown[]): Promise<unknown> };
 type Pglite = Queries & { transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> };
 
 /** How a unit of work gets its transaction. */
-export const transactions = (em: SqlEntityManager, { kind }: DatabaseOptions): Transact =>
+export const transactions = (em: SqlEntityManager, { kind }: Pick<DatabaseOptions, 'kind'>): Transact =>
   kind === 'embedded' ? onPglite(em) : onPostgresql(em);
 
 /** READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. */

@@ -34,8 +34,11 @@ export const servicesOverOneDatabase = () => {
       env: Readonly<Record<string, string>> = {},
       overrides: (repositories: Repositories) => Partial<Ports> = () => ({}),
     ): Promise<TestService> => {
-      const { users, sessions } = storage;
-      const service = await startService(env, { users, sessions, hasher, ...overrides({ users, sessions }) });
+      const { users, sessions, records } = storage;
+      const given = overrides({ users, sessions });
+      // Stores of the test's own are not those of the unit of work.
+      const isReplaced = given.users !== undefined || given.sessions !== undefined;
+      const service = await startService(env, { users, sessions, ...(!isReplaced && records), hasher, ...given });
       services.push(service);
       return service;
     },

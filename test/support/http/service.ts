@@ -10,6 +10,7 @@ import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { testKeys } from '../keys.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
+import { isOnExample } from '../storage/example.ts';
 
 const KEYS = testKeys();
 
@@ -92,7 +93,8 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
 
 /** The routes that the service declares, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService({ DATABASE_URL: 'memory:', REDIS_URL: '' });
+  const inMemory = { DATABASE_URL: 'memory:', REDIS_URL: '' };
+  const { close, routes } = await startService(isOnExample() ? {} : inMemory);
   await close();
   return routes;
 };

@@ -41,7 +41,7 @@ describe('any request', () => {
     storage = await openTestStorage();
     const hasher = bcryptPasswordHasher({ cost: 4 });
     const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.com', TRUST_PROXY: '1' };
-    service = await startService(env, { users: storage.users, sessions: storage.sessions, hasher });
+    service = await startService(env, { users: storage.users, sessions: storage.sessions, ...storage.records, hasher });
     for (const route of routes.filter(({ name }) => name === 'register')) {
       await service.http.post(route.path).send(sampleBody(route)).expect(201);
     }

@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { deleteAccountAsOperator } from '../../src/application/use-cases/delete-account-as-operator.ts';
+import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
+import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
+import { purgeSessions } from '../../src/application/use-cases/purge-sessions.ts';
+import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
+import { DAY, MINUTE } from '../support/application.ts';
+import { heldFrom, opened, refreshWith, signUp } from '../support/http/auth-http.ts';
+import { startService, type TestService } from '../support/http/service.ts';
+import { isOnExample } from '../support/storage/example.ts';
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+const clock = fixedClock(NOW);
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+/** Users of a caller's own have no events: there, the service keeps its own in memory. */
+const ENV = { TRUST_PROXY: '1', ...(isOnExample() && { DATABASE_URL: 'memory:' }) };
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService(ENV, { clock, hasher });
+});
+afterAll(() => service.close());
+beforeEach(() => clock.set(NOW));
+
+const LAPTOP = { 'User-Agent': 'Laptop', 'X-Forwarded-For': '192.0.2.200', 'svc-request-id': 'of-the-laptop' };
+const PHONE = { 'User-Agent': 'Phone', 'X-Forwarded-For': '2001:db8:1:2::7', 'svc-request-id': 'of-the-phone' };
+const ON_LAPTOP = { userAgent: 'Laptop', address: '192.0.2.0/24', requestId: 'of-the-laptop' };
+const ON_PHONE = { userAgent: 'Phone', address: '2001:db8:1::/48', requestId: 'of-the-phone' };
+const BY_ITSELF = { userAgent: null, address: null, requestId: null };
+
+type Held = { readonly accessToken: string; readonly cookie: string };
+type Person = { readonly email: string; readonly password: string };
+
+const logIn = async ({ email, password }: Person, device: Record<string, string> = PHONE) =>
+  heldFrom(await service.http.post('/auth/login').set(device).send({ account: email, password }).expect(200));
+const as = (method: 'get' | 'put' | 'delete', path: string, { accessToken }: Held) =>
+  service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+const eventsOf = async (held: Held, query = '') =>
+  (await as('get', `/users/me/events${query}`, held).expect(200)).body.data;
+const sessionOf = ({ accessToken }: Held) => String(opened(accessToken).header.sid);
+
+/** The endings of a session as its user sees them. */
+const endingsOf = async (session: Held, held: Held) =>
+  (await eventsOf(held, '?limit=100')).events
+    .filter(
+      ({ sessionId, kind }: Record<string, string>) => kind === 'session-ended' && sessionId === sessionOf(session),
+    )
+    .map(({ id: _, ...event }: Record<string, unknown>) => event);
+
+const ending = (session: Held, reason: string, origin: object) => ({
+  kind: 'session-ended',
+  at: new Date(clock.now()).toISOString(),
+  sessionId: sessionOf(session),
+  reason,
+  count: 1,
+  ...origin,
+});
+
+/** Ways in which the session of the phone ends. What they return is logged in afterwards. */
+const ENDINGS: readonly (readonly [
+  reason: string,
+  origin: object,
+  end: (ada: Awaited<ReturnType<typeof signUp>>, phone: Held) => Promise<unknown>,
+])[] = [
+  [
+    'logout',
+    ON_PHONE,
+    (_, { cookie }) => service.http.get('/auth/clear-cookie').set(PHONE).set('Cookie', cookie).expect(200),
+  ],
+  [
+    'ended-by-user',
+    ON_LAPTOP,
+    (ada, phone) =>
+      as('delete', `/auth/sessions/${sessionOf(phone)}`, ada)
+        .set(LAPTOP)
+        .expect(200),
+  ],
+  ['all-ended', ON_LAPTOP, (ada) => as('delete', '/auth/sessions', ada).set(LAPTOP).expect(200)],
+  [
+    'password-changed',
+    ON_LAPTOP,
+    async (ada) => {
+      const body = { currentPassword: ada.person.password, newPassword: 'battery staple 9' };
+      await as('put', '/users/me/password', ada).set(LAPTOP).send(body).expect(200);
+    },
+  ],
+  [
+    'token-replayed',
+    ON_LAPTOP,
+    async (_, { cookie }) => {
+      await refreshWith(service, cookie).expect(200);
+      clock.advance(MINUTE);
+      await refreshWith(service, cookie).set(LAPTOP).expect(401);
+    },
+  ],
+  [
+    'surplus',
+    ON_LAPTOP,
+    async ({ person }) => {
+      clock.advance(1);
+      for (let count = 1; count < SESSIONS_PER_USER; count += 1) await logIn(person, LAPTOP);
+      // The first session is that of the registration.
+      await logIn(person, LAPTOP);
+    },
+  ],
+  [
+    'expired',
+    BY_ITSELF,
+    async () => {
+      clock.advance(8 * DAY);
+      await purgeSessions(service.ports)(100);
+    },
+  ],
+  ['operator', BY_ITSELF, (ada) => disableAccount(service.ports)(ada.user.id, NO_ORIGIN)],
+];
+
+describe('GET /users/me/events', () => {
+  // Proves: asvs-16.3.1
+  it.each(ENDINGS)('says why a session ended, when and where: %s', async (reason, origin, end) => {
+    const ada = await signUp(service);
+    const phone = await logIn(ada.person);
+    await end(ada, phone);
+    const ended = ending(phone, reason, origin);
+    // The access token of a session that ended is valid until it expires.
+    const reader = reason === 'expired' ? await logIn(ada.person) : ada;
+    expect(await endingsOf(phone, reader)).toStrictEqual([ended]);
+    const logged = service.logs.filter(
+      ({ sessionId, kind }) => kind === 'session-ended' && sessionId === sessionOf(phone),
+    );
+    expect(logged).toMatchObject([
+      {
+        level: reason === 'token-replayed' ? 'warn' : 'info',
+        msg: 'account event',
+        userId: ada.user.id,
+        reason,
+      },
+    ]);
+  });
+
+  it('has the registration, log-ins and the changed password, the latest first', async () => {
+    const person = { username: 'Events', email: 'events@example.org', password: 'correct horse battery' };
+    const registered = heldFrom(await service.http.post('/auth/register').set(LAPTOP).send(person).expect(201));
+    const phone = await logIn(person);
+    const body = { currentPassword: person.password, newPassword: 'battery staple 9' };
+    await as('put', '/users/me/password', phone).set(PHONE).send(body).expect(200);
+
+    const { events, next } = await eventsOf(phone);
+    expect(next).toBeNull();
+    expect(events).toMatchObject([
+      { kind: 'session-ended', reason: 'password-changed', sessionId: sessionOf(registered), ...ON_PHONE },
+      { kind: 'password-changed', reason: null, sessionId: sessionOf(phone), ...ON_PHONE },
+      { kind: 'logged-in', reason: null, sessionId: sessionOf(phone), ...ON_PHONE },
+      { kind: 'registered', reason: null, sessionId: sessionOf(registered), count: 1, ...ON_LAPTOP },
+    ]);
+  });
+
+  it('lists page after page, each event once, and nothing of other users', async () => {
+    const ada = await signUp(service);
+    const bob = await signUp(service);
+    for (const person of [ada.person, bob.person, ada.person, ada.person, ada.person]) await logIn(person);
+    const ids: string[] = [];
+    let before = '';
+    for (let page = 0; page < 3; page += 1) {
+      const { events, next } = await eventsOf(ada, `?limit=2${before}`);
+      ids.push(...events.map(({ id }: { id: string }) => id));
+      expect(next).toBe(page < 2 ? events.at(-1).id : null);
+      before = `&before=${next}`;
+    }
+    expect(ids).toHaveLength(5);
+    expect(ids).toStrictEqual([...new Set(ids)].sort().reverse());
+    expect((await eventsOf(bob)).events).toHaveLength(2);
+    // An id of another user's event is only a place in the order.
+    const [latestOfAda] = ids;
+    expect((await eventsOf(bob, `?before=${latestOfAda}`)).events).toHaveLength(2);
+  });
+
+  it('lists 50 events unless another number is asked for', async () => {
+    const ada = await signUp(service);
+    for (let count = 0; count < 50; count += 1) await logIn(ada.person);
+    const { events, next } = await eventsOf(ada);
+    expect(events).toHaveLength(50);
+    expect(next).toBe(events.at(-1).id);
+  });
+
+  it.each(['limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'before=x', 'after=1'])(
+    'refuses %s',
+    async (query) => {
+      const ada = await signUp(service);
+      const { body } = await as('get', `/users/me/events?${query}`, ada).expect(400);
+      expect(body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+    },
+  );
+
+  it('needs an access token', async () => {
+    await service.http.get('/users/me/events').expect(401);
+  });
+});
+
+describe('a disabled account', () => {
+  it('is refused after the right password only, cannot refresh, and can log in once it is enabled', async () => {
+    const ada = await signUp(service);
+    const { email, password } = ada.person;
+    await disableAccount(service.ports)(ada.user.id, NO_ORIGIN);
+
+    const wrong = await service.http.post('/auth/login').send({ account: email, password: 'wrong' }).expect(401);
+    expect(wrong.body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    const right = await service.http.post('/auth/login').send({ account: email, password }).expect(403);
+    expect(right.body.code).toBe('AUTH_ACCOUNT_DISABLED');
+    expect((await refreshWith(service, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+
+    await enableAccount(service.ports)(ada.user.id, NO_ORIGIN);
+    await logIn(ada.person);
+    expect((await refreshWith(service, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+  });
+});
+
+describe('the audit log', () => {
+  it('keeps that an account was deleted, of which the tables keep nothing', async () => {
+    const ada = await signUp(service);
+    await deleteAccountAsOperator(service.ports)(ada.user.id, NO_ORIGIN);
+    const lines = service.logs.filter(({ userId, msg }) => msg === 'account event' && userId === ada.user.id);
+    expect(lines.slice(1)).toMatchObject([
+      { kind: 'deleted' },
+      { kind: 'session-ended', reason: 'account-deleted', sessionId: sessionOf(ada) },
+    ]);
+    await as('get', '/users/me', ada).expect(404);
+    expect((await eventsOf(ada)).events).toStrictEqual([]);
+  });
+
+  it('names no account, unless AUDIT_ACCOUNT_NAMES is on', async () => {
+    const ada = await signUp(service);
+    const lines = service.logs.filter(({ msg }) => msg === 'account event');
+    expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${ada.person.username}|${ada.person.email}`, 'i'));
+
+    const naming = await startService({ ...ENV, AUDIT_ACCOUNT_NAMES: 'on' }, { clock, hasher });
+    const bob = await signUp(naming);
+    await deleteAccountAsOperator(naming.ports)(bob.user.id, NO_ORIGIN);
+    const named = naming.logs.filter(({ msg }) => msg === 'account event');
+    expect(named.map(({ kind, account }) => [kind, account])).toStrictEqual([
+      ['registered', bob.person.username],
+      ['deleted', bob.person.username],
+      ['session-ended', bob.person.username],
+    ]);
+    await naming.close();
+  });
+});
+
+describe('with users of a caller’s own', () => {
+  it('has no events, but a log of them', async () => {
+    const { users, sessions } = service.ports;
+    const own = await startService({ ...ENV, DATABASE_URL: 'memory:' }, { users, sessions, clock, hasher });
+    const ada = await signUp(own);
+    await own.http.get('/users/me/events').set('Authorization', `Bearer ${ada.accessToken}`).expect(404);
+    expect(own.logs.filter(({ msg }) => msg === 'account event')).toMatchObject([
+      { kind: 'registered', userId: ada.user.id, sessionId: sessionOf(ada) },
+    ]);
+    await own.close();
+  });
+});

@@ -1,0 +1,168 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
+import { documentedHttp } from '../support/openapi/documented-http.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { runUsersCommand } from '../support/processes/users-command.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+/** Characters with which a terminal would be told to do something. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const COMMANDS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
+const TOKEN = /#token=([\w-]{43})/;
+
+describe('npm run users on the embedded database', () => {
+  const directory = temporaryDirectory();
+  const env = { DATA_DIR: directory.path };
+  const ada = aPerson();
+  const bob = aPerson();
+  let service: RunningService | undefined;
+  afterAll(async () => {
+    await service?.stop('SIGKILL');
+    directory.remove();
+  });
+  beforeAll(async () => {
+    service = await runService(env);
+    const http = documentedHttp(service.url);
+    for (const person of [ada, bob]) await http.post('/auth/register').send(person).expect(201);
+    await http.post('/auth/login').send({ account: ada.email, password: 'wrong' }).expect(401);
+    const login = { account: ada.email, password: ada.password };
+    const phone = await http.post('/auth/login').set('User-Agent', 'A phone').send(login).expect(200);
+    await http
+      .get('/auth/clear-cookie')
+      .set('Cookie', cookiePair(refreshCookieOf(phone)))
+      .expect(200);
+    const held = await runUsersCommand(['find', ada.username, '--json'], env);
+    expect(held).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Process \d+, .* holds the embedded database/),
+    });
+    expect(JSON.parse(held.stdout).error.code).toBe('database-in-use');
+    // What is counted in memory is stored when the service stops.
+    await service.stop();
+  });
+
+  const users = (...args: string[]) => runUsersCommand(args, env);
+  const report = async (...args: string[]) => {
+    const { code, stdout } = await users(...args, '--json');
+    return { code, ...JSON.parse(stdout) };
+  };
+
+  it('finds a user by username, email address and id, in any letter case', async () => {
+    const { user } = await report('find', ada.username.toUpperCase());
+    expect(user).toMatchObject({ username: ada.username, email: ada.email, disabledAt: null, passwordChangedAt: null });
+    expect((await report('find', ada.email.toUpperCase())).user).toStrictEqual(user);
+    expect((await report('find', user.id)).user).toStrictEqual(user);
+    expect(await report('find', 'nobody')).toMatchObject({ code: 3, error: { code: 'not-found' } });
+    const { stdout } = await users('find', ada.email);
+    expect(stdout.split('\n')).toStrictEqual([
+      expect.stringMatching(/^ID +USERNAME +EMAIL +REGISTERED +STATE$/),
+      expect.stringMatching(new RegExp(`^${user.id}  ${ada.username}  ${ada.email}  ${user.createdAt}  enabled$`)),
+    ]);
+  });
+
+  it('says why a user was logged out', async () => {
+    const { code, events } = await report('events', ada.email);
+    expect(code).toBe(0);
+    expect(events).toMatchObject([
+      { kind: 'session-ended', reason: 'logout', address: '127.0.0.0/24' },
+      { kind: 'logged-in', userAgent: 'A phone' },
+      { kind: 'login-refused', count: 1 },
+      { kind: 'registered' },
+    ]);
+    const [ended] = events;
+    const range = await report('events', ada.email, '--since', ended.at, '--until', ended.at);
+    expect(range.events).toContainEqual(ended);
+    expect((await report('events', ada.email, '--until', '2020-01-01T00:00')).events).toStrictEqual([]);
+    const { stdout } = await users('events', ada.username);
+    expect(stdout).toContain(`${ended.at}  session-ended  logout`);
+  });
+
+  it('shows sessions, and exports everything without secrets', async () => {
+    const shown = await report('show', ada.email);
+    expect(shown.sessions).toHaveLength(1);
+    const { stdout } = await users('export', ada.email);
+    expect(JSON.parse(stdout)).toMatchObject({ user: { email: ada.email }, sessions: shown.sessions });
+    expect(JSON.parse(stdout).events).toHaveLength(4);
+    expect(stdout).not.toMatch(/hash|\$2[aby]\$|currentTokenId/i);
+    expect((await users('show', ada.email)).stdout).toMatch(/^SESSION +OPENED +LAST USED/m);
+  });
+
+  it('asks before what cannot be undone, and changes nothing without an answer or in a dry run', async () => {
+    for (const command of ['disable', 'end-sessions', 'delete']) {
+      expect(await report(command, ada.email)).toMatchObject({ code: 2, error: { code: 'not-confirmed' } });
+      expect(await report(command, ada.email, '--dry-run')).toMatchObject({ code: 0, dryRun: true, changed: false });
+    }
+    expect(await report('show', ada.email)).toMatchObject({ user: { disabledAt: null }, sessions: [{}] });
+  });
+
+  it('disables and enables an account, and ends its sessions', async () => {
+    const about = { code: 0, dryRun: false };
+    expect(await report('disable', ada.email, '--yes')).toMatchObject({ ...about, changed: true, endedSessions: 1 });
+    expect(await report('disable', ada.email, '--yes')).toMatchObject({ ...about, changed: false, endedSessions: 0 });
+    expect(await report('reset-link', ada.email)).toMatchObject({ code: 1, error: { code: 'disabled' } });
+    const shown = await report('show', ada.email);
+    expect(shown).toMatchObject({ user: { disabledAt: expect.any(String) }, sessions: [] });
+    expect(await report('enable', ada.email)).toMatchObject({ ...about, changed: true });
+    expect(await report('enable', ada.email)).toMatchObject({ ...about, changed: false });
+    const { events } = await report('events', ada.email);
+    expect(events.slice(0, 3)).toMatchObject([
+      { kind: 'enabled', requestId: null, address: null },
+      { kind: 'session-ended', reason: 'operator' },
+      { kind: 'disabled' },
+    ]);
+  });
+
+  it('makes a link of which only the hash is stored, and writes an audit line to standard error', async () => {
+    const { stdout, stderr } = await users('reset-link', ada.email);
+    const [, token] = TOKEN.exec(stdout) ?? [];
+    expect(token).toBeDefined();
+    expect(JSON.parse(stderr)).toMatchObject({ msg: 'account event', kind: 'password-reset-requested' });
+    expect(stderr).not.toContain(token);
+    const shown = await report('show', ada.email);
+    expect(shown.links).toMatchObject([{ purpose: 'password-reset', email: ada.email }]);
+    expect(JSON.stringify(shown)).not.toContain(token);
+  });
+
+  it('deletes an account', async () => {
+    expect(await report('delete', bob.username, '--yes')).toMatchObject({ code: 0, changed: true });
+    expect(await report('delete', bob.username, '--yes')).toMatchObject({ code: 3 });
+    expect((await report('find', ada.email)).code).toBe(0);
+  });
+
+  it.each([
+    [[]],
+    [['find']],
+    [['nonsense', 'ada']],
+    [['find', 'ada', 'bob']],
+    [['find', 'ada', '--yes']],
+    [['find', 'ada', '--since', '2026-11-22']],
+    [['events', 'ada', '--since', 'yesterday']],
+    [['events', 'ada', '--since', '2026-13-01T10:00']],
+  ])('refuses the arguments %j', async (args) => {
+    const { code, stdout, stderr } = await users(...args);
+    expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain('npm run users -- find USER');
+  });
+});
+
+describe('npm run users', () => {
+  const directory = temporaryDirectory();
+  afterAll(directory.remove);
+
+  it('makes no database where there is none', async () => {
+    const env = { DATA_DIR: join(directory.path, 'nothing') };
+    const { code, stderr } = await runUsersCommand(['find', 'ada'], env);
+    expect(code).toBe(1);
+    expect(stderr).toContain('There is no embedded database');
+    expect(existsSync(env.DATA_DIR)).toBe(false);
+    expect((await runUsersCommand(['find', 'ada'], { DATABASE_URL: 'memory:' })).code).toBe(1);
+    expect((await runUsersCommand(['find', 'ada'], { DATABASE_URL: 'nonsense' })).code).toBe(2);
+  });
+
+  it('gives no commands to the terminal, whatever it is asked for', async () => {
+    const { stdout, stderr } = await runUsersCommand(['find', '\u001b[2Jada'], { DATABASE_URL: 'memory:' });
+    expect(stdout + stderr).not.toMatch(COMMANDS);
+  });
+});

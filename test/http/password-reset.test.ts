@@ -12,7 +12,10 @@ const CROWD = 40;
 
 const start = async (env: Readonly<Record<string, string>> = {}) => {
   const mailer = memoryMailer();
-  const service = await startService(env, { hasher: bcryptPasswordHasher({ cost: 4 }), mailer });
+  const service = await startService(
+    { EMAIL_VERIFICATION: 'off', ...env },
+    { hasher: bcryptPasswordHasher({ cost: 4 }), mailer },
+  );
   return { ...service, mails: mailer.mails };
 };
 type Mailing = Awaited<ReturnType<typeof start>>;

@@ -22,13 +22,15 @@ const SMTP_TIMEOUT = 60_000;
 export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: SmtpOptions): Mailer => {
   const options = connectionOf(new URL(url), requireTls, timeout);
   let transport: ReturnType<typeof open> | undefined;
+  const closing = new AbortController();
   return {
+    close: () => closing.abort(),
     send: async (mail) => {
       if (!isAddress(mail.to)) return 'refused';
       transport ??= open(options);
       try {
         // The time-outs of a connection count from the last byte, and a slow server could send one now and then.
-        const signal = AbortSignal.timeout(timeout);
+        const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         await (await transport).sendMail({ ...messageOf(mail, from), signal });
         return 'sent';
       } catch (error) {

@@ -30,4 +30,6 @@ export interface Mailer {
    * @throws AppError SYS_UNEXPECTED_ERROR with a reason, when the mail could not be delivered now.
    */
   send(mail: Mail): Promise<Delivery>;
+  /** Ends what is still being sent, which rejects: the service stops. */
+  close?(): void;
 }

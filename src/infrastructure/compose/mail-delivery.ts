@@ -36,9 +36,11 @@ export const mailDelivery = (
     // Without the database, the last figures stay.
     waiting = await ports.outbox.waiting().catch(() => waiting);
   };
+  const abandon = () => ports.mailer.close?.();
   return {
     send,
-    deliver: (signal) => deliverMail({ send, bell, logger, onIdle: metrics === null ? undefined : look }, signal),
+    deliver: (signal) =>
+      deliverMail({ send, bell, abandon, logger, onIdle: metrics === null ? undefined : look }, signal),
     waiting: () => ({
       count: waiting.count,
       seconds: waiting.since === null ? 0 : Math.max(0, (ports.clock.now() - waiting.since) / 1000),

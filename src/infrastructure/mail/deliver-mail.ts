@@ -7,13 +7,15 @@ import type { Bell } from './bell.ts';
 const CONCURRENCY = 10;
 /** Milliseconds between two looks at the outbox, for messages of other instances and for those that are tried again. */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds that mail in progress has when the service stops. What is not sent by then is sent again after its lease. */
+/** Milliseconds that mail in progress has when the service stops; and then again, to be put back into the outbox. */
 const GRACE = 5_000;
 
 export type DeliverMailDeps = {
   readonly send: ReturnType<typeof sendMessages>;
   /** Is rung when messages were added. */
   readonly bell: Bell;
+  /** Makes attempts in progress fail. */
+  readonly abandon: () => void;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Called when nothing more is to be sent for now. Never rejects. */
   readonly onIdle?: (() => Promise<void>) | undefined;
@@ -21,7 +23,7 @@ export type DeliverMailDeps = {
 
 /** Sends the messages in the outbox until `signal` is aborted. A slow one does not keep the others waiting. */
 export const deliverMail = async (
-  { send, bell, logger, onIdle }: DeliverMailDeps,
+  { send, bell, abandon, logger, onIdle }: DeliverMailDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
 ): Promise<void> => {
@@ -45,7 +47,11 @@ export const deliverMail = async (
     if (begun === 0) await onIdle?.();
     await bell.wait(pollInterval);
   }
-  await Promise.race([Promise.all(inProgress), pause(grace, undefined, { ref: false })]);
+  const ended = Promise.all(inProgress);
+  await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+  if (inProgress.size === 0) return;
+  abandon();
+  await Promise.race([ended, pause(grace, undefined, { ref: false })]);
 };
 
 /** Logs when the outbox cannot be read, and when it can again. */

@@ -14,6 +14,7 @@ const anOutbox = () => {
   return {
     begun,
     looks,
+    abandon: vi.fn(),
     fail: (times: number) => {
       failures = times;
     },
@@ -45,11 +46,8 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
   const rung = bell();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
-  const done = deliverMail({ send: outbox.send, bell: rung, logger: logger as never, onIdle: idle }, stop.signal, {
-    pollInterval: HANGING,
-    grace: HANGING,
-    ...given,
-  });
+  const deps = { send: outbox.send, bell: rung, abandon: outbox.abandon, logger: logger as never, onIdle: idle };
+  const done = deliverMail(deps, stop.signal, { pollInterval: HANGING, grace: HANGING, ...given });
   return { outbox, lines, ring: rung.ring, idle, stop: () => stop.abort(), done };
 };
 
@@ -115,17 +113,23 @@ describe('the loop that sends mail', () => {
     end();
     await watched;
     expect(outbox.begun).toHaveLength(1);
+    expect(outbox.abandon).not.toHaveBeenCalled();
   });
 
-  it('ends without waiting for a server that hangs', async () => {
+  it.each([
+    ['which puts the message back', true],
+    ['even if that takes too long', false],
+  ])('abandons a mail that hangs when it is stopped, %s', async (_what, ends) => {
     const { outbox, ring, stop, done } = start({ grace: 1 });
-    outbox.add();
+    const end = outbox.add();
+    if (ends) outbox.abandon.mockImplementation(end);
     ring();
     await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
     stop();
-    // The timer of the grace period does not keep a process alive; this one does.
+    // The timers of the grace period do not keep a process alive; this one does.
     const alive = setTimeout(() => undefined, HANGING);
     await done;
     clearTimeout(alive);
+    expect(outbox.abandon).toHaveBeenCalledOnce();
   });
 });

@@ -1,0 +1,186 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
+import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { aPerson, startService } from '../support/http/service.ts';
+import { receivedFrom } from '../support/mail/received.ts';
+import { tokenIn } from '../support/mail/sender.ts';
+import { openSmtpServer, type SmtpServer } from '../support/mail/smtp-server.ts';
+import { runService } from '../support/processes/process.ts';
+import { ask, postJson } from '../support/processes/sessions-under-load.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { canStartServers, postgresOfTheTests, startPostgres } from '../support/servers/of-the-tests.ts';
+import { createDatabase, onPostgresql } from '../support/storage/databases.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+/** The driver, which has no types. */
+const pg: { readonly Client: { readonly prototype: { query(...given: unknown[]): unknown } } } = createRequire(
+  import.meta.url,
+)('pg');
+
+/** Milliseconds; the time-out only catches hangs. */
+const SOON = { timeout: 90_000, interval: 50 };
+const NEW_PASSWORD = 'a new correct horse';
+
+const aDirectory = (): string => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  return path;
+};
+
+const environment = (database: string, port: number) => ({
+  DATABASE_URL: database,
+  DATA_DIR: aDirectory(),
+  MAIL_URL: `smtp://127.0.0.1:${port}`,
+  MAIL_FROM: 'auth@example.org',
+  EMAIL_VERIFICATION: 'off',
+  BCRYPT_COST: '4',
+});
+
+const run = async (env: Readonly<Record<string, string>>) => {
+  const service = await runService(env);
+  onTestFinished(async () => void (await service.stop('SIGKILL')));
+  return service;
+};
+
+/** As it is after that many milliseconds. */
+const later = (milliseconds: number): Readonly<Record<string, string>> => {
+  const program = `const now = Date.now; Date.now = () => now() + ${milliseconds};`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
+};
+
+/** Registers somebody who then asks for a link. */
+const askAt = async (url: string) => {
+  const person = aPerson();
+  expect((await postJson(`${url}/auth/register`, person)).status).toBe(201);
+  expect((await postJson(`${url}/auth/password-reset`, { email: person.email })).status).toBe(202);
+  return person;
+};
+
+const tokensAt = async ({ messages }: SmtpServer): Promise<string[]> => {
+  const mails = await Promise.all(messages.map(({ raw }) => receivedFrom(raw)));
+  return mails.filter(({ subject }) => subject.startsWith('Reset')).map((mail) => tokenIn(mail, 'password-reset'));
+};
+
+const confirm = (url: string, token: string) =>
+  postJson(`${url}/auth/password-reset/confirm`, { token, newPassword: NEW_PASSWORD });
+
+const aDatabase = async (): Promise<string> => {
+  const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
+  onTestFinished(drop);
+  return url;
+};
+
+describe.runIf(canStartServers())('mail', () => {
+  it('waits while the mail server is away, nothing else does, and it arrives when the server is back', async () => {
+    const port = await freePort();
+    const service = await run(environment(await aDatabase(), port));
+    const person = await askAt(service.url);
+    await vi.waitFor(() => expect(service.stdout.join('\n')).toContain('a mail could not be sent'), SOON);
+    const logIn = { account: person.email, password: person.password };
+    expect((await postJson(`${service.url}/auth/login`, logIn)).status).toBe(200);
+    expect((await ask(`${service.url}/health/ready`)).status).toBe(200);
+
+    const smtp = await openSmtpServer({}, port);
+    onTestFinished(smtp.close);
+    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
+    const [token = ''] = await tokensAt(smtp);
+    expect((await confirm(service.url, token)).status).toBe(200);
+  });
+
+  it('is sent by the next process when one is killed while it sends it, with a link that works once', async () => {
+    const database = await aDatabase();
+    const reached = Promise.withResolvers<void>();
+    // Takes the message, and never says so.
+    const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
+    onTestFinished(hanging.close);
+    const env = environment(database, hanging.port);
+    const first = await run(env);
+    await askAt(first.url);
+    await reached.promise;
+    await first.stop('SIGKILL');
+
+    const smtp = await openSmtpServer();
+    onTestFinished(smtp.close);
+    const second = await run({ ...env, MAIL_URL: `smtp://127.0.0.1:${smtp.port}`, ...later(6 * 60_000) });
+    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
+    const [token = ''] = await tokensAt(smtp);
+    expect((await confirm(second.url, token)).status).toBe(200);
+    expect((await confirm(second.url, token)).code).toBe('AUTH_LINK_INVALID');
+  });
+
+  it('does not keep a process from stopping', async () => {
+    const reached = Promise.withResolvers<void>();
+    const hanging = await openSmtpServer({ onData: () => reached.resolve(), closeTimeout: 0 });
+    onTestFinished(hanging.close);
+    const service = await run(environment(await aDatabase(), hanging.port));
+    await askAt(service.url);
+    await reached.promise;
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
+    // The message was put back: it is tried again after seconds, not after the lease.
+    expect(service.stdout.join('\n')).toContain('a mail could not be sent and is tried again');
+  });
+
+  it('that was promised is sent although PostgreSQL was killed meanwhile', async () => {
+    const postgres = await startPostgres();
+    onTestFinished(postgres.stop);
+    const reached = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    let attempts = 0;
+    const smtp = await openSmtpServer({
+      onRcptTo: (_address, _session, done) => {
+        attempts += 1;
+        reached.resolve();
+        goOn.promise.then(() => done());
+      },
+    });
+    onTestFinished(smtp.close);
+    const env = environment(postgres.url, smtp.port);
+    const first = await run(env);
+    await askAt(first.url);
+    await reached.promise;
+    await postgres.kill();
+    goOn.resolve();
+    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
+    await postgres.restart();
+    // It was sent and could not be removed: whoever has the lease next sends it again, with a newer link.
+    await first.stop('SIGKILL');
+    const second = await run({ ...env, ...later(6 * 60_000) });
+    await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(2), SOON);
+    expect(attempts).toBe(2);
+    const [older = '', newer = ''] = await tokensAt(smtp);
+    expect((await confirm(second.url, older)).code).toBe('AUTH_LINK_INVALID');
+    expect((await confirm(second.url, newer)).status).toBe(200);
+  });
+});
+
+describe.runIf(canStartServers())('a request for a link', () => {
+  it('sends the same statements for an address with an account and for one without', async () => {
+    const database = await aDatabase();
+    // Before there are connections, which take the method with them.
+    const query = vi.spyOn(pg.Client.prototype, 'query');
+    onTestFinished(() => query.mockRestore());
+    const service = await startService(
+      { DATABASE_URL: database, EMAIL_VERIFICATION: 'off' },
+      { mailer: memoryMailer() },
+    );
+    onTestFinished(service.close);
+    const person = aPerson();
+    await service.http.post('/auth/register').send(person).expect(201);
+    const statementsFor = async (email: string): Promise<string[]> => {
+      query.mockClear();
+      await service.http.post('/auth/password-reset').send({ email }).expect(202);
+      return query.mock.calls.map(([given]) => {
+        return typeof given === 'string' ? given : String(Reflect.get(Object(given), 'text'));
+      });
+    };
+    const sent = await statementsFor(person.email);
+    expect(sent).toEqual([expect.stringMatching(/^insert into outbox/)]);
+    expect(await statementsFor(aPerson().email)).toEqual(sent);
+    // Asked again, while the first request waits.
+    expect(await statementsFor(person.email)).toEqual(sent);
+    const { em, close } = await openDatabase(onPostgresql(database), { migrate: false });
+    onTestFinished(close);
+    expect(await em.execute('select count(*)::int as waiting from outbox')).toEqual([{ waiting: 2 }]);
+  });
+});

@@ -77,8 +77,10 @@ export const login =
       if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
     });
     await opening.catch(async (error: unknown) => {
-      // A database refuses the session of a user who was deleted meanwhile.
-      throw (await isDeleted(deps, user)) ? wrongSince('the user was deleted') : error;
+      // The database refuses the log-in of a user who was deleted meanwhile, when a store of its own may already have the session.
+      if (!(await isDeleted(deps, user))) throw error;
+      await deps.sessions.end(session);
+      throw wrongSince('the user was deleted');
     });
     const refusal = await refusalSince(deps, current, password);
     if (refusal === null) return opened;

@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { eventsOf, sentLink, servicesWithRecords } from '../support/http/account.ts';
+import { signUp, tokenIn } from '../support/http/auth-http.ts';
+import { startService, type TestService } from '../support/http/service.ts';
+
+const start = servicesWithRecords();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+const exported = async ({ accessToken }: { readonly accessToken: string }, { http } = service) =>
+  (await http.get('/users/me/export').set('Authorization', `Bearer ${accessToken}`).expect(200)).body.data;
+
+const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+describe('GET /users/me/export', () => {
+  it('returns what is stored about the user', async () => {
+    const ada = await signUp(service);
+    const { id: userId, email } = ada.user;
+    await sentLink(service, { userId, purpose: 'email-verification', email });
+    const [session] = await service.ports.sessions.listByUser(userId, Date.now());
+    expect(await exported(ada)).toEqual({
+      exportedAt: timestamp,
+      user: { ...ada.user, passwordChangedAt: null, emailVerifiedAt: null, disabledAt: null },
+      sessions: [
+        {
+          id: session?.id,
+          createdAt: timestamp,
+          lastUsedAt: timestamp,
+          expiresAt: timestamp,
+          userAgent: session?.userAgent,
+          address: session?.address,
+        },
+      ],
+      events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],
+      eventsBefore: null,
+      links: [{ purpose: 'email-verification', email, createdAt: timestamp, expiresAt: timestamp }],
+      messages: [expect.objectContaining({ kind: 'email-verification', to: email, createdAt: timestamp })],
+    });
+  });
+
+  it('contains no secret', async () => {
+    const ada = await signUp(service);
+    const { id: userId, email } = ada.user;
+    const token = await sentLink(service, { userId, purpose: 'password-reset', email });
+    const text = JSON.stringify(await exported(ada));
+    const stored = await service.ports.users.findById(userId);
+    const [session] = await service.ports.sessions.listByUser(userId, Date.now());
+    const secrets = [token, service.ports.linkTokens.hashOf(token), stored?.passwordHash, session?.currentTokenId];
+    for (const secret of [...secrets, tokenIn(ada.cookie), ada.accessToken]) expect(text).not.toContain(secret);
+    expect(text).not.toMatch(/\$2b\$/);
+  });
+
+  it('returns nothing of another user', async () => {
+    const [ada, other] = [await signUp(service), await signUp(service)];
+    expect(JSON.stringify(await exported(ada))).not.toContain(other.user.id);
+  });
+
+  it('returns the latest 5000 events, and where the others begin', async () => {
+    const ada = await signUp(service);
+    const [first] = await eventsOf(service, ada.user.id);
+    if (first === undefined) throw new Error('no event');
+    for (let batch = 0; batch < 10; batch += 1) {
+      const events = Array.from({ length: 500 }, () => ({ ...first, id: service.ports.ids.next(), count: 1 }));
+      await service.ports.events.add(events);
+    }
+    const { events, eventsBefore } = await exported(ada);
+    expect(events).toHaveLength(5_000);
+    expect(eventsBefore).toBe(events.at(-1).id);
+    const rest = await service.http
+      .get(`/users/me/events?before=${eventsBefore}`)
+      .set('Authorization', `Bearer ${ada.accessToken}`)
+      .expect(200);
+    expect(rest.body.data.events.map(({ id }: { id: string }) => id)).toEqual([first.id]);
+  });
+
+  it('needs an access token, and a user', async () => {
+    expect((await service.http.get('/users/me/export').expect(401)).body.code).toBe('AUTH_TOKEN_MISSING');
+    const ada = await signUp(service);
+    await service.ports.users.remove(ada.user.id);
+    const gone = await service.http
+      .get('/users/me/export')
+      .set('Authorization', `Bearer ${ada.accessToken}`)
+      .expect(404);
+    expect(gone.body.code).toBe('DB_RECORD_NOT_FOUND');
+  });
+
+  it('returns user and sessions where events are not kept', async () => {
+    const { users, sessions } = service.ports;
+    const own = await startService({}, { users, sessions });
+    const ada = await signUp(own);
+    const data = await exported(ada, own);
+    expect(data).toMatchObject({ events: [], links: [], messages: [], sessions: [expect.anything()] });
+    expect(data.user.id).toBe(ada.user.id);
+    await own.http
+      .delete('/users/me')
+      .set('Authorization', `Bearer ${ada.accessToken}`)
+      .send({ password: ada.person.password })
+      .expect(200);
+    expect(await users.findById(ada.user.id)).toBeNull();
+    await own.close();
+  });
+});

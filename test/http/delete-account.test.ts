@@ -28,6 +28,7 @@ describe.each(['database', ...(realPostgres() === null ? [] : ['redis'])])(
       service.http.post('/auth/login').send({ account: person.username, password: person.password });
     const sessionsOf = ({ user }: SignedUp) => service.ports.sessions.listByUser(user.id, Date.now());
 
+    // Proves: asvs-7.4.2
     it('removes the user, and everything about the user', async () => {
       const [ada, other] = [await signUp(service), await signUp(service)];
       await logIn(ada).expect(200);
@@ -72,6 +73,7 @@ describe.each(['database', ...(realPostgres() === null ? [] : ['redis'])])(
       expect(me.body.code).toBe('DB_RECORD_NOT_FOUND');
     });
 
+    // Proves: asvs-7.5.1
     it('refuses a wrong password, and makes guesses wait', async () => {
       const ada = await signUp(service);
       const guesses = await Promise.all(Array.from({ length: 51 }, () => leave(ada, { password: 'a guess' })));

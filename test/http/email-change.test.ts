@@ -46,6 +46,7 @@ describe('PUT /users/me/email', () => {
     expect((await eventsOf(service, ada.user.id))[0]?.kind).toBe('email-change-requested');
   });
 
+  // Proves: network-8
   it('responds the same when the address has an account', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     await ask(ada, other.user.email).expect(202);
@@ -62,6 +63,7 @@ describe('PUT /users/me/email', () => {
     expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
   });
 
+  // Proves: asvs-7.5.1
   it('refuses a wrong password, also for the address that the user has', async () => {
     const ada = await signUp(service);
     for (const email of [aPerson().email, ada.user.email]) {

@@ -20,6 +20,32 @@ export type AccountUseCases = {
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
 
+const EXAMPLE = {
+  exportedAt: '2026-11-22T10:15:00.000Z',
+  user: {
+    id: '01M805M084GXA5E2JTR4FKH6WN',
+    username: 'ada',
+    email: 'ada@example.org',
+    createdAt: '2026-11-21T23:03:48.228Z',
+    updatedAt: '2026-11-21T23:03:48.228Z',
+    passwordChangedAt: null,
+    emailVerifiedAt: null,
+    disabledAt: null,
+  },
+  sessions: [],
+  events: [],
+  eventsBefore: null,
+  links: [
+    {
+      purpose: 'email-verification',
+      email: 'ada@example.org',
+      createdAt: '2026-11-21T23:03:49.104Z',
+      expiresAt: '2026-11-22T23:03:49.104Z',
+    },
+  ],
+  messages: [],
+} as const;
+
 /** Everything that is stored about a user, without secrets. */
 const ExportJson = v.pipe(
   v.object({
@@ -66,6 +92,7 @@ const ExportJson = v.pipe(
     ),
   }),
   v.title('AccountExport'),
+  v.examples([EXAMPLE]),
 );
 
 /** Users change their names, leave, and get what is stored about them. ADR 0050. */

@@ -20,7 +20,52 @@ export type AccountUseCases = {
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
 
-const EXAMPLE = {
+/** Everything that is stored about a user, without secrets. */
+const Export = v.object({
+  exportedAt: Timestamp,
+  user: v.object({
+    id: v.string(),
+    username: v.string(),
+    email: v.string(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    passwordChangedAt: NullableTimestamp,
+    emailVerifiedAt: NullableTimestamp,
+    disabledAt: NullableTimestamp,
+  }),
+  sessions: v.array(
+    v.object({
+      id: v.string(),
+      createdAt: Timestamp,
+      lastUsedAt: Timestamp,
+      expiresAt: Timestamp,
+      userAgent: Text,
+      address: Text,
+    }),
+  ),
+  events: v.array(EventJson),
+  eventsBefore: Text,
+  links: v.array(
+    v.object({
+      purpose: v.picklist(LINK_PURPOSES),
+      email: v.string(),
+      createdAt: Timestamp,
+      expiresAt: Timestamp,
+    }),
+  ),
+  messages: v.array(
+    v.object({
+      id: v.string(),
+      kind: v.picklist(MESSAGE_KINDS),
+      to: v.string(),
+      email: Text,
+      origin: v.object({ userAgent: Text, address: Text, requestId: Text }),
+      createdAt: Timestamp,
+    }),
+  ),
+});
+
+const EXAMPLE: v.InferOutput<typeof Export> = {
   exportedAt: '2026-11-22T10:15:00.000Z',
   user: {
     id: '01M805M084GXA5E2JTR4FKH6WN',
@@ -44,56 +89,9 @@ const EXAMPLE = {
     },
   ],
   messages: [],
-} as const;
+};
 
-/** Everything that is stored about a user, without secrets. */
-const ExportJson = v.pipe(
-  v.object({
-    exportedAt: Timestamp,
-    user: v.object({
-      id: v.string(),
-      username: v.string(),
-      email: v.string(),
-      createdAt: Timestamp,
-      updatedAt: Timestamp,
-      passwordChangedAt: NullableTimestamp,
-      emailVerifiedAt: NullableTimestamp,
-      disabledAt: NullableTimestamp,
-    }),
-    sessions: v.array(
-      v.object({
-        id: v.string(),
-        createdAt: Timestamp,
-        lastUsedAt: Timestamp,
-        expiresAt: Timestamp,
-        userAgent: Text,
-        address: Text,
-      }),
-    ),
-    events: v.array(EventJson),
-    eventsBefore: Text,
-    links: v.array(
-      v.object({
-        purpose: v.picklist(LINK_PURPOSES),
-        email: v.string(),
-        createdAt: Timestamp,
-        expiresAt: Timestamp,
-      }),
-    ),
-    messages: v.array(
-      v.object({
-        id: v.string(),
-        kind: v.picklist(MESSAGE_KINDS),
-        to: v.string(),
-        email: Text,
-        origin: v.object({ userAgent: Text, address: Text, requestId: Text }),
-        createdAt: Timestamp,
-      }),
-    ),
-  }),
-  v.title('AccountExport'),
-  v.examples([EXAMPLE]),
-);
+const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
 
 /** Users change their names, leave, and get what is stored about them. ADR 0050. */
 export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie): Route[] => [

@@ -1,4 +1,7 @@
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import { type AccountEvent, NO_ORIGIN } from '../../src/domain/event.ts';
+import type { Link } from '../../src/domain/link.ts';
+import type { Message } from '../../src/domain/message.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
 
@@ -42,6 +45,45 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   expiresAt: NOW + 7 * DAY,
   userAgent: null,
   address: null,
+  ...given,
+});
+
+/** Something that happened to an unknown user. */
+export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
+  id: anId(),
+  userId: anId(),
+  kind: 'logged-in',
+  at: NOW,
+  sessionId: null,
+  reason: null,
+  count: 1,
+  requestId: null,
+  userAgent: null,
+  address: null,
+  ...given,
+});
+
+/** A link of an unknown user to reset the password. */
+export const aLink = (given: Partial<Link> = {}): Link => ({
+  userId: anId(),
+  purpose: 'password-reset',
+  tokenHash: `hash of ${anId()}`,
+  email: 'a.person@example.org',
+  createdAt: NOW,
+  expiresAt: NOW + DAY,
+  ...given,
+});
+
+/** A message that tells an unknown user of a changed password. */
+export const aMessage = (given: Partial<Message> = {}): Message => ({
+  id: anId(),
+  kind: 'password-changed',
+  userId: anId(),
+  to: 'a.person@example.org',
+  email: null,
+  origin: NO_ORIGIN,
+  createdAt: NOW,
+  attempts: 0,
   ...given,
 });
 

@@ -1,15 +1,15 @@
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import { type AccountEvent, refusalsPeriodOf } from '../../domain/event.ts';
-import { type Journal, journaledMap } from '../memory/journal.ts';
+import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
 
 /** Keeps events in memory until the process ends. @param hasUser whether there is such a user. */
 export const memoryEventRepository = (
   hasUser: (userId: string) => boolean,
-  journal?: Journal,
+  tables: Tables = memoryTables(),
 ): MemoryEventRepository => {
-  const events = journaledMap<string, AccountEvent>(journal);
+  const events = tables.open<AccountEvent>('events');
   const all = () => [...events.values()];
   const ofUser = (userId: string) => all().filter((event) => event.userId === userId);
 

@@ -1,14 +1,14 @@
 import type { LinkRepository } from '../../application/ports/link-repository.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
-import { type Journal, journaledMap } from '../memory/journal.ts';
+import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type MemoryLinkRepository = LinkRepository & { removeAllOfUser(userId: string): void };
 
 const keyOf = (userId: string, purpose: LinkPurpose): string => `${userId} ${purpose}`;
 
 /** Keeps links in memory until the process ends. */
-export const memoryLinkRepository = (journal?: Journal): MemoryLinkRepository => {
-  const links = journaledMap<string, Link>(journal);
+export const memoryLinkRepository = (tables: Tables = memoryTables()): MemoryLinkRepository => {
+  const links = tables.open<Link>('links');
   const live = (purpose: LinkPurpose, tokenHash: string, now: number): Link | null =>
     [...links.values()].find(
       (link) => link.purpose === purpose && link.tokenHash === tokenHash && now < link.expiresAt,

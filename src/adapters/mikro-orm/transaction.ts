@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Kysely } from 'kysely';
+import { AppError } from '../../domain/errors/app-error.ts';
 import type { Tables } from './rows.ts';
 
 /** Where a repository sends its statements: to the database, or to one transaction. */
@@ -13,9 +14,64 @@ export const statementsOf = (transaction: Kysely<Tables>): Statements =>
 /** Runs work in one transaction, which is rolled back when the work rejects. */
 export type Transact = <Result>(work: (transaction: Kysely<Tables>) => Promise<Result>) => Promise<Result>;
 
-const transactions = new AsyncLocalStorage<true>();
+/** What has gone wrong in a transaction. */
+export type Transaction = {
+  /** Why a statement failed. Nothing of the transaction can be kept then: PostgreSQL takes its commit for a rollback, without an error. */
+  failure: AppError | undefined;
+  /** What the work rejected with. */
+  rejection: { readonly error: unknown } | undefined;
+  /** The statements that have no answer yet. */
+  readonly sent: Set<Promise<unknown>>;
+};
+
+const transactions = new AsyncLocalStorage<Transaction>();
 
 /** Whether the caller runs within a transaction. */
-export const inTransaction = (): boolean => transactions.getStore() === true;
+export const inTransaction = (): boolean => transactions.getStore() !== undefined;
 
-export const markTransaction = <Result>(work: () => Promise<Result>): Promise<Result> => transactions.run(true, work);
+/** Notes the failure of a statement, if it was sent within a transaction. */
+export const noteFailure = (failure: AppError): void => {
+  const transaction = transactions.getStore();
+  if (transaction !== undefined) transaction.failure ??= failure;
+};
+
+/** Remembers a statement until it is answered, if it is sent within a transaction. */
+export const noteStatement = (answer: Promise<unknown>): void => {
+  const sent = transactions.getStore()?.sent;
+  if (sent === undefined) return;
+  sent.add(answer);
+  const forget = () => sent.delete(answer);
+  answer.then(forget, forget);
+};
+
+/** A statement that the work has not waited for would otherwise be executed after the end of the transaction, and be kept. */
+const untilAnswered = async ({ sent }: Transaction): Promise<void> => {
+  while (sent.size > 0) await Promise.allSettled(sent);
+};
+
+/** Runs the work of a transaction. Rejects when a statement of it has failed, even if the work went on. */
+export const within = <Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> =>
+  transactions.run(transaction, async () => {
+    try {
+      const result = await work().finally(() => untilAnswered(transaction));
+      if (transaction.failure !== undefined) throw transaction.failure;
+      return result;
+    } catch (error) {
+      transaction.rejection = { error };
+      throw error;
+    }
+  });
+
+/**
+ * The database for those who are in no transaction. Within one they would wait for its end if the database has one connection, and
+ * would not see its changes otherwise.
+ */
+export const outsideOfTransactions = (em: SqlEntityManager): Statements =>
+  Object.create(em, {
+    getKysely: {
+      value: () => {
+        if (!inTransaction()) return em.getKysely();
+        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work uses a store that is not its own' });
+      },
+    },
+  });

@@ -5,7 +5,7 @@ import { reasonOf } from '../redaction/redact-error.ts';
 import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 import { field, isConflict, isRolledBack } from './sql-state.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, noteFailure, noteStatement } from './transaction.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -30,6 +30,11 @@ export const translateError = (error: unknown): AppError => {
   return translation.status < 500 ? translation : inPlaceOf(error, translation);
 };
 
+const noted = (failure: AppError): AppError => {
+  noteFailure(failure);
+  return failure;
+};
+
 /** Errors of the JavaScript engine. Drivers do not throw them synchronously, so they are bugs in the code that builds the query. */
 const isBug = (error: unknown): error is Error =>
   error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
@@ -37,7 +42,9 @@ const isBug = (error: unknown): error is Error =>
 /** @throws AppError SYS_UNEXPECTED_ERROR */
 const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
-    return query();
+    const answer = query();
+    noteStatement(answer);
+    return answer;
   } catch (error) {
     throw isBug(error) ? inPlaceOf(error, new AppError('SYS_UNEXPECTED_ERROR', { reason: error.name })) : error;
   }
@@ -70,7 +77,7 @@ export const translated = async <Result>(query: () => Promise<Result>): Promise<
   try {
     return await sendTwice(query);
   } catch (error) {
-    throw translateError(error);
+    throw noted(translateError(error));
   }
 };
 
@@ -84,6 +91,6 @@ export const unlessRolledBack = async <Result>(query: () => Promise<Result>): Pr
     return await sendTwice(query);
   } catch (error) {
     if (isRolledBack(error)) return null;
-    throw translateError(error);
+    throw noted(translateError(error));
   }
 };

@@ -1,13 +1,13 @@
 import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
 import { isRequest, type Message } from '../../domain/message.ts';
-import { type Journal, journaledMap } from '../memory/journal.ts';
+import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type Waiting = Message & { readonly nextAttemptAt: number };
 type MemoryOutbox = Outbox & { removeOfUser(userId: string): void };
 
 /** Keeps messages in memory until the process ends. */
-export const memoryOutbox = (journal?: Journal): MemoryOutbox => {
-  const messages = journaledMap<string, Waiting>(journal);
+export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
+  const messages = tables.open<Waiting>('outbox');
   const all = () => [...messages.values()];
   const change = (id: string, changes: Partial<Waiting>): boolean => {
     const message = messages.get(id);

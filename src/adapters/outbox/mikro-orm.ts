@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { isId } from '../../domain/id.ts';
 import { isRequest, type Message } from '../../domain/message.ts';
 import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
@@ -64,6 +65,7 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
       );
     },
     async listByUser(userId) {
+      if (!isId(userId)) return [];
       const rows = tables().selectFrom('outbox').selectAll().where('user_id', '=', userId).orderBy('id');
       return (await translated(() => rows.execute())).map(toMessage);
     },
@@ -80,9 +82,9 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
 /** One statement, whatever is stored: it costs the same for every address. */
 const addRequest = (message: Message) => {
   const row = toRow(message);
-  return sql`insert into outbox (id, kind, "to", origin, created_at, next_attempt_at, waiting_request)
-    select ${row.id}, ${row.kind}, ${row.to}::text, ${row.origin}::jsonb, ${row.created_at}::bigint,
-      ${row.next_attempt_at}::bigint, ${row.waiting_request}::text
+  return sql`insert into outbox (id, kind, user_id, "to", email, origin, created_at, next_attempt_at, waiting_request)
+    select ${row.id}, ${row.kind}, ${row.user_id}::text, ${row.to}::text, ${row.email}::text, ${row.origin}::jsonb,
+      ${row.created_at}::bigint, ${row.next_attempt_at}::bigint, ${row.waiting_request}::text
     where (
       select count(*) from (select from outbox where waiting_request is not null limit ${REQUESTS_WAITING}) as waiting
     ) < ${REQUESTS_WAITING}

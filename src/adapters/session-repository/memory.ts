@@ -9,14 +9,14 @@ import {
   type Session,
   type SessionKey,
 } from '../../domain/session.ts';
-import { type Journal, journaledMap } from '../memory/journal.ts';
+import { memoryTables, type Tables } from '../memory/tables.ts';
 
 /** Separates what is stored from the objects of callers. */
 const copied = (session: Session): Session => structuredClone(session);
 
 /** Keeps sessions in memory until the process ends. For tests and development. */
-export const memorySessionRepository = (journal?: Journal): SessionRepository => {
-  const sessions = journaledMap<string, Session>(journal);
+export const memorySessionRepository = (tables: Tables = memoryTables()): SessionRepository => {
+  const sessions = tables.open<Session>('sessions');
 
   const find = ({ id, userId }: SessionKey): Session | null => {
     const session = sessions.get(id);

@@ -1,27 +1,29 @@
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import type { Journal } from '../memory/journal.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { SharedTables, Tables } from '../memory/tables.ts';
+import { outsideOfUnits } from './nesting.ts';
 
-/** Units of work take turns. What others change meanwhile, outside a unit of work, is undone with it when it fails. */
-export const memoryUnitOfWork = (stores: Stores, journal: Journal): UnitOfWork => {
+/** Only others that change the same values again and again, outside a unit of work, can make it run as often. */
+const MOST_RUNS = 100;
+
+/** Units of work take turns. @param storesOver makes the stores that keep their values in given tables. */
+export const memoryUnitOfWork = (tables: SharedTables, storesOver: (tables: Tables) => Stores): UnitOfWork => {
   let last: Promise<unknown> = Promise.resolve();
   const runAlone = async <Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> => {
-    const undo: (() => void)[] = [];
-    journal.undo = undo;
-    try {
-      return await work(stores);
-    } catch (error) {
-      journal.undo = null;
-      for (const step of undo.reverse()) step();
-      throw error;
-    } finally {
-      journal.undo = null;
+    for (let runs = 0; runs < MOST_RUNS; runs += 1) {
+      const changes = tables.begin();
+      const result = await work(storesOver(changes.tables));
+      if (changes.commit()) return result;
     }
+    throw new AppError('DB_QUERY_FAILED', { reason: 'what a unit of work changes was changed again and again' });
   };
   return {
     run(work) {
-      const turn = last.then(() => runAlone(work));
-      last = turn.catch(() => undefined);
-      return turn;
+      return outsideOfUnits(() => {
+        const turn = last.then(() => runAlone(work));
+        last = turn.catch(() => undefined);
+        return turn;
+      });
     },
   };
 };

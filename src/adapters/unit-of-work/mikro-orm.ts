@@ -1,34 +1,26 @@
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import { markTransaction, type Statements, statementsOf, type Transact } from '../mikro-orm/transaction.ts';
+import { type Statements, statementsOf, type Transact, type Transaction, within } from '../mikro-orm/transaction.ts';
 import { afterConflict, isConflictOfTransactions, translateError } from '../mikro-orm/translate-error.ts';
+import { outsideOfUnits } from './nesting.ts';
+
+/** How often a unit is run at most. */
+const MOST_RUNS = 3;
 
 /** Each unit is one transaction. @param storesOver makes the stores that send their statements to it. */
 export const mikroOrmUnitOfWork = (transact: Transact, storesOver: (statements: Statements) => Stores): UnitOfWork => {
-  const runOnce = async <Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> => {
-    let failure: { readonly error: unknown } | undefined;
-    const workOrNote = async (stores: Stores) => {
-      try {
-        return await work(stores);
-      } catch (error) {
-        failure = { error };
-        throw error;
-      }
-    };
+  const run = async <Result>(work: (stores: Stores) => Promise<Result>, runsLeft: number): Promise<Result> => {
+    const transaction: Transaction = { failure: undefined, rejection: undefined, sent: new Set() };
     try {
-      return await transact((transaction) => markTransaction(() => workOrNote(storesOver(statementsOf(transaction)))));
+      return await transact((db) => within(transaction, () => work(storesOver(statementsOf(db)))));
     } catch (error) {
-      throw failure === undefined ? translateError(error) : failure.error;
+      const { failure, rejection } = transaction;
+      if (isConflictOfTransactions(failure ?? error) && runsLeft > 0) {
+        await afterConflict();
+        return run(work, runsLeft - 1);
+      }
+      // The driver reports the end of a transaction that could not be rolled back either in place of what the work reported.
+      throw rejection === undefined ? translateError(error) : rejection.error;
     }
   };
-  return {
-    async run(work) {
-      try {
-        return await runOnce(work);
-      } catch (error) {
-        if (!isConflictOfTransactions(error)) throw error;
-        await afterConflict();
-        return runOnce(work);
-      }
-    },
-  };
+  return { run: (work) => outsideOfUnits(() => run(work, MOST_RUNS - 1)) };
 };

@@ -1,25 +1,22 @@
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import { outsideOfUnits } from './nesting.ts';
+import { sessionsOfUnit } from './sessions-of-unit.ts';
 
 /** Stores that cannot be changed together: each change is kept at once, also when the work fails later. */
-export const separateStores = (stores: Stores): UnitOfWork => ({ run: (work) => work(stores) });
+export const separateStores = (stores: Stores): UnitOfWork => ({ run: (work) => outsideOfUnits(() => work(stores)) });
 
-/**
- * Sessions in a store of their own, beside stores that are changed together. The endings are repeated after the others are kept: a
- * session that was opened in between, for instance with the password that was being replaced, ends as well.
- */
+/** Sessions in a store of their own, beside stores that are changed together. */
 export const withSessionsElsewhere = (unitOfWork: UnitOfWork, sessions: SessionRepository): UnitOfWork => ({
   async run(work) {
-    const endings = new Map<string, () => Promise<unknown>>();
-    const remembering: SessionRepository = {
-      ...sessions,
-      endByUser(userId, exceptId) {
-        endings.set(userId, () => sessions.endByUser(userId, exceptId));
-        return sessions.endByUser(userId, exceptId);
-      },
-    };
-    const result = await unitOfWork.run((stores) => work({ ...stores, sessions: remembering }));
-    await Promise.all([...endings.values()].map((end) => end()));
+    const unit = sessionsOfUnit(sessions);
+    const result = await unitOfWork
+      .run((stores) => work({ ...stores, sessions: unit.begin() }))
+      .catch(async (error: unknown) => {
+        await unit.endAdded();
+        throw error;
+      });
+    await unit.repeatEndings();
     return result;
   },
 });

@@ -2,13 +2,15 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { ChangeableFields, User } from '../../domain/user.ts';
-import { type Journal, journaledMap } from '../memory/journal.ts';
+import { memoryTables, type Table, type Tables } from '../memory/tables.ts';
 
 /** Keeps users in memory until the process ends. For tests and development. */
-export const memoryUserRepository = (journal?: Journal): UserRepository & { has(id: string): boolean } => {
-  const byId = journaledMap<string, User>(journal);
-  const byUsername = journaledMap<string, User>(journal);
-  const byEmail = journaledMap<string, User>(journal);
+export const memoryUserRepository = (
+  tables: Tables = memoryTables(),
+): UserRepository & { has(id: string): boolean } => {
+  const byId = tables.open<User>('users');
+  const byUsername = tables.open<User>('users by username');
+  const byEmail = tables.open<User>('users by email');
   const store = (user: User) => {
     byId.set(user.id, user);
     byUsername.set(canonicalUsername(user.username), user);
@@ -19,8 +21,8 @@ export const memoryUserRepository = (journal?: Journal): UserRepository & { has(
     byUsername.delete(canonicalUsername(user.username));
     byEmail.delete(user.email);
   };
-  const isTakenByAnother = (map: ReadonlyMap<string, User>, name: string, id: string): boolean =>
-    map.has(name) && map.get(name)?.id !== id;
+  const isTakenByAnother = (table: Table<User>, name: string, id: string): boolean =>
+    table.has(name) && table.get(name)?.id !== id;
   const copy = (user: User | undefined): User | null => (user === undefined ? null : { ...user });
 
   return {

@@ -22,6 +22,7 @@ type EventsQuery = {
  * - knows whether a user has logged in on a device
  * - counts the events of a kind since a time
  * - purges events from before a time, at most as many as it is asked to, the oldest first
+ * - purges each event once when two instances purge
  * - loses the events of a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */

@@ -6,13 +6,17 @@ export const REQUESTS_WAITING = 1_000;
 /**
  * Messages that are to be sent. They are added with the change that they tell, and removed when they were sent.
  * - claims messages whose time has come, the oldest first, at most as many as it is asked to
+ * - claims a message as it was added
  * - claims each message for one of several instances, until the lease ends
  * - counts the attempts of a message
  * - claims a message again at the time to which it was postponed
- * - keeps one waiting request of each kind for an address, and a bounded number of all
+ * - keeps one waiting request of each kind for an address
+ * - keeps one of many requests for an address that come at the same time
+ * - keeps a bounded number of requests
  * - names the user of a message, once it is known
  * - removes messages
  * - lists the messages about a user
+ * - says how many messages wait, and since when
  * - loses the messages about a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */

@@ -1,5 +1,6 @@
 import { field } from '../../adapters/mikro-orm/sql-state.ts';
 import { statementName } from '../../adapters/mikro-orm/statement.ts';
+import { inTransaction } from '../../adapters/mikro-orm/transaction.ts';
 import { discardWhenReleased } from './discard-connection.ts';
 
 /** The parts of the driver's client that are used here. */
@@ -27,7 +28,8 @@ const OUTDATED = ['0A000', '26000'];
 /**
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0041). Only on a direct
  * connection: a pooler gives each transaction another one of the server's, which does not have the statement. There the process id
- * that the connection was told is not that of the process which answers. A statement that is outdated is sent again without a name.
+ * that the connection was told is not that of the process which answers. A statement that is outdated is sent again without a name; within
+ * a transaction none has a name.
  * @param timeout milliseconds for the question.
  */
 export const prepareStatements =
@@ -39,12 +41,12 @@ export const prepareStatements =
     const query = client.query.bind(client);
     client.query = (text, values, ...others) => {
       const name = typeof text === 'string' && Array.isArray(values) ? statementName(text) : undefined;
-      if (name === undefined) return query(text, values, ...others);
+      if (name === undefined || inTransaction()) return query(text, values, ...others);
       return resentIfOutdated(client, query({ name, text, values }), () => query(text, values));
     };
   };
 
-/** Outside a transaction, which would be aborted by the first attempt. The connection's other statements may be outdated, too. */
+/** Not within a transaction, which would be aborted by the first attempt. The connection's other statements may be outdated, too. */
 const resentIfOutdated = async (client: Client, answer: unknown, resend: () => unknown): Promise<unknown> => {
   try {
     return await answer;

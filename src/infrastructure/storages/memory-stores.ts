@@ -1,21 +1,20 @@
 import { memoryEventRepository } from '../../adapters/event-repository/memory.ts';
 import { memoryLinkRepository } from '../../adapters/link-repository/memory.ts';
-import type { Journal } from '../../adapters/memory/journal.ts';
+import { memoryTables, type Tables } from '../../adapters/memory/tables.ts';
 import { memoryOutbox } from '../../adapters/outbox/memory.ts';
 import { memorySessionRepository } from '../../adapters/session-repository/memory.ts';
 import { memoryUnitOfWork } from '../../adapters/unit-of-work/memory.ts';
 import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 
-/** Stores in memory that are changed together. A removed user takes everything about them along. */
-export const memoryStores = (): Stores & { readonly unitOfWork: UnitOfWork } => {
-  const journal: Journal = { undo: null };
-  const users = memoryUserRepository(journal);
-  const sessions = memorySessionRepository(journal);
-  const events = memoryEventRepository(users.has, journal);
-  const links = memoryLinkRepository(journal);
-  const outbox = memoryOutbox(journal);
-  const stores: Stores = {
+/** The stores over tables in memory. A removed user takes everything about them along. */
+const storesOver = (tables: Tables): Stores => {
+  const { has, ...users } = memoryUserRepository(tables);
+  const sessions = memorySessionRepository(tables);
+  const events = memoryEventRepository(has, tables);
+  const links = memoryLinkRepository(tables);
+  const outbox = memoryOutbox(tables);
+  return {
     users: {
       ...users,
       async remove(id) {
@@ -31,5 +30,10 @@ export const memoryStores = (): Stores & { readonly unitOfWork: UnitOfWork } => 
     links,
     outbox,
   };
-  return { ...stores, unitOfWork: memoryUnitOfWork(stores, journal) };
+};
+
+/** Stores in memory that are changed together. */
+export const memoryStores = (): Stores & { readonly unitOfWork: UnitOfWork } => {
+  const tables = memoryTables();
+  return { ...storesOver(tables), unitOfWork: memoryUnitOfWork(tables, storesOver) };
 };

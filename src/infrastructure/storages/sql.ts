@@ -1,6 +1,6 @@
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
 import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
-import type { Statements } from '../../adapters/mikro-orm/transaction.ts';
+import { outsideOfTransactions, type Statements } from '../../adapters/mikro-orm/transaction.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
@@ -23,11 +23,12 @@ export const sqlStores = (statements: Statements): Stores => ({
 /** Opens a database that MikroORM has a driver for. In a module of its own, since MikroORM is slow to import. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {
   const { em, ping, connections, close } = await openForService(options, context);
-  const { sessions: _, ...stores } = sqlStores(em);
+  const statements = outsideOfTransactions(em);
+  const { sessions: _, ...stores } = sqlStores(statements);
   return {
     ...stores,
     unitOfWork: mikroOrmUnitOfWork(transactions(em, options), sqlStores),
-    sessionsWithin: (options) => mikroOrmSessionRepository(em, options),
+    sessionsWithin: (options) => mikroOrmSessionRepository(statements, options),
     checks: [{ name: 'database', ping, required: true }],
     connections,
     close,

@@ -16,7 +16,7 @@ const SOON = 6 * 3_600_000;
 const WAITED_FOR: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
 /** How long it is tried to send a message of this kind. Links do not grow old meanwhile: they are made when they are sent. */
-export const patienceFor = (kind: MessageKind): number => (WAITED_FOR.includes(kind) ? SOON : 2 * DAY);
+const patienceFor = (kind: MessageKind): number => (WAITED_FOR.includes(kind) ? SOON : 2 * DAY);
 
 /** Whether a message that could not be sent is not tried again. */
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>

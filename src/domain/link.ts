@@ -40,7 +40,7 @@ export type LinksAsked = {
 export const LINK_SPACING = 5 * 60_000;
 /** Milliseconds. */
 export const LINKS_PERIOD = 3_600_000;
-export const LINKS_PER_PERIOD = 5;
+const LINKS_PER_PERIOD = 5;
 
 /**
  * Whether one more link may be sent that somebody asks for who is not logged in. The owner is never left without one: after

@@ -1,7 +1,7 @@
 import type { Origin } from './event.ts';
 
 /** What was asked for an address by somebody who is not logged in: whether it has an account is looked up when it is sent. */
-export const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
+const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
 /** What can be told by email. */

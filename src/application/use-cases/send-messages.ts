@@ -6,8 +6,7 @@ import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { type PrepareMailDeps, prepareMail } from '../steps/prepare-mail.ts';
 
 /** What became of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */
-export const ATTEMPT_OUTCOMES = ['sent', 'refused', 'dropped', 'failed', 'given-up'] as const;
-export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+export type AttemptOutcome = 'sent' | 'refused' | 'dropped' | 'failed' | 'given-up';
 
 export type SendMessagesDeps = PrepareMailDeps & {
   readonly outbox: Outbox;

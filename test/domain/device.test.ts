@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortUserAgent } from '../../src/domain/device.ts';
+import { isSameDevice, shortUserAgent } from '../../src/domain/device.ts';
 
 describe('shortUserAgent', () => {
   it('keeps the user agent of a browser', () => {
@@ -24,5 +24,28 @@ describe('shortUserAgent', () => {
 
   it.each(['', '   ', '\u0000\u0001'])('returns null for %j', (text) => {
     expect(shortUserAgent(text)).toBeNull();
+  });
+});
+
+describe('isSameDevice', () => {
+  const CHROME =
+    'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36';
+  const phone = { userAgent: CHROME, address: '192.0.2.0/24' };
+
+  it('is true for another version of the browser and of the system', () => {
+    const userAgent = CHROME.replace('142.0.0.0', '143.0.7444.59').replace('Android 15', 'Android 16');
+    expect(isSameDevice(phone, { ...phone, userAgent })).toBe(true);
+    const mac = 'Intel Mac OS X 10_15_7';
+    expect(isSameDevice({ ...phone, userAgent: mac }, { ...phone, userAgent: 'Intel Mac OS X 11_2' })).toBe(true);
+  });
+
+  it.each([
+    ['another network', { ...phone, address: '198.51.100.0/24' }],
+    ['no network', { ...phone, address: null }],
+    ['another browser', { ...phone, userAgent: CHROME.replace('Chrome', 'Firefox') }],
+    ['no user agent', { ...phone, userAgent: null }],
+  ])('is false for %s', (_what, other) => {
+    expect(isSameDevice(phone, other)).toBe(false);
+    expect(isSameDevice(other, other)).toBe(true);
   });
 });

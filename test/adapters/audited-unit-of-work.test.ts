@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import { type AuditedEvent, auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
+import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { removeAccount } from '../../src/application/steps/remove-account.ts';
+import { NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
+import { aUser, NOW } from '../support/builders.ts';
+
+const ids = sequentialIds();
+const user = aUser();
+const disabled = () => newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at: NOW, origin: NO_ORIGIN });
+
+const audited = async (withNames = false, wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
+  const { unitOfWork, ...stores } = memoryStores();
+  await stores.users.add(user);
+  const reports: (readonly AuditedEvent[])[] = [];
+  const over = wrap(unitOfWork);
+  return {
+    ...stores,
+    reports,
+    unitOfWork: auditedUnitOfWork(over, { audit: (events) => reports.push(events), withNames }),
+  };
+};
+const addDisabled = ({ events }: Stores) => events.add([disabled()]);
+
+describe('an audited unit of work', () => {
+  it('reports its events once, after they are kept', async () => {
+    const { unitOfWork, reports } = await audited();
+    await unitOfWork.run(async (stores) => {
+      await addDisabled(stores);
+      expect(reports).toStrictEqual([]);
+    });
+    expect(reports).toMatchObject([[{ kind: 'disabled', userId: user.id, account: null }]]);
+  });
+
+  it('reports nothing that was rolled back', async () => {
+    const { unitOfWork, reports } = await audited();
+    const failing = unitOfWork.run(async (stores) => {
+      await addDisabled(stores);
+      throw new Error('afterwards');
+    });
+    await expect(failing).rejects.toThrow('afterwards');
+    expect(reports).toStrictEqual([]);
+  });
+
+  it('reports the events of the last run of a unit that was run again', async () => {
+    const again = (unitOfWork: UnitOfWork): UnitOfWork => ({
+      async run(work) {
+        await unitOfWork
+          .run(async (stores) => {
+            await work(stores);
+            throw new Error('conflict');
+          })
+          .catch(() => undefined);
+        return unitOfWork.run(work);
+      },
+    });
+    const { unitOfWork, reports, events } = await audited(false, again);
+    await unitOfWork.run(addDisabled);
+    expect(await events.list({ userId: user.id, before: null, limit: 5 })).toHaveLength(1);
+    expect(reports.flat()).toHaveLength(1);
+  });
+
+  it('names the account when asked to, also one that is deleted, but not for expired sessions', async () => {
+    const { unitOfWork, reports } = await audited(true);
+    const expired = { userId: user.id, kind: 'session-ended', sessionId: ids.next(), reason: 'expired' } as const;
+    await unitOfWork.run(({ events }) =>
+      events.add([newEvent(expired, { id: ids.next(), at: NOW, origin: NO_ORIGIN })]),
+    );
+    const deps = { clock: { now: () => NOW }, ids };
+    await unitOfWork.run((stores) => removeAccount(deps, stores, user, { origin: NO_ORIGIN }));
+    expect(reports.map((events) => events.map(({ kind, account }) => [kind, account]))).toStrictEqual([
+      [['session-ended', null]],
+      [['deleted', user.username]],
+    ]);
+  });
+
+  it('reports refused log-ins with their count', async () => {
+    const { unitOfWork, reports } = await audited();
+    const refused = {
+      id: ids.next(),
+      userId: user.id,
+      at: NOW,
+      count: 7,
+      requestId: 'r',
+      userAgent: null,
+      address: null,
+    };
+    await unitOfWork.run(({ events }) => events.addRefusals([refused]));
+    expect(reports).toMatchObject([[{ kind: 'login-refused', count: 7, userId: user.id }]]);
+  });
+});

@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { NO_ORIGIN } from '../../../src/domain/event.ts';
+import { storedRefusals } from '../../../src/infrastructure/compose/refusals.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
+import { aUser, NOW } from '../../support/builders.ts';
+
+const SECOND = 1_000;
+const user = aUser();
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const opened = async () => {
+  const { unitOfWork, users, events } = memoryStores();
+  await users.add(user);
+  const messages: string[] = [];
+  const logger = pino({}, { write: (line) => messages.push(JSON.parse(line).msg) });
+  const database = { isDown: false };
+  const failing: typeof unitOfWork = {
+    run: (work) => (database.isDown ? Promise.reject(new AppError('DB_QUERY_FAILED')) : unitOfWork.run(work)),
+  };
+  const refusals = storedRefusals({ unitOfWork: failing, clock: { now: () => NOW }, ids: sequentialIds() }, logger);
+  const count = async () => (await events.list({ userId: user.id, before: null, limit: 1 }))[0]?.count ?? 0;
+  return { ...refusals, refuse: () => refusals.count(user.id, NO_ORIGIN), database, messages, stored: count };
+};
+
+describe('refused log-ins', () => {
+  it('are stored within seconds, and have no timer while there are none', async () => {
+    const { refuse, stored } = await opened();
+    expect(vi.getTimerCount()).toBe(0);
+    refuse();
+    refuse();
+    expect(await stored()).toBe(0);
+    await vi.advanceTimersByTimeAsync(5 * SECOND);
+    expect(await stored()).toBe(2);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('are stored once the database works again', async () => {
+    const { refuse, stored, database, messages } = await opened();
+    database.isDown = true;
+    refuse();
+    await vi.advanceTimersByTimeAsync(11 * SECOND);
+    expect(messages).toStrictEqual(['refused log-ins could not be stored', 'refused log-ins could not be stored']);
+    refuse();
+    database.isDown = false;
+    await vi.advanceTimersByTimeAsync(5 * SECOND);
+    expect(await stored()).toBe(2);
+  });
+
+  it('are stored when the service stops, which a failing database does not hold up', async () => {
+    const { refuse, stored, close } = await opened();
+    refuse();
+    await close();
+    expect(await stored()).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
+
+    const other = await opened();
+    other.database.isDown = true;
+    other.refuse();
+    await other.close();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,67 @@
+import { pino } from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
+import { purge } from '../../../src/infrastructure/database/purge.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
+import { aSession, aUser, NOW } from '../../support/builders.ts';
+
+const RETENTION = 1_000;
+const ids = sequentialIds();
+const user = aUser();
+
+/** Stores with 2,500 old events, an event that is kept, an expired link and an expired session. */
+const filled = async () => {
+  const { unitOfWork, ...stores } = memoryStores();
+  await stores.users.add(user);
+  const event = (at: number) =>
+    newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at, origin: NO_ORIGIN });
+  await stores.events.add(Array.from({ length: 2_500 }, () => event(NOW - RETENTION - 1)));
+  await stores.events.add([event(NOW - RETENTION)]);
+  const link = { userId: user.id, email: user.email, createdAt: 0, tokenHash: 'hash', expiresAt: NOW };
+  await stores.links.put({ ...link, purpose: 'password-reset' });
+  await stores.links.put({ ...link, purpose: 'email-change', expiresAt: NOW + 1 });
+  await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
+  return { ...stores, unitOfWork, clock: { now: () => NOW }, ids, eventsRetention: RETENTION };
+};
+
+const listed = ({ events }: Awaited<ReturnType<typeof filled>>) =>
+  events.list({ userId: user.id, before: null, limit: 10_000 });
+
+/** Purges until `isDone`. @returns the messages of the log. */
+const purgeUntil = async (stores: Awaited<ReturnType<typeof filled>>, isDone: () => Promise<void>) => {
+  const messages: string[] = [];
+  const logger = pino({}, { write: (line) => messages.push(JSON.parse(line).msg) });
+  const background = new AbortController();
+  const purging = purge(stores, logger, background.signal);
+  await vi.waitFor(isDone, { timeout: 60_000, interval: 5 });
+  background.abort();
+  await purging;
+  return messages;
+};
+
+describe('the purge', () => {
+  it('deletes old events, expired links and expired sessions, in as many batches as it takes, and nothing else', async () => {
+    const stores = await filled();
+    const messages = await purgeUntil(stores, async () => {
+      const left = (await listed(stores)).map(({ kind, reason }) => reason ?? kind);
+      expect(left).toStrictEqual(['expired', 'disabled']);
+      expect(await stores.links.listByUser(user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
+    });
+    expect(messages).toStrictEqual([]);
+  });
+
+  it('goes on with the other kinds when one fails', async () => {
+    const stores = await filled();
+    stores.links.purge = async () => {
+      throw new AppError('DB_QUERY_FAILED');
+    };
+    stores.sessions.purge = stores.links.purge as never;
+    const messages = await purgeUntil(stores, async () => expect(await listed(stores)).toHaveLength(1));
+    expect(messages.toSorted()).toStrictEqual([
+      'expired links could not be purged',
+      'expired sessions could not be purged',
+    ]);
+  });
+});

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { AuditedEvent } from '../../adapters/unit-of-work/audited.ts';
 
 /** The message of every line about an event of an account. */
-export const AUDIT_MESSAGE = 'account event';
+const AUDIT_MESSAGE = 'account event';
 
 /** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
 export const auditLog =

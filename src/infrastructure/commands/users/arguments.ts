@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const USER_COMMANDS = [
+const USER_COMMANDS = [
   'find',
   'show',
   'events',
@@ -11,7 +11,7 @@ export const USER_COMMANDS = [
   'delete',
   'export',
 ] as const;
-export type UserCommand = (typeof USER_COMMANDS)[number];
+type UserCommand = (typeof USER_COMMANDS)[number];
 
 export type UserOptions = {
   readonly command: UserCommand;

@@ -1,65 +1,104 @@
 import { createAccountClient } from './account.ts';
 import type { AuthError } from './auth-error.ts';
+import type { FieldProblem } from './types.ts';
 
-/** The script of the pages below `/account`, to which links in mail lead. What can be done there is in the page's form. */
+/** The script of the pages below `/account`, to which links in mail lead. What can be done there is in the forms of the page. */
 
-const account = createAccountClient({ baseUrl: new URL('..', location.href).href });
+const account = createAccountClient({ baseUrl: new URL('.', import.meta.url).href });
 
 /** What the forms do, by their `data-action`. */
-const ACTIONS: Readonly<Record<string, (fields: FormData, token: string) => Promise<unknown>>> = {
-  'request-password-reset': (fields) => account.requestPasswordReset(text(fields, 'email')),
-  'reset-password': (fields, token) => account.resetPassword({ token, newPassword: text(fields, 'newPassword') }),
-  'request-email-verification': (fields) => account.requestEmailVerification(text(fields, 'email')),
+const ACTIONS: Readonly<Record<string, (value: string, token: string) => Promise<unknown>>> = {
+  'request-password-reset': account.requestPasswordReset,
+  'reset-password': (newPassword, token) => account.resetPassword({ token, newPassword }),
+  'request-email-verification': account.requestEmailVerification,
   'verify-email': (_, token) => account.verifyEmail(token),
   'refuse-registration': (_, token) => account.refuseRegistration(token),
   'confirm-email-change': (_, token) => account.confirmEmailChange(token),
   'undo-email-change': (_, token) => account.undoEmailChange(token),
 };
 
-const text = (fields: FormData, name: string): string => String(fields.get(name) ?? '');
+const find = (selector: string): HTMLElement | null => document.querySelector(selector);
 
-/** The token is in the fragment, which a browser sends to nobody. It is taken from the address, so that nobody copies it. */
+/** The token is in the fragment, which a browser sends to nobody. */
+const tokenInAddress = (): string | null => new URLSearchParams(location.hash.slice(1)).get('token') || null;
+
+/** Takes the token from the address, so that nobody sees or copies it. */
 const takeToken = (): string | null => {
-  const token = new URLSearchParams(location.hash.slice(1)).get('token');
-  history.replaceState(null, '', location.pathname);
+  const token = tokenInAddress();
+  if (token === null) return null;
+  const address = new URL(location.href);
+  address.hash = '';
+  history.replaceState(null, '', address);
   return token;
 };
 
-const show = (element: Element | null | undefined, isShown: boolean): void => {
-  if (element instanceof HTMLElement) element.hidden = !isShown;
+const show = (form: HTMLElement | null, isShown: boolean): void => {
+  if (form) form.hidden = !isShown;
 };
 
-const say = (message: string): void => {
-  const status = document.querySelector('[role=status]');
-  if (status) status.textContent = message;
+const say = (text: string): void => find('[role=status]')?.replaceChildren(text);
+
+/** For text that comes with the end of a form: the focus would be lost with it. */
+const sayAndFocus = (text: string): void => {
+  say(text);
+  find('[role=status]')?.focus();
 };
 
-const messageOf = (error: unknown): string => {
-  const { message, fields = [], retryAfter } = error as Partial<AuthError>;
-  if (fields.length > 0) return fields.map((field) => `${field.field}: ${field.message}`).join('\n');
-  return retryAfter
-    ? `${message} Try again in ${retryAfter} seconds.`
-    : (message ?? 'There was no response. Try again.');
+const inputOf = (form: HTMLFormElement): HTMLInputElement | null => form.querySelector('input');
+
+const clearProblem = (form: HTMLFormElement): void => {
+  form.querySelector('.problem')?.remove();
+  inputOf(form)?.removeAttribute('aria-invalid');
+  inputOf(form)?.removeAttribute('aria-describedby');
 };
 
+const showProblem = (input: HTMLInputElement, problems: readonly FieldProblem[]): void => {
+  const text = document.createElement('span');
+  text.className = 'problem';
+  text.id = `${input.id}-problem`;
+  text.append(problems.map(({ message }) => `${message}.`).join(' '));
+  input.after(text);
+  input.ariaInvalid = 'true';
+  input.setAttribute('aria-describedby', text.id);
+  input.focus();
+};
+
+/** The link was used, has expired, or was replaced by a newer one: the form for it is of no use any more. */
+const giveUp = (form: HTMLFormElement, message: string): void => {
+  show(form, false);
+  show(find('[data-without-token]'), true);
+  sayAndFocus(`${message} ${form.dataset.afterwards}`);
+};
+
+const showFailure = (form: HTMLFormElement, error: Partial<AuthError>): void => {
+  const { code, message = String(error), fields = [], retryAfter } = error;
+  const input = inputOf(form);
+  const problems = fields.filter(({ field }) => field === input?.name);
+  if (code === 'AUTH_LINK_INVALID') giveUp(form, message);
+  else if (fields.some(({ field }) => field === 'token')) giveUp(form, 'The link is not complete.');
+  else say(retryAfter ? `${message} Try again in ${retryAfter} seconds.` : message);
+  if (input && problems.length > 0) showProblem(input, problems);
+};
+
+/** One request at a time. The button is not disabled, since it would lose the focus. */
 const submit = async (form: HTMLFormElement, token: string): Promise<void> => {
-  const button = form.querySelector('button');
-  if (!button || button.disabled) return;
-  button.disabled = true;
-  say('…');
+  if (form.ariaBusy === 'true') return;
+  form.ariaBusy = 'true';
+  clearProblem(form);
+  say('Please wait…');
   try {
-    await ACTIONS[form.dataset.action ?? '']?.(new FormData(form), token);
+    await ACTIONS[form.dataset.action ?? '']?.(inputOf(form)?.value ?? '', token);
     show(form, false);
-    say(form.dataset.done ?? 'Done.');
+    sayAndFocus(form.dataset.done ?? '');
   } catch (error) {
-    say(messageOf(error));
-    show(document.querySelector('[data-after-failure]'), true);
+    showFailure(form, error as Partial<AuthError>);
   }
-  button.disabled = false;
+  form.ariaBusy = 'false';
 };
 
 /** With a token the page shows the form for it, and without one the form that asks for a link. */
 const token = takeToken();
+find('#not-loaded')?.remove();
 for (const form of document.querySelectorAll('form')) {
   show(form, form.hasAttribute('data-with-token') === (token !== null));
   form.addEventListener('submit', (event) => {
@@ -67,6 +106,12 @@ for (const form of document.querySelectorAll('form')) {
     void submit(form, token ?? '');
   });
 }
-if (token === null && !document.querySelector('form:not([data-with-token])')) {
-  say('This page is opened by the link in an email. The address that you opened has no token: open the link again.');
-}
+if (token === null && !find('[data-without-token]'))
+  say(
+    'This page is opened by the link in an email. The address that you have opened is not complete: open the link again.',
+  );
+
+// Another link to the page that is open changes the fragment alone.
+addEventListener('hashchange', () => {
+  if (tokenInAddress() !== null) location.reload();
+});

@@ -164,7 +164,7 @@ const parsed = (text) => {
 const timeText = (time) => new Date(time).toLocaleString();
 // src/history.ts
 const PAGE = 20;
-/** What happened to the account, a page at a time. @returns a function that loads the first page. */
+/** What happened to the account, a page at a time, when it is unfolded. @returns a function that loads it again if it is. */
 const showHistory = ({ events }) => {
 	let next = null;
 	const load = async (before) => {
@@ -181,7 +181,12 @@ const showHistory = ({ events }) => {
 	});
 	const first = async () => byId("events").replaceChildren(...await load(null));
 	onClick(byId("list-events"), first);
-	return first;
+	const details = byId("history");
+	const firstIfOpen = async () => {
+		if (details.open) await first();
+	};
+	details.addEventListener("toggle", () => void firstIfOpen().catch(showError));
+	return firstIfOpen;
 };
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
 	const what = [
@@ -276,6 +281,15 @@ const copyButton = (from, of) => {
 	}, "Copy");
 	button.addEventListener("click", () => navigator.clipboard.writeText(from.textContent ?? "").then(() => say("Copied."), () => say("The browser does not allow to copy.", "bad")));
 	return button;
+};
+// src/offers.ts
+/** Removes the parts that need what the service does not offer, and the explanations why they are missing if it does. */
+const showOffers = () => {
+	const offered = document.querySelector("meta[name=offers]")?.content.split(" ") ?? [];
+	for (const part of document.querySelectorAll("[data-needs], [data-without]")) {
+		const { needs, without = "" } = part.dataset;
+		if (!(needs === void 0 ? !offered.includes(without) : offered.includes(needs))) part.remove();
+	}
 };
 // src/sessions.ts
 /** The list of sessions. @returns a function that loads it. */
@@ -392,6 +406,7 @@ const account = createAccountClient({
 });
 const listEvents = showHistory(account);
 showAccount(auth, account);
+showOffers();
 /** Shows what fits, and moves the focus if its place is hidden now. */
 const show = (user) => {
 	const state = user ? "in" : "out";

@@ -1,4 +1,4 @@
-import { onClick } from './actions.ts';
+import { onClick, showError } from './actions.ts';
 import type { AccountEvent } from './client.js';
 import type { createAccountClient } from './client-account.js';
 import { byId, make } from './dom.ts';
@@ -6,7 +6,7 @@ import { timeText } from './time.ts';
 
 const PAGE = 20;
 
-/** What happened to the account, a page at a time. @returns a function that loads the first page. */
+/** What happened to the account, a page at a time, when it is unfolded. @returns a function that loads it again if it is. */
 export const showHistory = ({ events }: ReturnType<typeof createAccountClient>): (() => Promise<void>) => {
   let next: string | null = null;
   const load = async (before: string | null): Promise<readonly HTMLLIElement[]> => {
@@ -20,7 +20,12 @@ export const showHistory = ({ events }: ReturnType<typeof createAccountClient>):
   });
   const first = async (): Promise<void> => byId('events').replaceChildren(...(await load(null)));
   onClick(byId('list-events'), first);
-  return first;
+  const details = byId<HTMLDetailsElement>('history');
+  const firstIfOpen = async (): Promise<void> => {
+    if (details.open) await first();
+  };
+  details.addEventListener('toggle', () => void firstIfOpen().catch(showError));
+  return firstIfOpen;
 };
 
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }: AccountEvent): HTMLLIElement => {

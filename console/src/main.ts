@@ -6,6 +6,7 @@ import { byId, say } from './dom.ts';
 import { watchedFetch } from './exchange.ts';
 import { showHistory } from './history.ts';
 import { showRequests } from './log.ts';
+import { showOffers } from './offers.ts';
 import { showSessions } from './sessions.ts';
 import { showTokens } from './tokens.ts';
 
@@ -26,6 +27,7 @@ const listSessions = showSessions(auth);
 const account = createAccountClient({ baseUrl, fetch: auth.fetch });
 const listEvents = showHistory(account);
 showAccount(auth, account);
+showOffers();
 
 /** Shows what fits, and moves the focus if its place is hidden now. */
 const show = (user: User | null): void => {

@@ -22,6 +22,7 @@ import { storedRefusals } from './compose/refusals.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { openTokens } from './compose/tokens.ts';
+import { pageOriginsOf } from './config/http-settings.ts';
 import type { Config } from './config.ts';
 import { bell } from './mail/bell.ts';
 import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
@@ -96,6 +97,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     onRefused: refusals.count,
     emailVerification: emailVerificationOf(config, sendsMail),
   };
+  const hasAccountPages = sendsMail && config.ownAccountPages;
   const routes = declareRoutes(deps, {
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
@@ -103,12 +105,19 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     keySet,
     keepsRecords: storage.keepsRecords,
     sendsMail,
-    console: config.console ? consoleFiles(Math.min(config.refreshLifetime, config.refreshCookie.maxAge)) : null,
-    hasAccountPages: sendsMail && config.ownAccountPages,
+    console: config.console
+      ? consoleFiles({
+          refreshLifetime: Math.min(config.refreshLifetime, config.refreshCookie.maxAge),
+          sendsMail,
+          keepsRecords: storage.keepsRecords,
+        })
+      : null,
+    hasAccountPages,
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis }));
+  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)];
+  const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
     passwordHashes: hasher.load,
     databaseConnections: storage.connections,
@@ -147,7 +156,13 @@ const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observer
 const httpDeps = (
   config: Config,
   ports: Ports,
-  { logger, metrics, sampling, redis }: Observers & Pick<AppDeps, 'sampling' | 'redis'>,
+  {
+    logger,
+    metrics,
+    sampling,
+    redis,
+    allowedOrigins,
+  }: Observers & Pick<AppDeps, 'sampling' | 'redis' | 'allowedOrigins'>,
 ): AppDeps => ({
   logger,
   sampling,
@@ -157,7 +172,7 @@ const httpDeps = (
   authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
   version: VERSION,
   baseUrl: config.baseUrl,
-  allowedOrigins: [...config.allowedOrigins, ...config.pageOrigins],
+  allowedOrigins,
   allowedOriginsSetting: config.allowedOriginsSetting,
   environment: config.environment,
   detailedRequestLog: config.environment === 'development',

@@ -1,6 +1,6 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/account-settings.ts';
-import { type HttpSettings, httpSettings, ownOrigins } from './config/http-settings.ts';
+import { type HttpSettings, httpSettings } from './config/http-settings.ts';
 import { refusals } from './config/refusals.ts';
 import { readTokenKeys } from './config/token-keys.ts';
 import { type TokenSettings, tokenSettings } from './config/token-settings.ts';
@@ -33,8 +33,6 @@ export type Config = {
   readonly warnings: readonly string[];
   /** The same about the database, for a service that opens it. */
   readonly databaseWarnings: readonly string[];
-  /** The origins of the service's own pages that send requests to it; empty when there are none. */
-  readonly pageOrigins: readonly string[];
   /** The address of the metrics; `null` when they are off. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
 } & HttpSettings &
@@ -101,18 +99,12 @@ export const readConfig = (env: Env): ReadConfig => {
   };
 };
 
-/** Browsers name the origin of a page also where it is that of the service. */
-const pageOriginsOf = (values: Values, { mail, ownAccountPages }: AccountSettings): readonly string[] =>
-  values.CONSOLE === 'on' || (mail !== null && ownAccountPages) ? ownOrigins(values) : [];
-
 const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
   const http = httpSettings(values);
-  const account = accountSettings(values, http.baseUrl);
   return {
     ...http,
-    ...account,
+    ...accountSettings(values, http.baseUrl),
     ...tokenSettings(values),
-    pageOrigins: pageOriginsOf(values, account),
     keys,
     environment: values.NODE_ENV,
     host: values.HOST,

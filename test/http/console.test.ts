@@ -1,4 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import type { Ports } from '../../src/infrastructure/compose/ports.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { startService, type TestService } from '../support/http/service.ts';
@@ -8,8 +11,8 @@ const FILES = ['/console', '/console.css', '/console.js'];
 const OWN = 'https://auth.example.org';
 
 const services: TestService[] = [];
-const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestService> => {
-  const service = await startService(env);
+const start = async (env: Readonly<Record<string, string>> = {}, ports: Partial<Ports> = {}): Promise<TestService> => {
+  const service = await startService(env, ports);
   services.push(service);
   return service;
 };
@@ -97,8 +100,21 @@ describe('the origin of the service itself', () => {
     await askFrom(await start(pages), OWN).expect(403);
   });
 
+  it.each([
+    ['a mailer of the caller’s own, which needs the pages', {}, { mailer: memoryMailer() }, 401],
+    [
+      'users in a store of the caller’s own, which has no links in mail',
+      { MAIL_URL: 'smtps://mail.example.org', MAIL_FROM: 'auth@example.org' },
+      { users: memoryUserRepository() },
+      403,
+    ],
+  ] as const)('follows the pages, not the configuration: with %s', async (_what, env, ports, status) => {
+    const service = await start({ ...PRODUCTION, BASE_URL: OWN, DATABASE_URL: 'memory:', ...env }, ports);
+    await askFrom(service, OWN).expect(status);
+  });
+
   it('is BASE_URL, or this machine, but not in production', () => {
-    const originsOf = (env: Readonly<Record<string, string>>) => parseConfig(env).pageOrigins;
+    const originsOf = (env: Readonly<Record<string, string>>) => parseConfig(env).ownOrigins;
     expect(originsOf({ BASE_URL: 'https://example.com/auth/v1' })).toEqual(['https://example.com']);
     expect(originsOf({ PORT: '80' })).toEqual(['http://localhost', 'http://127.0.0.1', 'http://[::1]']);
     expect(originsOf({ BASE_URL: 'http://auth.localhost:1/x' })).toEqual(

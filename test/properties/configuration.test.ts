@@ -188,7 +188,7 @@ const brokenPromises = (config: Config): string[] => {
     host: config.host !== '' && !/\s/.test(config.host),
     baseUrl: isHttpUrl(config.baseUrl),
     allowedOrigins: config.allowedOrigins.every((origin) => new URL(origin).origin === origin),
-    pageOrigins: config.pageOrigins.every((origin) => new URL(origin).origin === origin),
+    ownOrigins: config.ownOrigins.every((origin) => new URL(origin).origin === origin),
     trustProxy: isWhole(config.trustProxy, 0, 100),
     requestTimeout: isWhole(requestTimeout, 1, MAX_TIMER),
     slowRequest: isWhole(slowRequest.warn, 0, slowRequest.error) && Number.isSafeInteger(slowRequest.error),

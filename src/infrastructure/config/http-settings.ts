@@ -12,6 +12,8 @@ export type HttpSettings = {
   readonly allowedOrigins: readonly string[];
   /** The variable that sets them. */
   readonly allowedOriginsSetting: OriginsVariable;
+  /** The origins at which browsers open the pages of the service. */
+  readonly ownOrigins: readonly string[];
   /** Whether there is the page `/console`. */
   readonly console: boolean;
   /** The number of proxies in front of the service. */
@@ -30,6 +32,7 @@ export const httpSettings = (values: Values): HttpSettings => {
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     allowedOrigins: values[allowedOriginsSetting],
     allowedOriginsSetting,
+    ownOrigins: ownOriginsOf(values),
     console: values.CONSOLE === 'on',
     trustProxy: values.TRUST_PROXY,
     requestTimeout: values.REQUEST_TIMEOUT_MS,
@@ -42,8 +45,17 @@ export const httpSettings = (values: Values): HttpSettings => {
   };
 };
 
-/** The origins at which browsers open the pages of the service. Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
-export const ownOrigins = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: Values): string[] => {
+/**
+ * The origins of the service's own pages that send requests to it, which browsers name as they do for other pages.
+ * @param hasAccountPages whether links in mail lead to pages of the service.
+ */
+export const pageOriginsOf = (
+  { console, ownOrigins }: Pick<HttpSettings, 'console' | 'ownOrigins'>,
+  hasAccountPages: boolean,
+): readonly string[] => (console || hasAccountPages ? ownOrigins : []);
+
+/** Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
+const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: Values): string[] => {
   const production = environment === 'production';
   if (production && baseUrl === undefined) return [];
   const url = new URL(baseUrl ?? `http://localhost:${port}`);

@@ -1,3 +1,4 @@
+import { pageOriginsOf } from '../config/http-settings.ts';
 import type { VariableName } from '../config/variables.ts';
 import { KEEP_ALIVE_TIMEOUT } from '../http-server/open-server.ts';
 import { configurationFindings } from './checks/configuration.ts';
@@ -35,7 +36,12 @@ export const GROUPS: readonly Group[] = [
       'JWT_REFRESH_COOKIE_SAME_SITE',
       'JWT_REFRESH_COOKIE_SECURE',
     ],
-    examine: ({ config, env }) => cookieFindings({ ...config, isBaseUrlSet: Boolean(env.BASE_URL) }),
+    examine: ({ config, env }) =>
+      cookieFindings({
+        ...config,
+        pageOrigins: pageOriginsOf(config, config.mail !== null && config.ownAccountPages),
+        isBaseUrlSet: Boolean(env.BASE_URL),
+      }),
   },
   {
     name: 'proxy',

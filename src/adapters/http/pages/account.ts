@@ -1,13 +1,20 @@
 import { type Html, html, NOTHING } from './html.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 
+type Field = {
+  readonly name: string;
+  readonly label: string;
+  readonly type: 'email' | 'password';
+  readonly autocomplete: string;
+};
+
 type Form = {
   /** What `account-page.js` does with it. */
   readonly action: string;
   readonly button: string;
   /** Shown when it is done. */
   readonly done: string;
-  readonly fields?: Html;
+  readonly field?: Field;
 };
 
 type AccountPage = {
@@ -17,11 +24,17 @@ type AccountPage = {
   readonly withToken: Form;
   /** Shown without a token, and when the link is no longer valid. */
   readonly without?: Form;
+  /** What to do when the link is no longer valid. */
+  readonly afterwards: string;
 };
 
-const EMAIL = html`<label>Email <input name="email" type="email" autocomplete="email" required maxlength="254"></label>`;
-const NEW_PASSWORD = html`<label>New password
-<input name="newPassword" type="password" autocomplete="new-password" required></label>`;
+const EMAIL: Field = { name: 'email', label: 'Email', type: 'email', autocomplete: 'email' };
+const NEW_PASSWORD: Field = {
+  name: 'newPassword',
+  label: 'New password',
+  type: 'password',
+  autocomplete: 'new-password',
+};
 
 const LOG_IN = 'You can close this page and log in.';
 
@@ -32,16 +45,17 @@ export const ACCOUNT_PAGES = {
     lead: 'A new password ends every session of the account: all devices have to log in again.',
     withToken: {
       action: 'reset-password',
-      fields: NEW_PASSWORD,
+      field: NEW_PASSWORD,
       button: 'Set the password',
       done: `The password is changed. ${LOG_IN}`,
     },
     without: {
       action: 'request-password-reset',
-      fields: EMAIL,
+      field: EMAIL,
       button: 'Send a link',
       done: 'If the address has an account, an email with a link is on its way.',
     },
+    afterwards: 'You can ask for another link here.',
   },
   'email-verification': {
     title: 'Confirm your email address',
@@ -49,10 +63,11 @@ export const ACCOUNT_PAGES = {
     withToken: { action: 'verify-email', button: 'Confirm', done: `The address is confirmed. ${LOG_IN}` },
     without: {
       action: 'request-email-verification',
-      fields: EMAIL,
+      field: EMAIL,
       button: 'Send another link',
       done: 'If the address has an account that is not confirmed, an email with a link is on its way.',
     },
+    afterwards: 'If you have confirmed the address before, you can log in. If not, ask for another link here.',
   },
   'not-me': {
     title: 'You did not register?',
@@ -62,6 +77,7 @@ export const ACCOUNT_PAGES = {
       button: 'Remove the account',
       done: 'The account is removed. You can close this page.',
     },
+    afterwards: 'If you have used it before, the account is removed. You can close this page.',
   },
   'email-change': {
     title: 'Confirm the new email address',
@@ -71,6 +87,7 @@ export const ACCOUNT_PAGES = {
       button: 'Confirm',
       done: 'The account has the new address now. You can close this page.',
     },
+    afterwards: 'If you have used it before, the address is changed. If not, log in and change it again.',
   },
   'email-change-undo': {
     title: 'Restore your email address',
@@ -80,28 +97,34 @@ export const ACCOUNT_PAGES = {
       button: 'Restore the address',
       done: 'The address is restored, and all sessions have ended. Set a new password with the link in the next email.',
     },
+    afterwards: 'If you have used it before, the address is restored. You can close this page.',
   },
 } as const satisfies Record<string, AccountPage>;
 
 export type AccountPageName = keyof typeof ACCOUNT_PAGES;
 
 export const accountPage = (site: Site, name: AccountPageName): string => {
-  const { title, lead, withToken, without }: AccountPage = ACCOUNT_PAGES[name];
+  const { title, lead, withToken, without, afterwards }: AccountPage = ACCOUNT_PAGES[name];
   return layout(site, {
     title: `${title} · Tandem`,
     script: pathIn(site, '/account-page.js'),
     main: html`<h1>${title}</h1>
 <p class="lead">${lead}</p>
 <noscript><p>This page needs JavaScript: the link holds a token that is sent to nobody before you agree.</p></noscript>
-${formOf(withToken, html` data-with-token`)}
-${without === undefined ? NOTHING : formOf(without, html` data-after-failure`)}
-<p role="status"></p>`,
+<p id="not-loaded" class="late">The script of this page did not load. Open the link in the email again.</p>
+${formOf(withToken, html`data-with-token data-afterwards="${afterwards}"`)}
+${without === undefined ? NOTHING : formOf(without, html`data-without-token`)}
+<p role="status" tabindex="-1"></p>`,
   });
 };
 
-/** Hidden until the script knows whether the address of the page has a token. */
-const formOf = ({ action, button, done, fields = NOTHING }: Form, attribute: Html): Html =>
-  html`<form hidden data-action="${action}" data-done="${done}"${attribute}>
-${fields}
+/** Hidden until the script knows whether the address of the page has a token. The service checks the fields. */
+const formOf = ({ action, button, done, field }: Form, attributes: Html): Html =>
+  html`<form hidden novalidate data-action="${action}" data-done="${done}" ${attributes}>
+${field === undefined ? NOTHING : fieldOf(field)}
 <button>${button}</button>
 </form>`;
+
+const fieldOf = ({ name, label, type, autocomplete }: Field): Html =>
+  html`<p class="field"><label for="${name}">${label}</label>
+<input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}"></p>`;

@@ -3,10 +3,9 @@ import type { Config } from '../../config.ts';
 import { type Finding, note, ok, problem, warning, when } from '../finding.ts';
 import { registrableDomain } from './site.ts';
 
-export type CookieFacts = Pick<
-  Config,
-  'environment' | 'baseUrl' | 'allowedOrigins' | 'allowedOriginsSetting' | 'pageOrigins'
-> & {
+export type CookieFacts = Pick<Config, 'environment' | 'baseUrl' | 'allowedOrigins' | 'allowedOriginsSetting'> & {
+  /** The origins of the service's own pages that send requests to it. */
+  readonly pageOrigins: readonly string[];
   readonly refreshCookie: Pick<Config['refreshCookie'], 'sameSite' | 'secure'>;
   /** Whether BASE_URL is set, so that `baseUrl` is what browsers see. */
   readonly isBaseUrlSet: boolean;

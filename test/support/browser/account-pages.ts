@@ -1,0 +1,141 @@
+import { createServer, request } from 'node:http';
+import axe from 'axe-core';
+import type { BrowserContext, Page, Request } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { startService, type TestService } from '../http/service.ts';
+import { freePort } from '../servers/free-port.ts';
+import { launchChromium } from './chromium.ts';
+import { listenOnLoopback } from './listen.ts';
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+export const ACCOUNT_PAGE_NAMES = [
+  'password-reset',
+  'email-verification',
+  'not-me',
+  'email-change',
+  'email-change-undo',
+] as const;
+type Name = (typeof ACCOUNT_PAGE_NAMES)[number];
+
+/** A service that sends mail into memory, and a browser, for a whole `describe`. @param path where a proxy puts the service. */
+export const openAccountPages = (path = '') => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const mailer = memoryMailer();
+  let service: TestService;
+  let browser: BrowserContext;
+  let address = '';
+  beforeAll(async () => {
+    const launched = await launchChromium();
+    cleanups.push(launched.close);
+    browser = launched.browser;
+    const port = `${await freePort()}`;
+    const proxy = path === '' ? null : await proxyBelow(path, port);
+    if (proxy !== null) cleanups.push(proxy.close);
+    address = `http://localhost:${proxy?.port ?? port}${path}`;
+    // The storage of the example has no links in mail.
+    const env = { PORT: port, BASE_URL: address, CONSOLE: 'off', DATABASE_URL: 'memory:' };
+    service = await startService(env, { hasher, mailer });
+    cleanups.push(service.close);
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+
+  const deliver = async (): Promise<void> => {
+    for (;;) {
+      const attempts = (await service.mail?.send(10)) ?? [];
+      if (attempts.length === 0) return;
+      await Promise.all(attempts);
+    }
+  };
+  return {
+    service: () => service,
+    address: () => address,
+    /** The link to that page in the last mail to the address that has one. */
+    linkFor: async (email: string, name: Name): Promise<string> => {
+      await deliver();
+      const link = new RegExp(`^http.*/account/${name}#token=.*$`, 'm');
+      const texts = mailer.mails.filter(({ to }) => to === email).map(({ text }) => link.exec(text)?.[0]);
+      const found = texts.findLast((text) => text !== undefined);
+      if (found === undefined) throw new Error(`no mail to ${email} has a link to ${name}`);
+      return found;
+    },
+    subjectsTo: async (email: string): Promise<readonly string[]> => {
+      await deliver();
+      return mailer.mails.filter(({ to }) => to === email).map(({ subject }) => subject);
+    },
+    /** A tab without a page, until the end of the test. */
+    tab: async (): Promise<AccountTab> => {
+      const page = await browser.newPage();
+      onTestFinished(() => page.close());
+      return watched(page);
+    },
+  };
+};
+
+export type AccountTab = Awaited<ReturnType<typeof watched>>;
+
+/** Reports to the test, which a policy of the page does not forbid. */
+const REPORT_VIOLATIONS = `addEventListener('securitypolicyviolation', (event) =>
+  reportViolation(event.effectiveDirective + ' ' + event.blockedURI))`;
+
+const watched = async (page: Page) => {
+  const faults: string[] = [];
+  const requests: Request[] = [];
+  await page.exposeFunction('reportViolation', (what: string) => faults.push(`violation: ${what}`));
+  await page.addInitScript(REPORT_VIOLATIONS);
+  page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+  page.on('request', (sent) => requests.push(sent));
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  return {
+    page,
+    field,
+    /** Exceptions, and what the Content-Security-Policy has refused. */
+    faults,
+    /** What the tab has sent. */
+    requests,
+    posts: (): readonly Request[] => requests.filter((sent) => sent.method() === 'POST'),
+    open: async (url: string): Promise<void> => {
+      await page.goto(url, { waitUntil: 'networkidle' });
+    },
+    press: (name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click(),
+    /** Waits for the text of the live region. */
+    hears: (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor(),
+    buttons: (): Promise<readonly string[]> => page.getByRole('button').allTextContents(),
+    /** The role or the tag of what has the focus, and its name. */
+    focused: (): Promise<string> =>
+      page.evaluate('(document.activeElement.getAttribute("role") ?? document.activeElement.id)'),
+  };
+};
+
+/** What axe finds: the rule and the elements. */
+export const axeFaultsOf = async (page: Page): Promise<readonly string[]> => {
+  await page.evaluate(axe.source);
+  // Preloading would fetch the stylesheet by script, which the policy forbids.
+  const { violations, passes } = await page.evaluate<axe.AxeResults>('axe.run(document, { preload: false })');
+  if (!passes.some(({ id }) => id === 'color-contrast')) throw new Error('axe has not looked at colours');
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(', ')}`);
+};
+
+/** A proxy that removes the path below which it has put the service, and knows nothing else. */
+const proxyBelow = (path: string, port: string) =>
+  listenOnLoopback(
+    createServer((incoming, outgoing) => {
+      const { url = '', method, headers } = incoming;
+      if (!url.startsWith(`${path}/`)) {
+        outgoing.writeHead(404).end();
+        return;
+      }
+      const target = { host: '127.0.0.1', port, path: url.slice(path.length), method, headers };
+      const forwarded = request(target, (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(outgoing);
+      });
+      forwarded.on('error', () => outgoing.destroy());
+      incoming.pipe(forwarded);
+    }),
+  );

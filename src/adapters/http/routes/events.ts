@@ -10,7 +10,7 @@ export type EventUseCases = { readonly listEvents: ReturnType<typeof listEvents>
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;
 
-const EventJson = v.pipe(
+export const EventJson = v.pipe(
   v.object({
     id: v.string(),
     kind: v.picklist(EVENT_KINDS),

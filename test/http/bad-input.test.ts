@@ -7,7 +7,6 @@ import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
 import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
-import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
 /** Values that no text field accepts, whatever its limits. */
 const INVALID_TEXTS: Readonly<Record<string, unknown>> = {
@@ -38,19 +37,13 @@ const withParams = routes.filter((route) => route.request.params !== undefined);
 const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((field) => ({ route, field })));
 
 describe('bad input', () => {
-  let storage: TestStorage;
   let service: TestService;
   let accessToken: string;
   beforeAll(async () => {
-    storage = await openTestStorage();
-    const { users, sessions, records } = storage;
-    service = await startService({}, { users, sessions, ...records });
+    service = await startService();
     ({ accessToken } = await signUp(service));
   });
-  afterAll(async () => {
-    await service.close();
-    await storage.close();
-  });
+  afterAll(() => service.close());
 
   /** Authenticated where the route requires it. */
   const ask = (route: Route, path = samplePath(route)) => {

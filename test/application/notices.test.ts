@@ -123,6 +123,14 @@ describe('a notice of a replayed token', () => {
     expect(await told()).toHaveLength(NOTICES_PER_HOUR);
   });
 
+  it('is told once when the token is replayed many times at once', async () => {
+    const { clock, refresh, refreshToken, told } = await registered();
+    await refresh([refreshToken]);
+    clock.advance(MINUTE);
+    await Promise.allSettled(Array.from({ length: 40 }, () => refresh([refreshToken])));
+    expect(await told()).toStrictEqual(['token-replayed']);
+  });
+
   it('can be switched off', async () => {
     const { told } = await replay(['new-device', 'password', 'email']);
     expect(await told()).toStrictEqual([]);

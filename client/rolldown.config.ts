@@ -2,9 +2,10 @@ import { defineConfig } from 'rolldown';
 
 /** Members that only modules of the client use, so they get short names. Not those of messages between tabs. */
 const INTERNAL = [
-  ...['cookieLost', 'mayLoseCookie', 'noResponse', 'call', 'hasCookie', 'isOurs', 'request', 'send'],
-  ...['forget', 'generation', 'hinted', 'isOut', 'tell', 'left', 'margin'],
-  ...['enter', 'leave', 'listeners', 'renew', 'restore', 'token'],
+  ...['cookieLost', 'mayLoseCookie', 'noResponse'],
+  ...['base', 'call', 'endSession', 'exchange', 'hasCookie', 'isOurs', 'request', 'send'],
+  ...['generation', 'hint', 'missed', 'tell', 'untilDue', 'margin'],
+  ...['enter', 'renew', 'token'],
 ];
 
 const minify = {

@@ -1,81 +1,65 @@
 import { AuthError } from './auth-error.ts';
-import { ignore } from './host.ts';
 import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
-import { isDue, userOf } from './token.ts';
-import type { AuthClient, AuthClientOptions, Refreshed, SessionInfo, SignedIn, User } from './types.ts';
+import { type Token, userOf } from './token.ts';
+import type { AuthClient, AuthClientOptions, SessionInfo, SignedIn, User } from './types.ts';
 
 export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
-  const { origin, isOurs, call, refresh } = http;
-  const { token: current, renew, listeners, ...state } = session(http);
-  const value = (): string | undefined => current()?.value;
-  const allowed = [origin, ...(options.origins ?? [])];
+  const { origin, isOurs } = http;
+  const { token: current, renew, enter, ...members } = session(http);
 
   /** A token that is good for now: if it can't be renewed yet, it is used until it expires. */
-  const accessToken = async (): Promise<string | null> => {
+  const fresh = async () => {
     const token = current();
-    if (token ? isDue(token) : token !== null)
+    if (token ? token.untilDue() <= 0 : token !== null)
       await renew().catch((error: unknown) => {
-        if (!token || token.left() <= 0) throw error;
+        if (!token || token.untilDue() <= -token.margin) throw error;
       });
-    return value() ?? null;
-  };
-
-  const send = (request: Request, token: string | null): Promise<Response> => {
-    if (token) request.headers.set('Authorization', `Bearer ${token}`);
-    return http.send(request);
-  };
-
-  /** Whether a response says that the access token is not valid. The service has a code for that: a wrong password is a 401, too. */
-  const isRefused = async (request: Request, response: Response): Promise<boolean> => {
-    if (response.status !== 401) return false;
-    return !isOurs(request) || (await bodyOf(response.clone())).code === 'AUTH_TOKEN_INVALID';
+    return current();
   };
 
   const authorized = async (request: Request): Promise<Response> => {
-    const first = await accessToken();
+    let user = userOf(current());
+    /** What one user has asked for is not sent as another one, who has logged in meanwhile. */
+    const send = (copy: Request, token: Token | null | undefined): Promise<Response> => {
+      user ??= userOf(token);
+      if (token && token.user.id === user?.id) copy.headers.set('Authorization', `Bearer ${token.value}`);
+      return http.send(copy);
+    };
+    const first = await fresh();
     // A body can be read once, so the first attempt gets a copy.
     const response = await send(request.clone(), first);
-    if (!first || !(await isRefused(request, response))) return response;
-    if (value() === first) await renew(first);
-    const second = value();
+    // Only the access token counts. The service has a code for that: a wrong password is a 401, too.
+    if (!first || response.status !== 401) return response;
+    if (isOurs(request) && (await bodyOf(response.clone())).code !== 'AUTH_TOKEN_INVALID') return response;
+    if (current() === first) await renew(first.value);
+    const second = current();
     return second ? send(request, second) : response;
   };
 
   const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
     dataOf<Data>(await authorized(http.request(method, path, body)));
 
-  /** On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires. */
-  const signIn = async (path: string, body: object): Promise<Refreshed> => {
-    const signedIn = await call<SignedIn>('POST', path, body);
-    // If the service gives no answer, the token of the log-in is used.
-    const renewed = http.mayLoseCookie ? await refresh().catch(() => signedIn) : signedIn;
-    if (!renewed) throw http.cookieLost();
-    return renewed;
-  };
-  const enter = (path: string, body: object): Promise<User> => state.enter(() => signIn(path, body));
-
-  const ready = state.restore();
-  // Who does not wait for it is not told.
-  ready.catch(ignore);
+  const signIn = (path: string, body: object): Promise<User | null> =>
+    enter(async () => {
+      const signedIn = await http.call<SignedIn | null>('POST', path, body);
+      // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
+      // If the service gives no answer, the token of the log-in is used.
+      const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;
+      if (renewed === undefined) throw http.cookieLost();
+      return renewed;
+    });
 
   return {
     get user() {
       return userOf(current());
     },
-    ready,
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => {
-        listeners.delete(listener);
-      };
-    },
-    register: (registration) => enter('/auth/register', registration),
-    login: (credentials) => enter('/auth/login', credentials),
-    logout: () => state.leave(() => call('GET', '/auth/clear-cookie')),
-    refresh: () => renew(value()),
+    ...members,
+    register: (registration) => signIn('/auth/register', registration),
+    login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
+    refresh: () => renew(current()?.value),
     changePassword: (change) => ask('PUT', '/users/me/password', change),
     sessions: {
       list: () => ask<readonly SessionInfo[]>('GET', '/auth/sessions'),
@@ -86,11 +70,11 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
       // A redirect could take the token to another origin.
       const request = new Request(input, { ...init, redirect: init?.redirect === 'manual' ? 'manual' : 'error' });
       const target = new URL(request.url).origin;
-      if (!allowed.includes(target)) throw new AuthError('CLIENT_TARGET_REFUSED', `${target} is not in origins.`);
+      if (target !== origin && !options.origins?.includes(target))
+        throw new AuthError('CLIENT_TARGET_REFUSED', `${target} is not in origins.`);
       return authorized(request);
     },
-    accessToken,
+    accessToken: async () => (await fresh())?.value ?? null,
     setCookies: http.setCookies,
-    dispose: state.dispose,
   };
 };

@@ -5,7 +5,7 @@ import type { AuthErrorCode } from './types.ts';
 /** Why something has failed, as far as a page may know it. */
 export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   const host = browser();
-  const { location, navigator } = host ?? {};
+  const location = host?.location;
   const { origin, hostname } = new URL(baseUrl);
   /** What a browser needs to keep the cookie, if it may drop it without a word. */
   let advice =
@@ -48,7 +48,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
           }`,
           cause,
         );
-      const code = navigator?.onLine === false ? 'CLIENT_NETWORK_OFFLINE' : 'CLIENT_NETWORK_FAILED';
+      const code = host?.navigator.onLine === false ? 'CLIENT_NETWORK_OFFLINE' : 'CLIENT_NETWORK_FAILED';
       return new AuthError(code, `No response: ${url}`, { cause, retryable: true });
     },
   };

@@ -8,11 +8,11 @@ type Browser = {
     readonly protocol: string;
   };
   readonly navigator: { readonly onLine: boolean };
-  readonly localStorage: { getItem(key: string): string | null; setItem(key: string, value: number): void };
+  readonly localStorage: Record<string, unknown>;
 };
 
 export const browser = (): (Browser & EventTarget) | undefined =>
-  'document' in globalThis ? (globalThis as unknown as Browser & EventTarget) : undefined;
+  (globalThis as unknown as Browser).document && (globalThis as unknown as Browser & EventTarget);
 
 /** Does not keep a program on Node alive. */
 export const sleep = (milliseconds: number): Promise<void> =>

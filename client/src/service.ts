@@ -9,14 +9,14 @@ const TIMEOUT = 40_000;
 
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
-  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const base = new URL(options.baseUrl).href.replace(/\/+$/, '');
   const setCookies: string[] = [];
   let { cookie } = options;
 
   const get = options.fetch ?? fetch;
-  const { noResponse, ...known } = diagnosis(baseUrl, get);
+  const { noResponse, ...known } = diagnosis(base, get);
   /** Whether the service gets a request, and not another program at its origin. */
-  const isOurs = ({ url }: Request): boolean => url.startsWith(`${baseUrl}/`);
+  const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
   /** @returns the response, whatever its status. */
   const send = async (request: Request): Promise<Response> => {
@@ -28,7 +28,7 @@ export const service = (options: AuthClientOptions) => {
   };
 
   const request = (method: string, path: string, body?: object): Request =>
-    new Request(baseUrl + path, {
+    new Request(base + path, {
       method,
       headers: { ...(body && { 'Content-Type': 'application/json' }), ...(cookie && { Cookie: cookie }) },
       // `undefined` without a body.
@@ -40,11 +40,11 @@ export const service = (options: AuthClientOptions) => {
     });
 
   /** Sends and receives the refresh cookie. A request that takes too long is not aborted: the cookie of its response would be lost. */
-  const call = async <Data>(method: string, path: string, body?: object): Promise<Data> => {
+  const call = <Data>(method: string, path: string, body?: object): Promise<Data> => {
     const answer = send(request(method, path, body)).then((response) => {
       for (const line of cookie ? response.headers.getSetCookie() : []) {
         setCookies.push(line);
-        cookie = line.split(';')[0];
+        if (line.startsWith('refresh_token=')) cookie = line.split(';')[0];
       }
       return dataOf<Data>(response);
     });
@@ -55,12 +55,13 @@ export const service = (options: AuthClientOptions) => {
   };
 
   return {
-    ...{ ...known, baseUrl, setCookies, isOurs, send, request, call },
-    /** Nothing if it is refused. */
-    refresh: () =>
+    ...{ ...known, base, setCookies, isOurs, send, request, call },
+    /** Another pair of tokens; nothing if it is refused. */
+    exchange: () =>
       call<Refreshed>('POST', '/auth/refresh-token').catch((error: AuthError) => {
         if (error.code !== 'AUTH_FAILED') throw error;
       }),
+    endSession: () => call('GET', '/auth/clear-cookie'),
     /** Whether there may be a refresh cookie at all. */
     hasCookie: !!(browser() ?? cookie),
   };

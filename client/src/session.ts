@@ -2,27 +2,42 @@ import type { AuthError } from './auth-error.ts';
 import { browser, ignore, sleep } from './host.ts';
 import type { service } from './service.ts';
 import { tabs } from './tabs.ts';
-import { isDue, type Token, tokenOf, userOf } from './token.ts';
-import type { Change, Refreshed, User } from './types.ts';
-
-export type Listener = (user: User | null, why: Change) => void;
+import { type Token, tokenOf, userOf } from './token.ts';
+import type { AuthClient, Change, Refreshed, User } from './types.ts';
 
 /** Refusals before the user is out. One of which another tab's renewal is the reason counts as a quarter. */
 const MISSES = 3;
 /** Milliseconds between attempts, at least. */
 const PAUSE = 100;
-/** Seconds until the next renewal, after one that got no answer. */
+/**
+ * Seconds until the next renewal, after one that got no answer. The service may have renewed, and takes the old cookie again only within
+ * `JWT_REFRESH_REPLAY_WINDOW`.
+ */
+const SOON = 2;
+/** The same, after more of them. */
 const LATER = 30;
 
+/** What a client has of its session. */
+type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
+  readonly token: () => Token | null | undefined;
+  readonly renew: (stale?: string) => Promise<User | null>;
+  /** Runs a request that logs somebody in, and takes its token, if it gets one. */
+  readonly enter: (request: () => Promise<Refreshed | null>) => Promise<User | null>;
+};
+
 /** The token and the user of this page. */
-export const session = (http: ReturnType<typeof service>) => {
-  const host = browser();
-  const listeners = new Set<Listener>();
-  const events: (() => void)[] = [];
+export const session = (http: ReturnType<typeof service>): Session => {
+  let host = browser();
+  const listeners = new Set<Parameters<AuthClient['onChange']>[0]>();
+  const events: (() => unknown)[] = [];
+  /** Its signal is an option of the listeners of the page. */
+  const end = new AbortController();
   /** `undefined`: not known yet. */
   let token: Token | null | undefined;
   /** Raised when what is under way must not set the token any more. */
   let epoch = 0;
+  /** Renewals without an answer since the token has changed. */
+  let failures = 0;
   let open = 0;
   let queue: Promise<unknown> = Promise.resolve();
   let renewing: Promise<User | null> | undefined;
@@ -44,49 +59,59 @@ export const session = (http: ReturnType<typeof service>) => {
     return result;
   };
 
+  /** A timer that is set for more than 24 days, or for the past, would fire at once, and again and again. */
   const schedule = (milliseconds: number): void => {
     clearTimeout(timer);
-    if (host) timer = setTimeout(wake, milliseconds);
+    if (host) timer = setTimeout(wake, Math.min(Math.max(1e3, milliseconds), 1e9));
   };
 
   const set = (next: Token | null, why: Change): void => {
     const before = token;
     token = next;
+    failures = 0;
     // Later by chance, so that one of many tabs comes first.
-    if (next) schedule(next.left() - next.margin * (1 - Math.random() / 2));
+    if (next) schedule(next.untilDue() + (next.margin * Math.random()) / 2);
     if (next === before) return;
     // What a listener throws becomes an unhandled rejection, and the other listeners run.
     for (const listener of listeners)
-      events.push(() => void new Promise(() => listeners.has(listener) && listener(userOf(next), why)));
+      events.push(() => new Promise(() => listeners.has(listener) && listener(userOf(next), why)));
     deliver();
   };
 
   const others = tabs(http, ({ value, at, why }) => {
-    epoch += 1;
     set(value ? tokenOf(value, at) : null, why);
+    epoch += 1;
   });
+
+  /** Sets it here and in the other tabs. */
+  const change = (next: Token | null, why: Change): void => {
+    others.tell({ value: next?.value, at: next?.at, why });
+    set(next, why);
+  };
 
   const adopt = ({ accessToken }: Refreshed, why: Change): User => {
     const next = tokenOf(accessToken);
-    others.tell({ value: accessToken, at: next.at, why });
-    set(next, why);
+    if (token && token.user.id !== next.user.id) why = 'login';
+    change(next, why);
     return next.user;
   };
 
   /** Until there is another token than the stale one. A refusal may mean that another tab was faster; its cookie works the next time. */
   const renewal = async (stale?: string): Promise<void> => {
-    if (token && token.value !== stale && !isDue(token)) return;
-    const [begun, since] = [epoch, others.generation()];
+    if (token && token.value !== stale && token.untilDue() > 0) return;
+    const begun = epoch;
+    const since = others.generation();
     for (let misses = 0; misses < MISSES; ) {
-      const [before, start] = [others.generation(), performance.now()];
-      const answer = await http.refresh();
-      if (!answer) await sleep(Math.max(PAUSE, performance.now() - start) * (1 + misses) * (0.5 + Math.random()));
-      if (others.isOut(since)) return set(null, 'logout');
+      const start = performance.now();
+      const before = others.generation();
+      const answer = await http.exchange();
+      if (!answer) await sleep((PAUSE + performance.now() - start) * (1 + misses) * (0.5 + Math.random()));
+      if (-others.hint() > since) return set(null, 'logout');
       if (epoch !== begun) return;
       if (answer) return void adopt(answer, 'refresh');
       misses += others.generation() === before ? 1 : 1 / 4;
     }
-    others.forget();
+    others.hint(-others.generation());
     set(null, 'ended');
   };
 
@@ -94,7 +119,8 @@ export const session = (http: ReturnType<typeof service>) => {
     renewing ??= exclusive(() => renewal(stale))
       .then(() => userOf(token ?? null))
       .catch((error: AuthError) => {
-        schedule((error.retryAfter ?? LATER) * 1000 * (1 + Math.random()));
+        schedule((error.retryAfter ?? (failures ? LATER : SOON)) * 1000 * (1 + Math.random()));
+        failures += 1;
         throw error;
       })
       .finally(() => {
@@ -103,46 +129,51 @@ export const session = (http: ReturnType<typeof service>) => {
     return renewing;
   };
 
-  /** Renews when it is time, and when another tab has logged out, which may have been missed. Only in a page that is seen. */
+  /** Renews when it is time, after a failure, and when this tab has missed what another one has told. Only in a page that is seen. */
   const wake = (): void => {
+    // After "pagehide" a page is told that it is hidden. A channel that is opened then would stay open.
+    if (host?.document.hidden) return;
     others.open();
-    const isHinted = others.hinted();
-    if (host?.document.hidden === false && (token ? isDue(token) || !isHinted : isHinted))
-      renew(isHinted ? undefined : token?.value).catch(ignore);
+    if (token ? failures || token.untilDue() <= 0 || others.missed() : others.hint() > 0)
+      renew(token?.value).catch(ignore);
   };
 
-  /** After these events a timer may be late, or another tab may have logged out. */
-  const listen = (method: 'addEventListener' | 'removeEventListener'): void => {
-    for (const type of ['visibilitychange', 'online', 'pageshow']) host?.[method](type, wake);
-    host?.[method]('pagehide', others.close);
-  };
-  listen('addEventListener');
+  /** After these events a timer may be late, or news of another tab may have been missed. */
+  for (const type of ['visibilitychange', 'online', 'pageshow']) host?.addEventListener(type, wake, end);
+  host?.addEventListener('pagehide', others.close, end);
   others.open();
+
+  // The first attempt, unless there is certainly no session.
+  if (others.hint() <= 0) token = null;
+  const ready = token === null ? Promise.resolve(token) : renew();
+  // Who does not wait for it is not told.
+  ready.catch(ignore);
 
   return {
     token: () => token,
-    listeners,
     renew,
-    /** The first attempt, unless there is certainly no session. */
-    restore: async (): Promise<User | null> => {
-      if (others.hinted()) return renew();
-      token = null;
-      return token;
+    enter: (request) =>
+      exclusive(async () => {
+        const answer = await request();
+        return answer && adopt(answer, 'login');
+      }),
+    ready,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
-    /** Runs a request that logs somebody in, and takes its token. */
-    enter: (request: () => Promise<Refreshed>): Promise<User> => exclusive(async () => adopt(await request(), 'login')),
-    /** Runs the request that logs out. If it fails, nothing has changed. */
-    leave: (request: () => Promise<unknown>): Promise<void> => {
+    /** If it fails, nothing has changed. */
+    logout: () => {
       epoch += 1;
       return exclusive(async () => {
-        await request();
-        others.tell({ why: 'logout' });
-        set(null, 'logout');
+        await http.endSession();
+        change(null, 'logout');
       });
     },
-    dispose: (): void => {
+    dispose: () => {
       epoch += 1;
-      listen('removeEventListener');
+      end.abort();
+      host = undefined;
       others.close();
       clearTimeout(timer);
       listeners.clear();

@@ -6,9 +6,9 @@ export type Token = {
   readonly user: User;
   /** By the clock of this machine, of which only differences are used. */
   readonly at: number;
-  /** How long it remains valid. */
-  readonly left: () => number;
-  /** How long before its end it should be renewed. */
+  /** How long until it should be renewed; below 0 afterwards. */
+  readonly untilDue: () => number;
+  /** How long it is valid after that. */
   readonly margin: number;
 };
 
@@ -20,15 +20,14 @@ const MARGIN = 60_000;
  */
 export const tokenOf = (value: string, at = Date.now()): Token => {
   // Base64url; usernames and emails are ASCII, so the text needs no decoding.
-  const [, payload = ''] = value.replaceAll('-', '+').replaceAll('_', '/').split('.');
+  const payload = value.replace(/-/g, '+').replace(/_/g, '/').split('.')[1] as string;
   const { iat, exp, user } = JSON.parse(atob(payload)) as { iat: number; exp: number; user: User };
   const lifetime = (exp - iat) * 1000;
   const start = performance.now();
-  const left = () => lifetime - Math.max(performance.now() - start, Date.now() - at);
-  return { value, user, at, left, margin: Math.min(MARGIN, lifetime / 5) };
+  const margin = Math.min(MARGIN, lifetime / 5);
+  const untilDue = () => lifetime - margin - Math.max(performance.now() - start, Date.now() - at);
+  return { value, user, at, untilDue, margin };
 };
-
-export const isDue = ({ left, margin }: Token): boolean => left() <= margin;
 
 /** `null` without a token, `undefined` if that is not known yet. */
 export const userOf = <None extends null | undefined>(token: Token | None): User | None => (token ? token.user : token);

@@ -36,14 +36,46 @@ export type Refreshed = { readonly accessToken: string };
 /** A field of a request that is not valid. */
 export type FieldProblem = { readonly field: string; readonly message: string; readonly code: string };
 
+export type EventKind =
+  | 'registered'
+  | 'registration-refused'
+  | 'logged-in'
+  | 'login-refused'
+  | 'session-ended'
+  | 'password-changed'
+  | 'password-reset-requested'
+  | 'password-reset'
+  | 'email-verification-requested'
+  | 'email-verified'
+  | 'email-change-requested'
+  | 'email-changed'
+  | 'email-change-undone'
+  | 'username-changed'
+  | 'disabled'
+  | 'enabled'
+  | 'deleted';
+
+export type SessionEnding =
+  | 'logout'
+  | 'ended-by-user'
+  | 'all-ended'
+  | 'password-changed'
+  | 'password-reset'
+  | 'email-change-undone'
+  | 'token-replayed'
+  | 'surplus'
+  | 'expired'
+  | 'operator'
+  | 'account-deleted';
+
 /** Something that happened to the account. */
 export type AccountEvent = {
   readonly id: string;
-  readonly kind: string;
+  readonly kind: EventKind;
   readonly at: string;
   readonly sessionId: string | null;
   /** Why the session ended, for the kind `session-ended`. */
-  readonly reason: string | null;
+  readonly reason: SessionEnding | null;
   /** How often it happened: above 1 only for refused log-ins. */
   readonly count: number;
   readonly requestId: string | null;
@@ -56,6 +88,63 @@ export type AccountEvents = {
   /** Where the next page begins; `null`: there is none. */
   readonly next: string | null;
 };
+
+/** Everything that is stored about a user. */
+export type AccountExport = {
+  readonly exportedAt: string;
+  readonly user: User & {
+    readonly passwordChangedAt: string | null;
+    readonly emailVerifiedAt: string | null;
+    readonly disabledAt: string | null;
+  };
+  readonly sessions: readonly {
+    readonly id: string;
+    readonly createdAt: string;
+    readonly lastUsedAt: string;
+    readonly expiresAt: string;
+    readonly userAgent: string | null;
+    readonly address: string | null;
+  }[];
+  readonly events: readonly AccountEvent[];
+  /** Where the page of earlier events begins; `null`: these are all. */
+  readonly eventsBefore: string | null;
+  /** Links that were sent, and still work. */
+  readonly links: readonly {
+    readonly purpose: LinkPurpose;
+    readonly email: string;
+    readonly createdAt: string;
+    readonly expiresAt: string;
+  }[];
+  /** Mail that waits to be sent. */
+  readonly messages: readonly {
+    readonly id: string;
+    readonly kind: MessageKind;
+    readonly to: string;
+    readonly email: string | null;
+    readonly origin: {
+      readonly userAgent: string | null;
+      readonly address: string | null;
+      readonly requestId: string | null;
+    };
+    readonly createdAt: string;
+  }[];
+};
+
+export type LinkPurpose = 'password-reset' | 'email-verification' | 'not-me' | 'email-change' | 'email-change-undo';
+
+export type MessageKind =
+  | 'password-reset-request'
+  | 'email-verification-request'
+  | 'password-reset'
+  | 'email-verification'
+  | 'address-taken'
+  | 'email-change'
+  | 'email-changed'
+  | 'email-change-undone'
+  | 'password-changed'
+  | 'password-was-reset'
+  | 'new-device'
+  | 'token-replayed';
 
 /** The error codes of the service. */
 export type ServiceCode =
@@ -70,9 +159,6 @@ export type ServiceCode =
   | 'DB_RECORD_NOT_FOUND'
   | 'EXCEPTION_CATALOG_CODE_NOT_FOUND'
   | 'AUTH_USER_DUPLICATE'
-  | 'AUTH_ACCOUNT_DISABLED'
-  | 'AUTH_EMAIL_UNVERIFIED'
-  | 'AUTH_LINK_INVALID'
   | 'DB_UNIQUE_VIOLATION'
   | 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED'
   | 'DB_QUERY_FAILED'
@@ -100,7 +186,7 @@ export type ClientCode =
 export type AuthErrorCode = ServiceCode | ClientCode;
 
 /**
- * Why the user changed. `login`: somebody logged in, here or in another tab. `refresh`: the session was restored, or its token renewed.
+ * Why the user changed. `login`: somebody logged in, here or elsewhere. `refresh`: the session was restored, or its token renewed.
  * `logout`: here or in another tab. `ended`: the service has refused the session.
  */
 export type Change = 'login' | 'refresh' | 'logout' | 'ended';
@@ -117,7 +203,7 @@ export type UsernameChange = { readonly username: string };
 export type EmailChange = { readonly email: string; readonly password: string };
 
 /** A page of events: those before the one with this id. */
-export type EventsPage = { readonly before?: string; readonly limit?: number };
+export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };
 
 export type AuthClientOptions = {
   /** The address of the service, with its path if it has one. */
@@ -137,7 +223,8 @@ export type AuthClient = {
   readonly ready: Promise<User | null>;
   /** @returns a function that removes the listener. */
   readonly onChange: (listener: (user: User | null, why: Change) => void) => () => void;
-  readonly register: (registration: Registration) => Promise<User>;
+  /** `null`: where email addresses have to be verified, nobody is logged in. The service answers the same if there is an account. */
+  readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
   readonly logout: () => Promise<void>;
   /** Renews both tokens now; `null`: the session has ended. */

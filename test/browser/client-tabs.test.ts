@@ -1,12 +1,24 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { beginRenewalIn, changesIn, importing, renewIn, restoredIn, sleepIn } from '../support/browser/client-page.ts';
+import {
+  beginAnotherRenewalIn,
+  beginRenewalIn,
+  changesIn,
+  importing,
+  renewedIn,
+  renewIn,
+  restoredIn,
+  sleepIn,
+} from '../support/browser/client-page.ts';
 import { openWorld } from '../support/browser/world.ts';
+import { aPerson } from '../support/http/service.ts';
 
 const TABS = 5;
 const ROUNDS = 30;
 const LEAVES = 60;
+/** A page of the back/forward cache is not loaded again. */
+const RESTORED = { waitUntil: 'commit' } as const;
 const MODES = [
   { title: 'strict', env: {} },
   { title: 'with a replay window', env: { JWT_REFRESH_REPLAY_WINDOW: '10s' } },
@@ -96,11 +108,31 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     const [tab] = tabs as [Page];
     await tab.goto(world().app.publish(importing(world().service)));
     for (let each = 0; each < LEAVES; each += 1) {
-      expect(await restoredIn(tab)).toBe(person.username);
-      await whileRenewing(tab, () => (each % 2 === 0 ? tab.goBack() : tab.goForward()));
+      expect(await renewedIn(tab)).toBe(person.username);
+      await whileRenewing(tab, async () => {
+        await (each % 2 === 0 ? tab.goBack(RESTORED) : tab.goForward(RESTORED));
+        await beginAnotherRenewalIn(tab);
+      });
     }
     expect(await restoredIn(tab)).toBe(person.username);
     expect(await renewIn(tab)).toBe(true);
+  });
+
+  it('a page of the back/forward cache does not stay with a user who has logged out meanwhile', async () => {
+    const { tabs, person } = await openTabs(1);
+    const [tab] = tabs as [Page];
+    const next = aPerson();
+    await tab.evaluate(() => globalThis.page?.changes.push('kept'));
+    await tab.goto(world().app.publish(importing(world().service)));
+    expect(await restoredIn(tab)).toBe(person.username);
+    await tab.evaluate(async (given) => {
+      await globalThis.page?.auth.logout();
+      await globalThis.page?.auth.register(given);
+    }, next);
+    await tab.goBack(RESTORED);
+    await tab.waitForFunction(() => globalThis.page?.changes.includes('kept'));
+    await tab.waitForFunction((name) => globalThis.page?.auth.user?.username === name, next.username);
+    expect((await changesIn(tab)).at(-1)).toBe('login');
   });
 
   it('a log-out reaches the others', async () => {

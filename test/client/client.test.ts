@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { AuthError } from '../../client/src/index.ts';
+import { type AuthClient, AuthError } from '../../client/src/index.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import {
   aClient,
@@ -171,6 +171,29 @@ describe('the access token', () => {
     expect((await errorOf(auth.accessToken())).code).toBe('DB_QUERY_FAILED');
     expect(auth.user?.username).toBe('ada');
     expect(sent().length).toBeGreaterThan(2);
+  });
+
+  it.each([
+    ['a renewal that was due', (_auth: AuthClient) => Promise.resolve()],
+    ['one that was asked for earlier', (auth: AuthClient) => errorOf(auth.refresh())],
+  ])('is asked for again within seconds after the response to %s was lost, then less often', async (_title, begin) => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+    });
+    const times: number[] = [];
+    const lost = () => {
+      times.push(Date.now() / 1000);
+      return offline();
+    };
+    const { auth, sent } = await restored({ [REFRESH]: [renewed, lost, lost, lost, renewed] });
+    const renewals = () => sent().filter((each) => each.endsWith(REFRESH));
+    await begin(auth);
+    for (let waited = 0; renewals().length < 5 && waited < 2 * LIFETIME; waited += 1) await seconds(1);
+    const [first = 0, ...later] = times;
+    expect(later.map((time) => time - first)).toEqual([3, 48]);
+    await seconds(LIFETIME / 2);
+    expect(renewals()).toHaveLength(5);
   });
 
   it('does not wait for ever for a service that does not respond', async () => {
@@ -355,6 +378,55 @@ describe('fetch', () => {
     const { fetch, requests } = fakeTransport({ [ME]: [() => refusal('AUTH_TOKEN_MISSING', 401)] });
     expect((await aClient({ fetch }).fetch(`${BASE_URL}${ME}`)).status).toBe(401);
     expect(requests.map(bearer)).toEqual([null]);
+  });
+});
+
+describe('a service whose address is written otherwise', () => {
+  it.each(['https://AUTH.example.com', 'HTTPS://auth.example.com:443/', 'https://auth.example.com//'])(
+    'is known as itself: a wrong password at %s does not repeat the request',
+    async (baseUrl) => {
+      const PASSWORD = '/users/me/password';
+      const { auth, sent } = await restored(
+        { [PASSWORD]: [() => refusal('AUTH_CREDENTIALS_INVALID', 401)] },
+        { baseUrl },
+      );
+      await errorOf(auth.changePassword({ currentPassword: 'a', newPassword: 'b' }));
+      expect(sent()).toEqual([`POST ${REFRESH}`, `PUT ${PASSWORD}`]);
+    },
+  );
+});
+
+describe('a registration', () => {
+  const REGISTRATION = { username: 'ada', email: 'ada@example.org', password: 'correct horse' };
+
+  it('logs the user in', async () => {
+    fakePage({ origin: BASE_URL });
+    const { fetch } = fakeTransport({ '/auth/register': [loggedIn] });
+    const auth = aClient({ fetch });
+    expect((await auth.register(REGISTRATION))?.username).toBe('ada');
+    expect(auth.user?.username).toBe('ada');
+  });
+
+  it.each(['https://app.example.com', BASE_URL])(
+    'resolves to null and changes nothing where addresses have to be verified, in a page of %s',
+    async (origin) => {
+      const page = fakePage({ origin });
+      const { fetch, sent } = fakeTransport({ '/auth/register': [() => success(null, { status: 202 })] });
+      const auth = aClient({ fetch });
+      const changes: unknown[] = [];
+      auth.onChange((...change) => changes.push(change));
+      expect(await auth.register(REGISTRATION)).toBeNull();
+      expect(auth.user).toBeNull();
+      expect(changes).toEqual([]);
+      expect([...page.storage]).toEqual([]);
+      expect(sent()).toEqual(['POST /auth/register']);
+    },
+  );
+
+  it('does not log out who is logged in', async () => {
+    const { auth } = await restored({ '/auth/register': [() => success(null, { status: 202 })] });
+    expect(await auth.register(REGISTRATION)).toBeNull();
+    expect(auth.user?.username).toBe('ada');
   });
 });
 

@@ -48,6 +48,8 @@ export const fakeTransport = (answers: Readonly<Record<string, readonly Answer[]
   };
 };
 
+type Hear = (event: { readonly data: unknown }) => void;
+
 /** What a page has and Node has not, with a visible document and an empty storage. */
 export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: string; origin?: string } = {}) => {
   const { href, hostname } = new URL(origin);
@@ -55,15 +57,35 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
   const page = new EventTarget();
   const document = Object.assign(new EventTarget(), { hidden: false });
   const navigator = { onLine: true };
+  const channels = new Set<{ onmessage: Hear | null }>();
+  const told: unknown[] = [];
+  /** A message of another page. */
+  const hears = (data: unknown) => {
+    for (const { onmessage } of channels) onmessage?.({ data });
+  };
   const globals = {
     document,
     navigator,
     location: { href, origin, hostname },
-    localStorage: {
-      getItem: (key: string) => storage.get(key) ?? null,
-      setItem: (key: string, value: unknown) => storage.set(key, `${value}`),
+    localStorage: new Proxy(
+      {},
+      {
+        get: (_target, key) => storage.get(String(key)),
+        set: (_target, key, value) => Boolean(storage.set(String(key), String(value))),
+      },
+    ),
+    BroadcastChannel: class {
+      onmessage: Hear | null = null;
+      constructor() {
+        channels.add(this);
+      }
+      postMessage(data: unknown) {
+        told.push(data);
+      }
+      close() {
+        channels.delete(this);
+      }
     },
-    BroadcastChannel: undefined,
     addEventListener: page.addEventListener.bind(page),
     removeEventListener: page.removeEventListener.bind(page),
   };
@@ -71,7 +93,15 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
   onTestFinished(() => {
     vi.unstubAllGlobals();
   });
-  return { document, navigator, storage, happens: (type: string) => page.dispatchEvent(new Event(type)) };
+  return {
+    document,
+    navigator,
+    storage,
+    channels,
+    told,
+    hears,
+    happens: (type: string) => page.dispatchEvent(new Event(type)),
+  };
 };
 
 /** A client that is disposed of after the test. */

@@ -41,6 +41,8 @@ export const launchChromium = async (
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath: program.command,
     headless: true,
+    // Visitors have it.
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
     args: ARGUMENTS,
     env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
   });

@@ -73,6 +73,31 @@ export const beginRenewalIn = (tab: Page): Promise<void> =>
     globalThis.page?.auth.accessToken().catch(() => undefined);
   }, HOUR);
 
+/**
+ * Renews twice, without waiting. The first one may be that which was under way when the page entered the back/forward cache; the second one
+ * sends a request.
+ */
+export const beginAnotherRenewalIn = (tab: Page): Promise<void> =>
+  tab
+    .waitForFunction(() => globalThis.page)
+    .then(() =>
+      tab.evaluate(() => {
+        const refresh = () => globalThis.page?.auth.refresh();
+        void refresh()?.then(refresh, refresh);
+      }),
+    );
+
+/** Renews twice, and waits. Afterwards no renewal is under way. @returns the username. */
+export const renewedIn = (tab: Page): Promise<string | undefined> =>
+  tab
+    .waitForFunction(() => globalThis.page)
+    .then(() =>
+      tab.evaluate(async () => {
+        await globalThis.page?.auth.refresh();
+        return (await globalThis.page?.auth.refresh())?.username;
+      }),
+    );
+
 export const changesIn = (tab: Page): Promise<readonly string[]> => tab.evaluate(() => globalThis.page?.changes ?? []);
 
 type Failure = { readonly code: string; readonly message: string; readonly retryable: boolean };

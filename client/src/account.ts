@@ -3,6 +3,7 @@ import { dataOf } from './response.ts';
 import type {
   AccountClientOptions,
   AccountEvents,
+  AccountExport,
   EmailChange,
   EventsPage,
   PasswordReset,
@@ -49,7 +50,7 @@ export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountCli
     /** Removes the user with everything about them. Afterwards `logout()` of the AuthClient tells the other tabs. */
     remove: (password: string): Promise<null> => ask('DELETE', '/users/me', { password }),
     /** Everything that is stored about the user. */
-    exported: (): Promise<unknown> => ask('GET', '/users/me/export'),
+    exported: (): Promise<AccountExport> => ask('GET', '/users/me/export'),
     /** What happened to the account, the latest first. */
     events: ({ before, limit }: EventsPage = {}): Promise<AccountEvents> => {
       const query = new URLSearchParams({ ...(before && { before }), ...(limit && { limit: `${limit}` }) });

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAccountClient } from '../../client/src/account.ts';
 import * as source from '../../client/src/index.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
@@ -16,19 +17,38 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
   return { status, output: stdout + stderr };
 };
 
-describe('client/dist/client.js', () => {
+const FILES = ['client.js', 'client-account.js', 'account-page.js'];
+const importsOf = (file: string) =>
+  [...readText(`client/dist/${file}`).matchAll(/\b(?:import|from|require)\b[\s(]*["'`]([^"'`]+)/g)].map(
+    ([, from]) => from,
+  );
+
+describe('client/dist', () => {
   it('is what `npm run client` makes of the source', () => {
-    const file = join(directory.path, 'built.js');
-    expect(run('rolldown', ['-c', '-o', file], join(ROOT, 'client')).status).toBe(0);
-    expect(readFileSync(file, 'utf8')).toBe(readText('client/dist/client.js'));
+    cpSync(join(ROOT, 'client/src'), join(directory.path, 'src'), { recursive: true });
+    cpSync(join(ROOT, 'client/rolldown.config.ts'), join(directory.path, 'rolldown.config.ts'));
+    symlinkSync(join(ROOT, 'node_modules'), join(directory.path, 'node_modules'));
+    expect(run('rolldown', ['-c'], directory.path).status).toBe(0);
+    for (const file of FILES)
+      expect(readFileSync(join(directory.path, 'dist', file), 'utf8')).toBe(readText(`client/dist/${file}`));
   });
 
-  it('has at most 3 KiB, compressed', () => {
-    expect(gzipSync(readText('client/dist/client.js'), { level: 9 }).length).toBeLessThanOrEqual(3 * 1024);
+  it.each([
+    ['client.js', 3],
+    ['client-account.js', 1.5],
+  ])('%s has at most %d KiB, compressed', (file, size) => {
+    expect(gzipSync(readText(`client/dist/${file}`), { level: 9 }).length).toBeLessThanOrEqual(size * 1024);
   });
 
-  it('imports nothing', () => {
+  it('client.js imports nothing', () => {
     expect(readText('client/dist/client.js')).not.toMatch(/\bimport\b|\brequire\b/);
+  });
+
+  it.each([
+    ['client-account.js', ['./client.js']],
+    ['account-page.js', ['./client-account.js']],
+  ])('%s imports %j', (file, imports) => {
+    expect(importsOf(file)).toEqual(imports);
   });
 });
 
@@ -39,7 +59,7 @@ describe('the package tandem-client', () => {
   beforeAll(() => {
     mkdirSync(join(installed, 'dist'), { recursive: true });
     cpSync(join(ROOT, 'client/package.json'), join(installed, 'package.json'));
-    cpSync(join(ROOT, 'client/dist/client.js'), join(installed, 'dist/client.js'));
+    for (const file of FILES) cpSync(join(ROOT, 'client/dist', file), join(installed, 'dist', file));
     const types = join(installed, 'dist/types');
     expect(run('tsc', ['-p', 'tsconfig.build.json', '--outDir', types], join(ROOT, 'client'))).toMatchObject({
       status: 0,
@@ -48,7 +68,11 @@ describe('the package tandem-client', () => {
   });
 
   const compile = (code: string) => {
-    writeFileSync(join(project, 'page.ts'), `import { AuthError, createAuthClient } from 'tandem-client';\n${code}`);
+    writeFileSync(
+      join(project, 'page.ts'),
+      `import { AuthError, createAuthClient } from 'tandem-client';
+      import { createAccountClient } from 'tandem-client/account';\n${code}`,
+    );
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
     return run('tsc', [...options, '--types', '', 'page.ts'], project);
   };
@@ -69,12 +93,24 @@ describe('the package tandem-client', () => {
     expect(compile(code)).toEqual({ status: 0, output: '' });
   });
 
+  it('compiles in a program that uses its account module', () => {
+    const code = `${CLIENT}
+      const account = createAccountClient({ baseUrl: 'https://auth.example.com', fetch: auth.fetch });
+      const { events, next } = await account.events({ limit: 10 });
+      const address: string | null = events[0]?.kind === 'logged-in' ? events[0].address : next;
+      try { await account.resetPassword({ token: 'x', newPassword: 'y' }); } catch (error) {
+        if (error instanceof AuthError) void [error.fields[0]?.message, address];
+      }`;
+    expect(compile(code)).toEqual({ status: 0, output: '' });
+  });
+
   it.each([
     ['a field that does not exist', `${CLIENT} await auth.login({ email: 'ada', password: 'x' });`],
     [
       'a code that does not exist',
       `${CLIENT} if (new AuthError('AUTH_FAILED', '').code === 'AUTH_FAILURE') void auth;`,
     ],
+    ['a call that does not exist', `void createAccountClient({ baseUrl: '' }).rename('ada');`],
   ])('does not compile with %s', (_title, code) => {
     expect(compile(code).status).not.toBe(0);
   });
@@ -82,6 +118,15 @@ describe('the package tandem-client', () => {
   it('runs in Node', async () => {
     const built = await import(pathToFileURL(join(installed, 'dist/client.js')).href);
     expect(built.createAuthClient({ baseUrl: 'http://127.0.0.1:1' }).user).toBeNull();
+  });
+
+  it('has an account module, which throws the AuthError of the client', async () => {
+    const [client, account] = await Promise.all(
+      ['client.js', 'client-account.js'].map((file) => import(pathToFileURL(join(installed, 'dist', file)).href)),
+    );
+    const calls = account.createAccountClient({ baseUrl: 'http://127.0.0.1:1' });
+    expect(Object.keys(calls).sort()).toEqual(Object.keys(createAccountClient({ baseUrl: 'http://x' })).sort());
+    await expect(calls.exported()).rejects.toBeInstanceOf(client.AuthError);
   });
 
   it('has all members under their names, though internal names are shortened', async () => {

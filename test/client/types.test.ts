@@ -1,19 +1,36 @@
 import type * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import type { createAccountClient } from '../../client/src/account.ts';
 import type {
+  AccountEvent,
+  AccountEvents,
+  AccountExport,
   Credentials,
+  EmailChange,
+  EventsPage,
   FieldProblem,
   PasswordChange,
+  PasswordReset,
   Refreshed,
   Registration,
   ServiceCode,
   SessionInfo,
   SignedIn,
   User,
+  UsernameChange,
 } from '../../client/src/index.ts';
+import type { ExportJson } from '../../src/adapters/http/routes/account.ts';
 import type * as auth from '../../src/adapters/http/routes/auth.ts';
+import type * as events from '../../src/adapters/http/routes/events.ts';
 import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
-import type { ChangePasswordBody, LoginBody, RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
+import type * as accounts from '../../src/adapters/http/routing/account-schemas.ts';
+import type {
+  ChangePasswordBody,
+  ConfirmPasswordResetBody,
+  LoginBody,
+  PasswordResetBody,
+  RegisterBody,
+} from '../../src/adapters/http/routing/schemas.ts';
 import type { PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -21,6 +38,9 @@ import { readText } from '../support/checkout/repository.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 
 type Plain<T> = T extends object ? { -readonly [Key in keyof T]: Plain<T[Key]> } : T;
+type Account = ReturnType<typeof createAccountClient>;
+/** What a call of the account client takes. */
+type Taken<Name extends keyof Account> = Parameters<Account[Name]>[0];
 
 describe('the types of the client', () => {
   it('are those of the routes; otherwise this file does not compile', () => {
@@ -34,22 +54,44 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<v.InferInput<typeof LoginBody>>();
     expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<typeof ChangePasswordBody>>();
   });
+
+  it('are those of the routes in the account module, too', () => {
+    expectTypeOf<Plain<AccountEvent>>().toEqualTypeOf<v.InferOutput<typeof events.EventJson>>();
+    expectTypeOf<Plain<AccountEvents>>().toEqualTypeOf<v.InferOutput<typeof events.EventsPage>>();
+    expectTypeOf<Plain<AccountExport>>().toEqualTypeOf<Plain<v.InferOutput<typeof ExportJson>>>();
+    expectTypeOf<Plain<EventsPage>>().toEqualTypeOf<v.InferOutput<typeof events.EventsQuery>>();
+    expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
+    expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof accounts.ChangeUsernameBody>>();
+    expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof accounts.ChangeEmailBody>>();
+    expectTypeOf<{ email: Taken<'requestPasswordReset'> }>().toEqualTypeOf<v.InferInput<typeof PasswordResetBody>>();
+    expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<
+      v.InferInput<typeof accounts.AddressBody>
+    >();
+    expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LinkBody>>();
+    expectTypeOf<{ password: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof accounts.DeleteAccountBody>>();
+  });
 });
 
 describe('the requests of the client', async () => {
-  const source = ['create-auth-client', 'service'].map((name) => readText(`client/src/${name}.ts`)).join('\n');
+  const source = ['account', 'create-auth-client', 'service']
+    .map((name) => readText(`client/src/${name}.ts`))
+    .join('\n');
   const declared = (await declaredRoutes()).map(({ method, path }) => `${method} ${path}`);
   const direct = [...source.matchAll(/(?:call|ask)(?:<[^(]*>)?\('([A-Z]+)', [`'](\/[^'`?$]+)/g)].map(
     ([, method, path = '']) => `${method} ${path.replace(/\/$/, '/:id')}`,
   );
-  const signIns = [...source.matchAll(/enter\('([^']+)'/g)].map(([, path]) => `POST ${path}`);
+  const named = (call: string) =>
+    [...source.matchAll(new RegExp(`\\b${call}\\('([^']+)'\\)?`, 'g'))].map(([, path]) => `POST ${path}`);
+  const signIns = named('signIn');
+  const posts = [...named('post'), ...named('confirm')];
 
-  it.each([...new Set([...direct, ...signIns, 'GET /client.js'])])('%s is a route', (request) => {
+  it.each([...new Set([...direct, ...signIns, ...posts, 'GET /client.js'])])('%s is a route', (request) => {
     expect(declared).toContain(request);
   });
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(6);
+    expect(direct).toHaveLength(11);
     expect(signIns).toHaveLength(2);
+    expect(posts).toHaveLength(7);
   });
 });

@@ -91,7 +91,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
   messages: [],
 };
 
-const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
+export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
 
 /** Users change their names, leave, and get what is stored about them. ADR 0050. */
 export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie): Route[] => [

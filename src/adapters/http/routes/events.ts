@@ -47,9 +47,9 @@ const Limit = v.pipe(
   v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } }),
 );
 
-const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });
+export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });
 
-const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
+export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
 
 /** What happened to the account of the user. ADR 0051. */
 export const eventRoutes = (useCases: EventUseCases): Route[] => [

@@ -1,0 +1,187 @@
+import { beforeAll, describe, expect, expectTypeOf, it, onTestFinished } from 'vitest';
+import { createAccountClient } from '../../client/src/account.ts';
+import { AuthError, createAuthClient } from '../../client/src/index.ts';
+import type { AccountExport } from '../../client/src/types.ts';
+import type { LinkPurpose } from '../../src/domain/link.ts';
+import { linksOf, messagesTo, sentLink, servicesWithRecords } from '../support/http/account.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+
+const NEW_PASSWORD = 'a new correct horse';
+
+const start = servicesWithRecords();
+let service: TestService;
+beforeAll(async () => {
+  service = await start();
+});
+
+const errorOf = async (promise: Promise<unknown>): Promise<AuthError> => {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AuthError);
+  return error as AuthError;
+};
+
+/** The calls of somebody who is not logged in. */
+const anybody = ({ url } = service) => createAccountClient({ baseUrl: `${url}/` });
+
+/** A user who is logged in with the AuthClient, and the calls of that user. */
+const ada = async ({ url } = service) => {
+  const sent: string[] = [];
+  const recorded: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    sent.push(`${request.method} ${new URL(request.url).pathname}`);
+    return fetch(request);
+  };
+  const auth = createAuthClient({ baseUrl: url, fetch: recorded });
+  onTestFinished(auth.dispose);
+  const person = aPerson();
+  const user = await auth.register(person);
+  if (!user) throw new Error('nobody is logged in');
+  const token = (purpose: LinkPurpose, email = user.email) => sentLink(service, { userId: user.id, purpose, email });
+  return { sent, person, user, token, account: createAccountClient({ baseUrl: url, fetch: auth.fetch }) };
+};
+const logsIn = async (account: string, password: string): Promise<boolean> =>
+  (await service.http.post('/auth/login').send({ account, password })).status === 200;
+/** Requests for mail, and mail, that wait to be sent. */
+const waiting = async () => (await service.ports.outbox.waiting()).count;
+const storedUser = (id: string) => service.ports.users.findById(id);
+
+describe('calls that need no user', () => {
+  it('requestPasswordReset asks for a mail, and answers the same for every address', async () => {
+    const { user } = await ada();
+    const before = await waiting();
+    expect(await anybody().requestPasswordReset(user.email)).toBeNull();
+    expect(await anybody().requestPasswordReset('nobody@example.org')).toBeNull();
+    expect(await waiting()).toBe(before + 2);
+  });
+
+  it('resetPassword sets a new password, once', async () => {
+    const { person, token } = await ada();
+    const reset = { token: await token('password-reset'), newPassword: NEW_PASSWORD };
+    expect(await anybody().resetPassword(reset)).toBeNull();
+    expect(await logsIn(person.username, NEW_PASSWORD)).toBe(true);
+    expect((await errorOf(anybody().resetPassword(reset))).code).toBe('AUTH_LINK_INVALID');
+  });
+
+  it('requestEmailVerification asks for a mail, and answers the same for every address', async () => {
+    const { user } = await ada();
+    const before = await waiting();
+    expect(await anybody().requestEmailVerification(user.email)).toBeNull();
+    expect(await anybody().requestEmailVerification('nobody@example.org')).toBeNull();
+    expect(await waiting()).toBe(before + 2);
+  });
+
+  it('verifyEmail verifies the address', async () => {
+    const { user, token } = await ada();
+    expect(await anybody().verifyEmail(await token('email-verification'))).toBeNull();
+    expect((await storedUser(user.id))?.emailVerifiedAt).toEqual(expect.any(Number));
+  });
+
+  it('refuseRegistration removes the account', async () => {
+    const { user, token } = await ada();
+    expect(await anybody().refuseRegistration(await token('not-me'))).toBeNull();
+    expect(await storedUser(user.id)).toBeNull();
+  });
+
+  it('confirmEmailChange and undoEmailChange change the address, there and back', async () => {
+    const { user, token } = await ada();
+    const email = aPerson().email;
+    expect(await anybody().confirmEmailChange(await token('email-change', email))).toBeNull();
+    expect((await storedUser(user.id))?.email).toBe(email);
+    expect(await anybody().undoEmailChange(await token('email-change-undo'))).toBeNull();
+    expect((await storedUser(user.id))?.email).toBe(user.email);
+  });
+});
+
+describe('calls of a user, with the fetch of the AuthClient', () => {
+  it('changeUsername resolves to the user with the new name', async () => {
+    const { account, user } = await ada();
+    const { username } = aPerson();
+    expect(await account.changeUsername({ username })).toMatchObject({ id: user.id, username });
+  });
+
+  it('changeEmail has a link sent to the new address, and changes nothing yet', async () => {
+    const { account, person, user } = await ada();
+    const { email } = aPerson();
+    expect(await account.changeEmail({ email, password: person.password })).toBeNull();
+    expect(await messagesTo(service, user.id)).toContainEqual(expect.objectContaining({ to: email }));
+    expect(await linksOf(service, user.id)).toEqual([]);
+    expect((await storedUser(user.id))?.email).toBe(user.email);
+  });
+
+  it('a wrong password is an error, and the request is not repeated', async () => {
+    const { account, user, sent } = await ada();
+    const wrong = 'not my password';
+    expect((await errorOf(account.changeEmail({ email: user.email, password: wrong }))).code).toBe(
+      'AUTH_CREDENTIALS_INVALID',
+    );
+    expect((await errorOf(account.remove(wrong))).code).toBe('AUTH_CREDENTIALS_INVALID');
+    expect(sent).toEqual(['POST /auth/register', 'PUT /users/me/email', 'DELETE /users/me']);
+  });
+
+  it('remove removes the user', async () => {
+    const { account, person, user } = await ada();
+    expect(await account.remove(person.password)).toBeNull();
+    expect(await storedUser(user.id)).toBeNull();
+  });
+
+  it('exported resolves to everything that is stored about the user', async () => {
+    const { account, user } = await ada();
+    const all = await account.exported();
+    expectTypeOf(all).toEqualTypeOf<AccountExport>();
+    expect(all).toMatchObject({ user: { ...user, disabledAt: null }, sessions: [{ userAgent: expect.any(String) }] });
+    expect(all.events.map(({ kind }) => kind)).toEqual(['registered']);
+  });
+
+  it('events lists what happened, page by page', async () => {
+    const { account } = await ada();
+    await account.changeUsername({ username: aPerson().username });
+    const first = await account.events({ limit: 1 });
+    expect(first.events.map(({ kind }) => kind)).toEqual(['username-changed']);
+    expect(first.next).not.toBeNull();
+    const rest = await account.events({ before: String(first.next) });
+    expect(rest).toMatchObject({ events: [{ kind: 'registered' }], next: null });
+    const all = await account.events();
+    expect(all.events).toEqual([...first.events, ...rest.events]);
+  });
+});
+
+describe('an error of the account client', () => {
+  it('names the fields that are not valid, and the request', async () => {
+    expect(await errorOf(anybody().resetPassword({ token: 'none', newPassword: 'short' }))).toMatchObject({
+      code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+      retryable: false,
+      fields: [{ field: 'newPassword', message: expect.any(String), code: expect.any(String) }],
+      requestId: expect.stringMatching(/^\w{26}$/),
+    });
+  });
+
+  it('has the time to wait', async () => {
+    const limited = await start({ RATE_LIMIT_STRICT: '1/60' });
+    await anybody(limited).requestPasswordReset('nobody@example.org');
+    const error = await errorOf(anybody(limited).requestPasswordReset('nobody@example.org'));
+    expect(error).toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', retryable: true });
+    expect(error.retryAfter).toBeGreaterThan(0);
+  });
+
+  it('says that the service has no token, without the fetch of an AuthClient', async () => {
+    expect((await errorOf(anybody().exported())).code).toBe('AUTH_TOKEN_MISSING');
+  });
+
+  it('is that of the AuthClient, if its fetch has one', async () => {
+    const auth = createAuthClient({ baseUrl: 'http://127.0.0.1:1' });
+    onTestFinished(auth.dispose);
+    const account = createAccountClient({ baseUrl: service.url, fetch: auth.fetch });
+    expect((await errorOf(account.events())).code).toBe('CLIENT_TARGET_REFUSED');
+  });
+
+  it('says that there was no response', async () => {
+    const account = createAccountClient({ baseUrl: 'http://127.0.0.1:1' });
+    expect(await errorOf(account.verifyEmail('token'))).toMatchObject({
+      code: 'CLIENT_NETWORK_FAILED',
+      retryable: true,
+    });
+  });
+});

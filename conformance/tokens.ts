@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { CompactSign, compactVerify, generateKeyPair, importJWK, type JWK } from 'jose';
 import { hold, isObject } from './expectations.ts';
 
@@ -46,6 +47,21 @@ export const signedByOthers = async (token: string): Promise<string> => {
   const { header, claims } = openToken(token, 'the token');
   const content = new TextEncoder().encode(JSON.stringify(claims));
   return new CompactSign(content).setProtectedHeader({ ...header, alg: 'ES256' }).sign(privateKey);
+};
+
+/**
+ * The same claims, signed with HS256 and the public key as the secret, in PEM with and without its last line break. A server that leaves
+ * the algorithm to the header of the token verifies that with the key it has: RFC 8725, section 2.1.
+ */
+export const signedWithPublicKey = async (token: string, key: JWK): Promise<readonly string[]> => {
+  const { header, claims } = openToken(token, 'the token');
+  const content = new TextEncoder().encode(JSON.stringify(claims));
+  const pem = createPublicKey({ key, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString();
+  return Promise.all(
+    [pem, pem.trimEnd()].map((secret) =>
+      new CompactSign(content).setProtectedHeader({ ...header, alg: 'HS256' }).sign(new TextEncoder().encode(secret)),
+    ),
+  );
 };
 
 /** Of a JWK Set, the keys that verify this token with ES256. */

@@ -1,17 +1,24 @@
 import type { Check } from '../check.ts';
 import { dataOf, errorOf, hold, show } from '../expectations.ts';
-import { signedByOthers, tampered, unsigned, withOtherClaims } from '../tokens.ts';
-import { onRoute, type Tokens } from '../world.ts';
+import { keysThatVerify, signedByOthers, signedWithPublicKey, tampered, unsigned, withOtherClaims } from '../tokens.ts';
+import { onRoute, type World } from '../world.ts';
 
 /** Values of `Authorization` that have a token, but no valid access token. */
-const invalid = async ({ access, refresh }: Tokens): Promise<readonly (readonly [what: string, header: string])[]> => [
-  ['no JWT', 'Bearer nothing'],
-  ['a tampered signature', `Bearer ${tampered(access)}`],
-  ['changed claims', `Bearer ${withOtherClaims(access)}`],
-  ['no signature', `Bearer ${unsigned(access)}`],
-  ['the signature of another key', `Bearer ${await signedByOthers(access)}`],
-  ['a refresh token', `Bearer ${refresh}`],
-];
+const invalid = async (world: World): Promise<readonly (readonly [what: string, header: string])[]> => {
+  const { access, refresh } = await world.tokens();
+  // Other checks are about the key set. Without it there is no key to forge with.
+  const keys = await keysThatVerify(await world.keys().catch(() => []), access);
+  const forged = (await Promise.all(keys.map((key) => signedWithPublicKey(access, key)))).flat();
+  return [
+    ['no JWT', 'Bearer nothing'],
+    ['a tampered signature', `Bearer ${tampered(access)}`],
+    ['changed claims', `Bearer ${withOtherClaims(access)}`],
+    ['no signature', `Bearer ${unsigned(access)}`],
+    ['the signature of another key', `Bearer ${await signedByOthers(access)}`],
+    ...forged.map((token) => ['HS256 with the public key as the secret', `Bearer ${token}`] as const),
+    ['a refresh token', `Bearer ${refresh}`],
+  ];
+};
 
 export const routeGuard: readonly Check[] = [
   {
@@ -35,7 +42,7 @@ export const routeGuard: readonly Check[] = [
     source: ['Route guard', 'With an invalid token: `AUTH_TOKEN_INVALID`, 401.'],
     title: 'a required route with an invalid token answers 401 AUTH_TOKEN_INVALID',
     run: async (world) => {
-      for (const [what, header] of await invalid(await world.tokens())) {
+      for (const [what, header] of await invalid(world)) {
         const reply = await onRoute(world, 'required', header);
         hold(reply.status === 401, `401 for ${what}`, `${reply.status} (${reply.to})`);
         errorOf(reply, 401, 'AUTH_TOKEN_INVALID');
@@ -60,7 +67,7 @@ export const routeGuard: readonly Check[] = [
     title: 'an optional route treats an invalid token as none',
     run: async (world) => {
       const anonymous = show(dataOf(await onRoute(world, 'optional')));
-      for (const [what, header] of await invalid(await world.tokens())) {
+      for (const [what, header] of await invalid(world)) {
         const data = show(dataOf(await onRoute(world, 'optional', header)));
         hold(data === anonymous, `for ${what} the same as without a token: ${anonymous}`, data);
       }

@@ -23,7 +23,15 @@ import {
   withStatus,
 } from './alterations.ts';
 import type { Behavior } from './faulty-server.ts';
-import { reissuing, signingBothWithOneKey, trusting, withClaims, withHeader } from './token-alterations.ts';
+import {
+  reissuing,
+  signingBothWithOneKey,
+  trusting,
+  trustingHmac,
+  trustingUnsigned,
+  withClaims,
+  withHeader,
+} from './token-alterations.ts';
 
 const fault = (caughtBy: string, expected: string, what: string, behavior: () => Behavior): Fault => ({
   caughtBy,
@@ -554,6 +562,19 @@ const guardFaults: readonly Fault[] = [
     ),
   ),
   fault('required-invalid', '401 for a tampered signature', 'signatures of access tokens are not verified', trusting()),
+  fault('required-invalid', '401 for no signature', 'tokens need no signature if they say so', trustingUnsigned),
+  fault(
+    'required-invalid',
+    '401 for HS256 with the public key',
+    'the public key is the secret of HS256',
+    trustingHmac(),
+  ),
+  fault(
+    'required-invalid',
+    '401 for HS256 with the public key',
+    'the public key is the secret of HS256, without the line break at its end',
+    trustingHmac((pem) => pem.trimEnd()),
+  ),
   fault(
     'required-invalid',
     'AUTH_TOKEN_INVALID',

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { issues, type Json, parsed, withBody, withCookie } from './alterations.ts';
 import type { Answered, Asked, Behavior } from './faulty-server.ts';
 
@@ -78,16 +78,21 @@ export const signingBothWithOneKey = (): Behavior => {
   };
 };
 
-/** Takes a token for the one that has its `jti`, whatever its signature is; with `anyKind`, an access token for a refresh token. */
+type Trust = { readonly anyKind?: boolean; readonly accepts?: (token: string) => boolean };
+
+/**
+ * Takes a token for the one that has its `jti`, whatever its signature is, or if it is accepted; with `anyKind`, an access token for a
+ * refresh token.
+ */
 export const trusting =
-  ({ anyKind = false } = {}) =>
+  ({ anyKind = false, accepts = () => true }: Trust = {}) =>
   (): Behavior => {
     const genuine = new Map<unknown, string>();
     let lastRefresh = '';
     const corrected: Change = (token) => {
       const { jti, tokenType } = claimsIn(token);
       if (anyKind && tokenType === 'access') return lastRefresh;
-      return genuine.get(jti) ?? token;
+      return (accepts(token) && genuine.get(jti)) || token;
     };
     return async (asked, forward) => {
       const answered = await forward(
@@ -98,5 +103,29 @@ export const trusting =
       lastRefresh = /=([^;]+)/.exec(answered.headers['set-cookie']?.[0] ?? '')?.[1] ?? '';
       for (const token of [access, lastRefresh]) genuine.set(claimsIn(token).jti, token);
       return answered;
+    };
+  };
+
+/** Takes what the header of a token names for its algorithm, `none` too. */
+export const trustingUnsigned = trusting({ accepts: (token) => partIn(token, 0).alg === 'none' });
+
+/** The same with HS256: the secret is the public key, as a file in PEM has it. */
+export const trustingHmac =
+  (fileOf: (pem: string) => string = (pem) => pem) =>
+  (): Behavior => {
+    let secret = '';
+    const isSigned = (token: string): boolean => {
+      const [header, claims, signature] = token.split('.');
+      const expected = createHmac('sha256', secret).update(`${header}.${claims}`).digest('base64url');
+      return partIn(token, 0).alg === 'HS256' && signature === expected;
+    };
+    const behavior = trusting({ accepts: isSigned })();
+    return async (asked, forward) => {
+      if (secret === '') {
+        const { body } = await forward({ method: 'GET', path: '/.well-known/jwks.json', headers: {}, body: '' });
+        const [key] = parsed(body).keys as [Json];
+        secret = fileOf(createPublicKey({ key, format: 'jwk' }).export({ type: 'spki', format: 'pem' }).toString());
+      }
+      return behavior(asked, forward);
     };
   };

@@ -138,7 +138,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
       renew(token?.value).catch(ignore);
   };
 
-  /** After these events a timer may be late, or news of another tab may have been missed. */
+  // After these events a timer may be late, or news of another tab may have been missed.
   for (const type of ['visibilitychange', 'online', 'pageshow']) host?.addEventListener(type, wake, end);
   host?.addEventListener('pagehide', others.close, end);
   others.open();

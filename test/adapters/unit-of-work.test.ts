@@ -1,11 +1,13 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
+import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
 import { memoryUnitOfWork } from '../../src/adapters/unit-of-work/memory.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import { NO_RECORDS } from '../../src/adapters/unit-of-work/no-records.ts';
 import { separateStores, withSessionsElsewhere } from '../../src/adapters/unit-of-work/separate.ts';
-import type { Stores } from '../../src/application/ports/unit-of-work.ts';
+import { watchedUnitOfWork } from '../../src/adapters/unit-of-work/watched.ts';
+import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
@@ -45,6 +47,18 @@ describeUnitOfWork(memoryUnitOfWork.name, async () => ({
   ...ALL,
   failing: absent('memory does not fail'),
 }));
+
+/** What the service puts around its unit of work. */
+const WRAPPERS: Readonly<Record<string, (unitOfWork: UnitOfWork) => UnitOfWork>> = {
+  auditedUnitOfWork: (unitOfWork) => auditedUnitOfWork(unitOfWork, { audit: () => undefined, withNames: true }),
+  watchedUnitOfWork: (unitOfWork) => watchedUnitOfWork(unitOfWork, () => undefined),
+};
+for (const [name, around] of Object.entries(WRAPPERS)) {
+  describeUnitOfWork(name, async () => {
+    const { unitOfWork, ...made } = inMemory();
+    return { ...made, unitOfWork: around(unitOfWork), ...ALL, failing: absent('memory does not fail') };
+  });
+}
 
 describeUnitOfWork('separateStores', async () => {
   const { unitOfWork: _, ...stores } = memoryStores();

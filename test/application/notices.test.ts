@@ -65,10 +65,16 @@ describe('a notice of a log-in', () => {
 
   it('is not told when the log-in is not kept', async () => {
     const app = await registered();
-    app.sessions.add = async () => {
-      throw new Error('down');
-    };
-    await expect(app.logIn(inNetwork(1))).rejects.toThrow();
+    const { run } = app.unitOfWork;
+    let toldWithin = 0;
+    app.unitOfWork.run = (work) =>
+      run(async (inside) => {
+        await work(inside);
+        toldWithin = (await inside.outbox.listByUser(app.user.id)).length;
+        throw new Error('down');
+      });
+    await expect(app.logIn(inNetwork(1))).rejects.toThrow('down');
+    expect(toldWithin).toBe(1);
     expect(await app.told()).toStrictEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { LinkRepository } from '../../src/application/ports/link-repository.ts';
-import { LINK_PURPOSES, type LinkPurpose } from '../../src/domain/link.ts';
+import { LINK_PURPOSES, type Link, type LinkPurpose } from '../../src/domain/link.ts';
 import { aLink, anId, NOW } from '../support/builders.ts';
 import { expectTranslated, rejection } from './hooks.ts';
 import { type GivenRecords, givenRecords, type RecordsStore } from './records/store.ts';
@@ -49,6 +49,29 @@ const finding = ({ it }: Tests<Given>): void => {
     for (const link of [newer, another, ofOther]) {
       expect(await repository.find(link.purpose, link.tokenHash, NOW)).toStrictEqual(link);
     }
+  });
+
+  it('finds the live links of a purpose that are about an address', async (given) => {
+    const { repository, owner, otherUser } = given;
+    const email = 'given.up@example.org';
+    const purpose = 'email-change-undo';
+    const about = [owner, otherUser].map((userId) => aLink({ userId, purpose, email, expiresAt: NOW + 1_000 }));
+    const others = [
+      aLink({ userId: owner, purpose: other(purpose), email }),
+      aLink({ userId: otherUser, purpose: other(purpose), email: 'other@example.org' }),
+    ];
+    for (const link of [...about, ...others]) await repository.put(link);
+    const byUser = (a: Link, b: Link) => (a.userId < b.userId ? -1 : 1);
+    const found = async (now: number) => (await repository.listByEmail(purpose, email, now)).toSorted(byUser);
+    expect(await found(NOW)).toStrictEqual(about.toSorted(byUser));
+    const [returned] = await found(NOW + 999);
+    Object.assign(returned ?? {}, { email: 'mallory@example.org' });
+    expect(await found(NOW + 999)).toStrictEqual(about.toSorted(byUser));
+    expect(await found(NOW + 1_000)).toEqual([]);
+    for (const unknown of ['', 'nobody@example.org', 'other@example.org'])
+      expect(await repository.listByEmail(purpose, unknown, NOW)).toEqual([]);
+    await repository.put(aLink({ userId: owner, purpose, email: 'another@example.org' }));
+    expect(await repository.listByEmail(purpose, email, NOW)).toStrictEqual([about[1]]);
   });
 
   it('neither finds nor takes a link that has expired', async ({ repository, owner }) => {
@@ -146,6 +169,7 @@ const removing = ({ it }: Tests<Given>): void => {
       () => failing.take(purpose, tokenHash, NOW),
       () => failing.removeOfUser(owner, [purpose]),
       () => failing.listByUser(owner, NOW),
+      () => failing.listByEmail(purpose, link.email, NOW),
       () => failing.purge(NOW, 1),
     ];
     for (const call of calls) expectTranslated(await rejection(call()), [owner, tokenHash, link.email, anId()]);

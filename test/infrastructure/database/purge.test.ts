@@ -54,10 +54,13 @@ describe('the purge', () => {
 
   it('goes on with the other kinds when one fails', async () => {
     const stores = await filled();
-    stores.links.purge = async () => {
+    const fail = async () => {
       throw new AppError('DB_QUERY_FAILED');
     };
-    stores.sessions.purge = stores.links.purge as never;
+    stores.links.purge = fail;
+    const { run } = stores.unitOfWork;
+    stores.unitOfWork.run = (work) =>
+      run((inside) => work({ ...inside, sessions: { ...inside.sessions, purge: fail } }));
     const messages = await purgeUntil(stores, async () => expect(await listed(stores)).toHaveLength(1));
     expect(messages.toSorted()).toStrictEqual([
       'expired links could not be purged',

@@ -181,12 +181,11 @@ const showHistory = ({ events }) => {
 	});
 	const first = async () => byId("events").replaceChildren(...await load(null));
 	onClick(byId("list-events"), first);
-	const details = byId("history");
-	const firstIfOpen = async () => {
-		if (details.open) await first();
+	const firstIfSeen = async () => {
+		if (byId("events").checkVisibility()) await first();
 	};
-	details.addEventListener("toggle", () => void firstIfOpen().catch(showError));
-	return firstIfOpen;
+	byId("history").addEventListener("toggle", () => void firstIfSeen().catch(showError));
+	return firstIfSeen;
 };
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
 	const what = [
@@ -283,12 +282,12 @@ const copyButton = (from, of) => {
 	return button;
 };
 // src/offers.ts
-/** Removes the parts that need what the service does not offer, and the explanations why they are missing if it does. */
+/** Hides the parts that need what the service does not offer, or, if it does, the explanations why they are missing. */
 const showOffers = () => {
 	const offered = document.querySelector("meta[name=offers]")?.content.split(" ") ?? [];
 	for (const part of document.querySelectorAll("[data-needs], [data-without]")) {
 		const { needs, without = "" } = part.dataset;
-		if (!(needs === void 0 ? !offered.includes(without) : offered.includes(needs))) part.remove();
+		part.hidden = needs === void 0 ? offered.includes(without) : !offered.includes(needs);
 	}
 };
 // src/sessions.ts

@@ -20,12 +20,11 @@ export const showHistory = ({ events }: ReturnType<typeof createAccountClient>):
   });
   const first = async (): Promise<void> => byId('events').replaceChildren(...(await load(null)));
   onClick(byId('list-events'), first);
-  const details = byId<HTMLDetailsElement>('history');
-  const firstIfOpen = async (): Promise<void> => {
-    if (details.open) await first();
+  const firstIfSeen = async (): Promise<void> => {
+    if (byId('events').checkVisibility()) await first();
   };
-  details.addEventListener('toggle', () => void firstIfOpen().catch(showError));
-  return firstIfOpen;
+  byId('history').addEventListener('toggle', () => void firstIfSeen().catch(showError));
+  return firstIfSeen;
 };
 
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }: AccountEvent): HTMLLIElement => {

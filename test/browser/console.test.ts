@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
+import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import {
   accessibilityFaultsOf,
@@ -17,6 +21,8 @@ const NEW_PASSWORD = 'another horse battery';
 
 const isFocused = (element: Locator): Promise<boolean> => element.evaluate((it) => it.matches(':focus'));
 
+const execFileInShell = (command: string) => promisify(execFile)('/bin/sh', ['-c', command]);
+
 type Person = ReturnType<typeof aPerson>;
 
 const register = async ({ send, hears }: Console, { username, email, password }: Person): Promise<void> => {
@@ -29,7 +35,7 @@ describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look
 
   it('registers, refreshes, calls routes, ends a session, changes the password and logs out', async () => {
     const console = await open(look);
-    const { page, send, press, hears, form, lines } = console;
+    const { page, send, press, unfold, hears, form, lines } = console;
     const topOf = async (name: string) => (await page.getByRole('button', { name, exact: true }).boundingBox())?.y;
     const settled = async (name: string) => {
       expect(await accessibilityFaultsOf(page)).toEqual([]);
@@ -89,6 +95,7 @@ describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look
     await hears('The session has ended.');
     expect(await form('Sessions').getByRole('listitem').count()).toBe(1);
 
+    await unfold('Change the password');
     await send('Change the password', { 'Current password': 'wrong', 'New password': NEW_PASSWORD });
     await hears(/^AUTH_CREDENTIALS_INVALID/);
     await send('Change the password', { 'Current password': password, 'New password': NEW_PASSWORD });
@@ -103,6 +110,137 @@ describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look
     await form('Sessions').getByText('This session').waitFor();
     await settled('4-end');
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+    expect(await console.faults()).toEqual([]);
+  });
+});
+
+// The storage of the example keeps neither a history nor links in mail.
+const WITH_RECORDS = { DATABASE_URL: 'memory:' };
+
+describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({ title, ...look }) => {
+  const mailer = memoryMailer();
+  const { open, service } = openConsoles(WITH_RECORDS, { mailer });
+
+  it('asks for a new password, changes username and email, shows and exports what is stored, and goes', async () => {
+    const console = await open(look);
+    const { page, send, press, unfold, hears, form, lines } = console;
+    const settled = async (name: string) => {
+      expect(await accessibilityFaultsOf(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+      await screenshot(page, `console-${title}-${name}`);
+    };
+    const mailed = async (email: string): Promise<readonly string[]> => {
+      await Promise.all((await service().mail?.send(10)) ?? []);
+      return mailer.mails.filter(({ to }) => to === email).map(({ text }) => text);
+    };
+    const person = aPerson();
+    await service().http.post('/auth/register').send(person).expect(201);
+    await unfold('Forgotten password');
+    await form('Forgotten password').getByLabel('Email').fill(person.email);
+    await settled('5-forgotten');
+    await press('Send a link');
+    await hears('If the address has an account, an email with a link is on its way.');
+    await expect
+      .poll(() => mailed(person.email))
+      .toContainEqual(expect.stringContaining('/account/password-reset#token='));
+
+    await send('Log in', { 'Username or email': person.email, Password: person.password });
+    await hears('Logged in.');
+    await page.getByText(`${person.username}, ${person.email}`).waitFor();
+    await unfold('Change the username');
+    await send('Change the username', { 'New username': 'a' });
+    await hears(/^CLIENT_PARAMS_VALIDATION_FAILED/);
+    expect(await isFocused(page.getByLabel('New username'))).toBe(true);
+    await send('Change the username', { 'New username': `${person.username}.new` });
+    await hears('The username is changed.');
+    await page.getByText(`${person.username}.new, ${person.email}`).waitFor();
+
+    const { email } = aPerson();
+    await unfold('Change the email');
+    await send('Change the email', { 'New email': email, Password: 'wrong' });
+    await hears(/^AUTH_CREDENTIALS_INVALID/);
+    await send('Change the email', { 'New email': email, Password: person.password });
+    await hears(/^An email with a link is on its way to the new address\./);
+    await expect.poll(() => mailed(email)).toContainEqual(expect.stringContaining('/account/email-change#token='));
+
+    await unfold('Export what is stored');
+    await press('Export');
+    await hears('The answer to the last request holds everything that is stored about the account.');
+    expect((await lines())[0]).toMatch(/^GET \/users\/me\/export 200/);
+    await unfold('History');
+    await form('History').getByText('username-changed').waitFor();
+    expect(await form('History').getByRole('listitem').allTextContents()).toContainEqual(
+      expect.stringMatching(/^logged-in.*, 127\.0\.0\.0\/24, [0-9A-Z]{26}$/),
+    );
+    await settled('6-account');
+
+    await unfold('Remove the account');
+    await send('Remove the account', { Password: 'wrong' });
+    await hears(/^AUTH_CREDENTIALS_INVALID/);
+    await send('Remove the account', { Password: person.password });
+    await hears('The account is removed.');
+    await page.getByText('Nobody is logged in.').waitFor();
+    expect(await isFocused(page.getByRole('heading', { name: 'Log in' }))).toBe(true);
+    await settled('7-removed');
+    const { username: account, password } = person;
+    await service().http.post('/auth/login').send({ account, password }).expect(401);
+    expect(await console.faults()).toEqual([]);
+  });
+});
+
+describe.runIf(canBrowse())('the console of a service with mail', () => {
+  const { open, service } = openConsoles(WITH_RECORDS, { mailer: memoryMailer() });
+
+  it('pages through a history', async () => {
+    const console = await open();
+    const { page, press, unfold, form } = console;
+    const person = aPerson();
+    await register(console, person);
+    const { username: account, password } = person;
+    for (let time = 0; time < 22; time += 1)
+      await service().http.post('/auth/login').send({ account, password }).expect(200);
+    await unfold('History');
+    const items = form('History').getByRole('listitem');
+    await expect.poll(() => items.count()).toBe(20);
+    await press('Older');
+    await expect.poll(() => items.count()).toBeGreaterThan(20);
+    expect(await page.getByRole('button', { name: 'Older' }).count()).toBe(0);
+    expect((await items.allTextContents()).at(-1)).toMatch(/^registered/);
+  });
+
+  it('shows a curl line of a DELETE with a body, which works when it is copied', async () => {
+    const console = await open();
+    const { page, send, press, unfold, hears } = console;
+    const person = aPerson();
+    await register(console, person);
+    await unfold('Remove the account');
+    await send('Remove the account', { Password: 'wrong' });
+    await hears(/^AUTH_CREDENTIALS_INVALID/);
+    await press('Show secrets');
+    const shown = await page.locator('#log details[open] pre').first().textContent();
+    const command = `${shown}`.replace('"wrong"', JSON.stringify(person.password));
+    expect(command).toMatch(/^curl -i -X DELETE /);
+    const { stdout } = await execFileInShell(command);
+    expect(stdout).toMatch(/^HTTP\/1\.1 200 /);
+    await service().http.post('/auth/login').send({ account: person.email, password: person.password }).expect(401);
+  });
+});
+
+describe.runIf(canBrowse())('the console of a service without mail and history', () => {
+  const { open } = openConsoles({ DATABASE_URL: 'memory:' }, { users: memoryUserRepository() });
+
+  it('says what is not there, and why', async () => {
+    const console = await open();
+    const { page, unfold, form } = console;
+    await unfold('Forgotten password');
+    await form('Forgotten password').getByText('The service sends no mail, so it cannot reset passwords.').waitFor();
+    expect(await page.getByRole('button', { name: 'Send a link' }).count()).toBe(0);
+    await register(console, aPerson());
+    await unfold('History');
+    await form('History').getByText('The users are in a store of your own, which has no history.').waitFor();
+    await unfold('Change the email');
+    await page.getByText('The service sends no mail, so it cannot change addresses.').waitFor();
+    expect(await console.lines()).not.toContainEqual(expect.stringContaining('/users/me/events'));
     expect(await console.faults()).toEqual([]);
   });
 });

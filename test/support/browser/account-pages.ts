@@ -37,7 +37,13 @@ export const openAccountPages = (path = '') => {
     if (proxy !== null) cleanups.push(proxy.close);
     address = `http://localhost:${proxy?.port ?? port}${path}`;
     // The storage of the example has no links in mail.
-    const env = { PORT: port, BASE_URL: address, CONSOLE: 'off', DATABASE_URL: 'memory:' };
+    const env = {
+      PORT: port,
+      BASE_URL: address,
+      CONSOLE: 'off',
+      PASSWORD_BLOCKLIST: 'common',
+      DATABASE_URL: 'memory:',
+    };
     service = await startService(env, { hasher, mailer });
     cleanups.push(service.close);
   });

@@ -4,6 +4,7 @@ import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { readText } from '../checkout/repository.ts';
 import { startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -26,14 +27,14 @@ export const LOOKS: readonly (Look & { readonly title: string })[] = (['light', 
 ]);
 
 /** A service with the console, and a browser, for a whole `describe`. */
-export const openConsoles = (env: Readonly<Record<string, string>> = {}) => {
+export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: Partial<Ports> = {}) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let service: TestService;
   let address = '';
   beforeAll(async () => {
     const port = `${await freePort()}`;
     address = `http://localhost:${port}`;
-    service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher });
+    service = await startService({ PORT: port, BASE_URL: address, ...env }, { hasher, ...ports });
     cleanups.push(service.close);
   });
   afterAll(async () => {
@@ -70,7 +71,11 @@ export type Console = ReturnType<typeof partsOf> & {
 
 /** What a user does with the page. Everything is found by the name that a screen reader says. */
 const partsOf = (page: Page) => {
-  const form = (title: string) => page.getByRole('region', { name: title, exact: true });
+  const form = (title: string) =>
+    page
+      .getByRole('region', { name: title, exact: true })
+      .or(page.getByRole('form', { name: title, exact: true }))
+      .first();
   return {
     form,
     /** Fills in the form of that title and sends it. */
@@ -79,6 +84,8 @@ const partsOf = (page: Page) => {
         await form(title).getByLabel(label, { exact: true }).fill(value);
       await form(title).getByRole('button', { name: title, exact: true }).click();
     },
+    /** Opens the part under that summary. */
+    unfold: (summary: string): Promise<void> => page.locator('summary').getByText(summary, { exact: true }).click(),
     press: (name: string | RegExp): Promise<void> => page.getByRole('button', { name, exact: true }).click(),
     /** Waits for the text of the live region. */
     hears: (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor(),

@@ -112,9 +112,9 @@ export const accountPage = (site: Site, name: AccountPageName): string => {
 <p class="lead">${lead}</p>
 <noscript><p>This page needs JavaScript: the link holds a token that is sent to nobody before you agree.</p></noscript>
 <p id="not-loaded" class="late">The script of this page did not load. Open the link in the email again.</p>
+<p role="status" tabindex="-1"></p>
 ${formOf(withToken, html`data-with-token data-afterwards="${afterwards}"`)}
-${without === undefined ? NOTHING : formOf(without, html`data-without-token`)}
-<p role="status" tabindex="-1"></p>`,
+${without === undefined ? NOTHING : formOf(without, html`data-without-token`)}`,
   });
 };
 

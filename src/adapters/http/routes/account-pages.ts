@@ -54,6 +54,8 @@ const pageRoute = (settings: Settings, name: AccountPageName): Route => {
       path: `/account/${name}`,
       auth: 'public',
       throttle: 'public',
+      // Some mail programs add parameters to links.
+      request: { query: v.unknown() },
       errorPages: true,
       response: {
         data: v.pipe(v.string(), v.examples(['<!doctype html>…'])),

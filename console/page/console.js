@@ -193,13 +193,12 @@ const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
 		reason === null ? "" : `(${reason})`,
 		count > 1 ? `× ${count}` : ""
 	].filter(Boolean).join(" ");
-	const where = [
+	const notes = [[
 		timeText(at),
-		userAgent ?? "no device",
 		address ?? "no network",
 		requestId ?? "no request"
-	];
-	return make("li", {}, make("div", {}, make("p", {}, what), make("p", { className: "note" }, where.join(", "))));
+	].join(", "), userAgent ?? "no device"].map((text) => make("p", { className: "note" }, text));
+	return make("li", {}, make("div", {}, make("p", {}, what), ...notes));
 };
 // src/curl.ts
 /** A word of a POSIX shell, in which no character is special. */

@@ -29,6 +29,7 @@ export const showHistory = ({ events }: ReturnType<typeof createAccountClient>):
 
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }: AccountEvent): HTMLLIElement => {
   const what = [kind, reason === null ? '' : `(${reason})`, count > 1 ? `× ${count}` : ''].filter(Boolean).join(' ');
-  const where = [timeText(at), userAgent ?? 'no device', address ?? 'no network', requestId ?? 'no request'];
-  return make('li', {}, make('div', {}, make('p', {}, what), make('p', { className: 'note' }, where.join(', '))));
+  const where = [timeText(at), address ?? 'no network', requestId ?? 'no request'].join(', ');
+  const notes = [where, userAgent ?? 'no device'].map((text) => make('p', { className: 'note' }, text));
+  return make('li', {}, make('div', {}, make('p', {}, what), ...notes));
 };

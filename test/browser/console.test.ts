@@ -170,7 +170,7 @@ describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({
     await unfold('History');
     await form('History').getByText('username-changed').waitFor();
     expect(await form('History').getByRole('listitem').allTextContents()).toContainEqual(
-      expect.stringMatching(/^logged-in.*, 127\.0\.0\.0\/24, [0-9A-Z]{26}$/),
+      expect.stringMatching(/^logged-in.*, 127\.0\.0\.0\/24, [0-9A-Z]{26}Mozilla/),
     );
     await settled('6-account');
 

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { lstatSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
+import type { LimitFunction } from 'p-limit';
+import type { Logger } from 'pino';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
@@ -12,24 +14,29 @@ import { SOCKET_DIRECTORY, type SocketAddress, socketAddress } from './socket-ad
 /** One makes a backup; the others are told to wait. */
 const MAX_CONNECTIONS = 8;
 
-type Options = { readonly dataDir: string; readonly log: (line: string) => void };
+type Options = {
+  readonly dataDir: string;
+  /** Runs one thing at a time: a checkpoint could remove WAL that a backup needs. */
+  readonly turns: LimitFunction;
+  readonly logger: Pick<Logger, 'info'>;
+};
 
 /**
  * Lets the command `data backup` copy an embedded database while this process uses it. The command copies the files itself: this
  * process only begins and ends the copy. The service runs without this where no socket can be made.
  * @returns the database; its `close` ends a backup that is being made, and removes the socket.
  */
-export const withBackups = async (database: Database, { dataDir, log }: Options): Promise<Database> => {
+export const withBackups = async (database: Database, options: Options): Promise<Database> => {
   try {
-    const stop = await serveBackups(onlineCopy(database.em), { dataDir, log });
+    const stop = await serveBackups(onlineCopy(database.em), options);
     return { ...database, close: () => stop().finally(database.close) };
   } catch (error) {
-    log(`No backups while the service runs: ${systemReason(error)}`);
+    options.logger.info(`No backups while the service runs: ${systemReason(error)}`);
     return database;
   }
 };
 
-const serveBackups = async (copy: OnlineCopy, { dataDir, log }: Options): Promise<() => Promise<void>> => {
+const serveBackups = async (copy: OnlineCopy, { dataDir, turns, logger }: Options): Promise<() => Promise<void>> => {
   makePrivate(dataDir, SOCKET_DIRECTORY);
   assertOwn(join(dataDir, SOCKET_DIRECTORY));
   const address = socketAddress(dataDir);
@@ -41,7 +48,7 @@ const serveBackups = async (copy: OnlineCopy, { dataDir, log }: Options): Promis
     socket.once('close', () => sockets.delete(socket));
     socket.on('error', () => undefined);
     if (backup !== null) return void socket.end(line({ refused: 'busy' }));
-    backup = conduct(socket, copy, log).finally(() => {
+    backup = turns(() => conduct(socket, copy, (text) => logger.info(text))).finally(() => {
       backup = null;
     });
   });
@@ -81,7 +88,7 @@ const listen = async (server: Server, address: SocketAddress): Promise<void> => 
 const line = (reply: object): string => `${JSON.stringify(reply)}\n`;
 
 /** Begins at once. After each reply, whatever the client sends asks for the next step. The backup ends with the connection. */
-const conduct = async (socket: Socket, copy: OnlineCopy, log: Options['log']): Promise<void> => {
+const conduct = async (socket: Socket, copy: OnlineCopy, log: (text: string) => void): Promise<void> => {
   const input = socket.iterator({ destroyOnReturn: false });
   const goesOn = () =>
     input.next().then(

@@ -112,6 +112,6 @@ const openDatabase = async (config: StorageConfig, logger: Logger, own: OwnPorts
   return storageOf(options).open(options, {
     migrate: config.migrateOnStart,
     onCreate: () => logger.info('Preparing the database …'),
-    onBackup: (line) => logger.info(line),
+    logger,
   });
 };

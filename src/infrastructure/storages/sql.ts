@@ -6,9 +6,10 @@ import { mikroOrmSessionRepository } from '../../adapters/session-repository/mik
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
 import type { Stores } from '../../application/ports/unit-of-work.ts';
-import { type Database, openDatabase } from '../database/database.ts';
+import { openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
 import { transactions } from '../database/transact.ts';
+import { openForService } from './open-for-service.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
 
 /** The stores over a database, or over one transaction of it. */
@@ -33,14 +34,6 @@ export const openSql = async (options: DatabaseOptions, context: OpenContext): P
     connections,
     close,
   };
-};
-
-/** The service is what takes orders for backups of the embedded database, since no other process can open it meanwhile. */
-const openForService = async (options: DatabaseOptions, context: OpenContext): Promise<Database> => {
-  const database = await openDatabase(options, context);
-  if (options.kind !== 'embedded') return database;
-  const { withBackups } = await import('../backup/serve-backups.ts');
-  return withBackups(database, { dataDir: options.dataDir, log: context.onBackup });
 };
 
 export const migrateSql = async (options: DatabaseOptions, onCreate: () => void): Promise<void> => {

@@ -1,3 +1,4 @@
+import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/health.ts';
 import type { Readings } from '../../adapters/metrics/prometheus.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
@@ -36,8 +37,8 @@ export type OpenContext = {
   readonly migrate: boolean;
   /** Called before a database is created, if that takes seconds. */
   readonly onCreate: () => void;
-  /** Called with a line for the log about backups of the embedded database. */
-  readonly onBackup: (line: string) => void;
+  /** Gets lines about backups and checkpoints of the embedded database. */
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
 
 export type OpenStorage = Omit<Stores, 'sessions'> & {

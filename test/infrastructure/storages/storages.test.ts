@@ -36,7 +36,11 @@ describe.each(Object.keys(STORAGES) as Kind[])('the storage %s', (kind) => {
     const { database } = parseConfig(env);
     expect(database.kind).toBe(kind);
     const row = storageOf(database);
-    const opened = await row.open(database, { migrate: true, onCreate: () => undefined, onBackup: () => undefined });
+    const opened = await row.open(database, {
+      migrate: true,
+      onCreate: () => undefined,
+      logger: { info: () => undefined, warn: () => undefined },
+    });
     try {
       const user = aUser();
       await opened.users.add(user);

@@ -1,0 +1,55 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LimitFunction } from 'p-limit';
+import type { Logger } from 'pino';
+import type { Database } from './database.ts';
+
+/** Bytes of WAL after which a checkpoint is made. */
+export const WAL_LIMIT = 64 * 1024 ** 2;
+/** Milliseconds between two looks at the WAL. */
+const INTERVAL_MS = 10_000;
+
+/** `redo_lsn` is where the last checkpoint began. */
+const WAL_SINCE_CHECKPOINT = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn)::float8 as bytes
+  from pg_control_checkpoint()`;
+
+type Options = {
+  /** Runs one thing at a time: no checkpoint removes WAL of a backup that is being made. */
+  readonly turns: LimitFunction;
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly interval?: number;
+};
+
+/**
+ * Makes checkpoints of an embedded database while it is open, so that its WAL does not grow without end: PGlite makes none by itself.
+ * @returns the database; its `close` ends this.
+ */
+export const withCheckpoints = (database: Database, options: Options): Database => {
+  const ending = new AbortController();
+  const running = checkpoints(database, options, ending.signal);
+  return {
+    ...database,
+    close: async () => {
+      ending.abort();
+      await running;
+      await database.close();
+    },
+  };
+};
+
+const checkpoints = async (
+  { em }: Database,
+  { turns, logger, interval = INTERVAL_MS }: Options,
+  signal: AbortSignal,
+): Promise<void> => {
+  const checkpoint = async () => {
+    if (signal.aborted) return;
+    const [wal] = await em.execute<{ bytes: number }[]>(WAL_SINCE_CHECKPOINT);
+    if (wal !== undefined && wal.bytes >= WAL_LIMIT) await em.execute('checkpoint');
+  };
+  while (!signal.aborted) {
+    await turns(checkpoint).catch((error: unknown) => {
+      logger.warn({ err: error }, 'no checkpoint of the embedded database could be made');
+    });
+    await pause(interval, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+};

@@ -1,0 +1,20 @@
+import { type Database, openDatabase } from '../database/database.ts';
+import type { DatabaseOptions } from '../database/orm-options.ts';
+import type { OpenContext } from './storage.ts';
+
+/**
+ * An embedded database has its upkeep in the service: no other process can back it up meanwhile, and a command is too short to need
+ * checkpoints.
+ */
+export const openForService = async (options: DatabaseOptions, context: OpenContext): Promise<Database> => {
+  const database = await openDatabase(options, context);
+  if (options.kind !== 'embedded') return database;
+  const [{ withBackups }, { withCheckpoints }, { default: pLimit }] = await Promise.all([
+    import('../backup/serve-backups.ts'),
+    import('../database/checkpoints.ts'),
+    import('p-limit'),
+  ]);
+  const turns = pLimit(1);
+  const { logger } = context;
+  return withBackups(withCheckpoints(database, { turns, logger }), { dataDir: options.dataDir, turns, logger });
+};

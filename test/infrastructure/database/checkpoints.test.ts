@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import pLimit from 'p-limit';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { withBackups } from '../../../src/infrastructure/backup/serve-backups.ts';
+import { WAL_LIMIT, withCheckpoints } from '../../../src/infrastructure/database/checkpoints.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { openForService } from '../../../src/infrastructure/storages/open-for-service.ts';
+import { copyEmbedded } from '../../support/storage/embedded-template.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+/** Milliseconds, to catch what hangs. */
+const timeout = 60_000;
+const NOBODY = { info: () => undefined, warn: () => undefined };
+
+const newDataDir = async (): Promise<string> => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  await copyEmbedded(path, { migrated: true });
+  return path;
+};
+
+const open = (dataDir: string): Promise<Database> => openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
+
+/** Writes more WAL than may be there without a checkpoint. */
+const writeWal = async ({ em }: Database): Promise<void> => {
+  for (let written = 0; written < WAL_LIMIT; written += 1_000_000)
+    await em.execute(`select pg_logical_emit_message(false, 'filler', repeat('x', 1000000))`);
+};
+
+const sinceCheckpoint = async ({ em }: Database): Promise<number> => {
+  const [row] = await em.execute<{ bytes: number }[]>(
+    'select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()',
+  );
+  return row?.bytes ?? Number.NaN;
+};
+
+const isCheckpointed = (database: Database) =>
+  expect.poll(() => sinceCheckpoint(database), { timeout }).toBeLessThan(WAL_LIMIT);
+
+const walFiles = (dataDir: string): string[] =>
+  readdirSync(join(dataDir, 'database', 'pg_wal')).filter((name) => /^[0-9A-F]{24}$/.test(name));
+
+describe('checkpoints of the embedded database', () => {
+  it('keep the WAL small, however much is written', async () => {
+    const dataDir = await newDataDir();
+    const database = withCheckpoints(await open(dataDir), { turns: pLimit(1), logger: NOBODY, interval: 1 });
+    onTestFinished(database.close);
+    for (let round = 0; round < 5; round += 1) {
+      await writeWal(database);
+      await isCheckpointed(database);
+    }
+    // 20 files of 16 MiB were written.
+    expect(walFiles(dataDir).length).toBeLessThan(12);
+  });
+
+  it('wait for a backup that is being made', async () => {
+    const dataDir = await newDataDir();
+    const turns = pLimit(1);
+    const checkpointed = withCheckpoints(await open(dataDir), { turns, logger: NOBODY, interval: 1 });
+    const database = await withBackups(checkpointed, { dataDir, turns, logger: NOBODY });
+    onTestFinished(database.close);
+    const command = connect(join(dataDir, 'run', 'backup.sock'));
+    const replies = createInterface({ input: command })[Symbol.asyncIterator]();
+    const reply = async () => JSON.parse(String((await replies.next()).value));
+    const { firstWal } = await reply();
+    await writeWal(database);
+    await expect.poll(() => turns.pendingCount, { timeout }).toBe(1);
+    expect(await sinceCheckpoint(database)).toBeGreaterThan(WAL_LIMIT);
+    expect(walFiles(dataDir)).toContain(firstWal);
+    command.write('\n');
+    expect(await reply()).toMatchObject({ lastWal: expect.any(String) });
+    command.write('\n');
+    await once(command, 'close');
+    await isCheckpointed(database);
+  });
+
+  it('are made by the service', { timeout: 2 * timeout }, async () => {
+    const dataDir = await newDataDir();
+    const context = { migrate: false, onCreate: () => undefined, logger: NOBODY };
+    const database = await openForService({ kind: 'embedded', dataDir }, context);
+    onTestFinished(database.close);
+    await writeWal(database);
+    await isCheckpointed(database);
+  });
+});

@@ -121,7 +121,8 @@ describe('npm run users on the embedded database', () => {
     expect(JSON.parse(stderr)).toMatchObject({ msg: 'account event', kind: 'password-reset-requested' });
     expect(stderr).not.toContain(token);
     const shown = await report('show', ada.email);
-    expect(shown.links).toMatchObject([{ purpose: 'password-reset', email: ada.email }]);
+    const links = shown.links as { readonly purpose: string }[];
+    expect(links.filter(({ purpose }) => purpose === 'password-reset')).toMatchObject([{ email: ada.email }]);
     expect(JSON.stringify(shown)).not.toContain(token);
   });
 

@@ -94,9 +94,9 @@ export const declareRoutes = (
     }),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
     ...(keepsRecords ? eventRoutes({ listEvents: listEvents(deps) }) : []),
-    ...(sendsMail
+    ...(keepsRecords
       ? passwordResetRoutes({
-          requestPasswordReset: requestPasswordReset(deps),
+          requestPasswordReset: sendsMail ? requestPasswordReset(deps) : null,
           resetPassword: resetPassword(deps),
         })
       : []),

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { readText } from '../../support/checkout/repository.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
-import { PRODUCTION } from '../../support/processes/environments.ts';
 
 const PAGES = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'].map(
   (name) => `/account/${name}`,
@@ -9,9 +9,9 @@ const PAGES = ['password-reset', 'email-verification', 'not-me', 'email-change',
 const SCRIPT = '/account-page.js';
 
 const services: TestService[] = [];
-const start = async (env: Readonly<Record<string, string>> = {}): Promise<TestService> => {
+const start = async (env: Readonly<Record<string, string>> = {}, ports: Partial<Ports> = {}): Promise<TestService> => {
   // The storage of the example has no links in mail.
-  const service = await startService({ DATABASE_URL: 'memory:', ...env });
+  const service = await startService({ DATABASE_URL: 'memory:', ...env }, ports);
   services.push(service);
   return service;
 };
@@ -62,11 +62,11 @@ describe('the pages for links in mail', () => {
     expect(text).toBe(readText('client/dist/account-page.js'));
   });
 
-  it.each([
+  it.each<[string, Record<string, string>, Partial<Ports>?]>([
     ['links lead to pages of a front end', { ACCOUNT_PAGES_URL: 'https://app.example.org/account' }],
-    ['there is no mail', PRODUCTION],
-  ])('are not there when %s', async (_when, env) => {
-    const { http } = await start(env);
+    ['there is no mail', {}, { mailer: null }],
+  ])('are not there when %s', async (_when, env, ports = {}) => {
+    const { http } = await start(env, ports);
     for (const path of [...PAGES, SCRIPT]) await http.get(path).expect(404);
   });
 });

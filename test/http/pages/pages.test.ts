@@ -90,7 +90,9 @@ describe('GET /docs', () => {
     const words = wordsOf(await pageOf('/docs'));
     const { body } = await service.http.get('/openapi.json').expect(200);
     const { headers } = body.components;
-    for (const code of Object.keys(CATALOG)) expect(words).toContain(code);
+    // Only a service that requires proven addresses responds with this one.
+    const codes = Object.keys(CATALOG).filter((code) => code !== 'AUTH_EMAIL_UNVERIFIED');
+    for (const code of codes) expect(words).toContain(code);
     for (const { description } of Object.values<{ description: string }>(headers)) {
       expect(words).toContain(description.replaceAll('`', ''));
     }

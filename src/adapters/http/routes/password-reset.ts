@@ -5,13 +5,22 @@ import { originOf } from '../request/device.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ConfirmPasswordResetBody, PasswordResetBody } from '../routing/schemas.ts';
 
+type RequestPasswordReset = ReturnType<typeof requestPasswordReset>;
+type ResetPassword = ReturnType<typeof resetPassword>;
+
 export type PasswordResetUseCases = {
-  readonly requestPasswordReset: ReturnType<typeof requestPasswordReset>;
-  readonly resetPassword: ReturnType<typeof resetPassword>;
+  /** `null`: there is no mail. An operator can still make a link. */
+  readonly requestPasswordReset: RequestPasswordReset | null;
+  readonly resetPassword: ResetPassword;
 };
 
 /** For users who do not know their password any more (ADR 0048). */
-export const passwordResetRoutes = (useCases: PasswordResetUseCases): Route[] => [
+export const passwordResetRoutes = ({ requestPasswordReset, resetPassword }: PasswordResetUseCases): Route[] => [
+  ...(requestPasswordReset === null ? [] : [requestRoute(requestPasswordReset)]),
+  confirmRoute(resetPassword),
+];
+
+const requestRoute = (requestPasswordReset: RequestPasswordReset): Route =>
   route(
     {
       name: 'request-password-reset',
@@ -26,10 +35,12 @@ export const passwordResetRoutes = (useCases: PasswordResetUseCases): Route[] =>
       errors: ['DB_QUERY_FAILED'],
     },
     async ({ body }, ctx) => {
-      await useCases.requestPasswordReset(body.email, originOf(ctx));
+      await requestPasswordReset(body.email, originOf(ctx));
       return null;
     },
-  ),
+  );
+
+const confirmRoute = (resetPassword: ResetPassword): Route =>
   route(
     {
       name: 'confirm-password-reset',
@@ -44,8 +55,7 @@ export const passwordResetRoutes = (useCases: PasswordResetUseCases): Route[] =>
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      await useCases.resetPassword({ ...body, origin: originOf(ctx) }, signal);
+      await resetPassword({ ...body, origin: originOf(ctx) }, signal);
       return null;
     },
-  ),
-];
+  );

@@ -54,6 +54,10 @@ const endSessions: Change = {
   },
 };
 
+/** Without mail the service does not have the page. */
+const NO_PAGE =
+  'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
+
 const resetLink: Change = {
   intent: (name) =>
     `Make a link that sets a new password for ${name}, and end the validity of one that was sent before`,
@@ -66,7 +70,7 @@ const resetLink: Change = {
     const { token, expiresAt } = await makeResetLink(accounts)(user, NO_ORIGIN);
     const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
     const until = new Date(expiresAt).toISOString();
-    const text = `${url}\nWhoever opens it before ${until} can set a new password for ${nameOf(user)}, once.\n`;
+    const text = `${url}\nWhoever opens it before ${until} can set a new password for ${nameOf(user)}, once.\n${accounts.hasPages ? '' : NO_PAGE}`;
     return { report: { changed: true, url, expiresAt }, text };
   },
 };

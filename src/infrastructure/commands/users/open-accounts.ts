@@ -29,7 +29,11 @@ export const openAccounts = async (config: Config) => {
   const { users, sessions, events, links, outbox, unitOfWork, close } = storage;
   const clock = systemClock;
   const { passwordResetLifetime, accountPagesUrl } = config;
-  const settings = { passwordResetLifetime, accountPagesUrl };
+  const settings = {
+    passwordResetLifetime,
+    accountPagesUrl,
+    hasPages: config.mail !== null || !config.ownAccountPages,
+  };
   const ports = { unitOfWork, clock, ids: ulidGenerator(clock), linkTokens: randomLinkTokens() };
   return { users, sessions, events, links, outbox, ...ports, ...settings, close };
 };

@@ -15,6 +15,7 @@ import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { runData, startData } from '../support/processes/data-command.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { storeAccounts, useAccounts } from '../support/processes/stored-accounts.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -274,6 +275,19 @@ const endedHalfWay = async (file: string, signal: NodeJS.Signals) => {
 };
 
 describe('data restore', () => {
+  // Proves: operator-8
+  it('brings back links and waiting mail of every kind, and the events of an account', async () => {
+    const dataDir = newPath('data');
+    await copyEmbedded(dataDir, { migrated: true });
+    const stored = await storeAccounts(dataDir);
+    const file = newPath('accounts.tgz');
+    expect((await runData(['backup', file], { DATA_DIR: dataDir })).status).toBe(0);
+    const elsewhere = newPath('restored');
+    expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
+    const used = await useAccounts(stored, { DATA_DIR: elsewhere });
+    expect(used).toEqual({ events: stored.events, refreshed: 200, resets: [200, 400] });
+  });
+
   it('does not touch a DATA_DIR that has a database, is in use, or has other keys', async () => {
     const file = await smallBackup();
     const { dataDir, service } = await startNew();

@@ -138,7 +138,10 @@ const writing = async ({ em }: Database, work: (to: Send) => Promise<void>): Pro
       });
   } catch (error) {
     if (!committing) throw error;
-    throw new Error('The connection failed at the commit. Whether everything was moved or nothing, `--dry-run` tells.');
+    throw new Error(
+      'The connection failed at the commit, so that everything was moved, or nothing. Run `move --dry-run`: if it is refused because ' +
+        'the target has rows, everything was moved; otherwise nothing was, and the command can be repeated.',
+    );
   }
 };
 

@@ -6,8 +6,12 @@ import { sendOver } from '../../../src/infrastructure/tables/tables.ts';
 import { runData, startData } from '../../support/processes/data-command.ts';
 import { runService } from '../../support/processes/process.ts';
 import { signUpAt } from '../../support/processes/sessions-under-load.ts';
+import { storeAccounts, useAccounts } from '../../support/processes/stored-accounts.ts';
+import { openLineCutAtCommit } from '../../support/servers/cut-at-commit.ts';
+import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
+import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const UNLIMITED = { RATE_LIMIT_STRICT: 'off', RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_PUBLIC: 'off' };
@@ -81,6 +85,16 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
       em.execute<{ count: number }[]>('select count(*)::int as count from users'),
     );
     expect(left).toEqual([{ count: 3008 }]);
+  });
+
+  // Proves: operator-8
+  it('takes links and waiting mail of every kind along, and the events of an account', async () => {
+    const dataDir = await newDataDir();
+    const stored = await storeAccounts(dataDir);
+    const target = await newTarget();
+    expect(await move(dataDir, target)).toMatchObject({ status: 0, stderr: '' });
+    const used = await useAccounts(stored, { DATA_DIR: dataDir, DATABASE_URL: target.url });
+    expect(used).toEqual({ events: stored.events, refreshed: 200, resets: [200, 400] });
   });
 
   it('says with --dry-run what it would move, and writes nothing', async () => {
@@ -234,6 +248,32 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
       'The rows of sessions are not the same in both databases: 10 and 10. Nothing was moved.',
     ]);
     expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
+  });
+
+  it.each([true, false])(
+    'says what to look at when the connection breaks at the commit; the server got it: %s',
+    async (arrives) => {
+      const dataDir = await newDataDir();
+      await fill(dataDir, 10, 1);
+      const target = await newTarget();
+      const line = await openLineCutAtCommit(target.url, 'in exclusive mode', arrives);
+      onTestFinished(line.close);
+      const { status, stderr } = await move(dataDir, { ...target, url: line.url });
+      expect([status, stderr]).toEqual([1, expect.stringContaining('The connection failed at the commit')]);
+      const { status: dry } = await move(dataDir, target, '--dry-run');
+      expect([dry, await rowsOf(target, 'users')]).toEqual(arrives ? [3, 10] : [0, 0]);
+    },
+  );
+
+  it.runIf(canStartPgbouncer())('moves through PgBouncer in transaction mode', async () => {
+    const dataDir = await newDataDir();
+    await fill(dataDir, 1500, 1);
+    const { url, direct } = await behindPgbouncer({ default_pool_size: '1' });
+    const database = await openDatabase(onPostgresql(direct), { migrate: false });
+    onTestFinished(database.close);
+    const target = { url, database, send: sendOver(database.em.getKysely()) };
+    expect(await move(dataDir, target)).toMatchObject({ status: 0, stderr: '' });
+    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([1500, 1500]);
   });
 
   it('lets one of two commands move into the same target', async () => {

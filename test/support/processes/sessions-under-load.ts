@@ -49,8 +49,8 @@ export type Holder = {
   readonly failures: readonly Answer[];
 };
 
-export const signUpAt = async (url: string): Promise<Holder> => {
-  const { cookie: first, status, body } = await postJson(`${url}/auth/register`, aPerson());
+export const signUpAt = async (url: string, person = aPerson()): Promise<Holder> => {
+  const { cookie: first, status, body } = await postJson(`${url}/auth/register`, person);
   if (first === undefined) throw new Error(`registering answered ${status}`);
   const { data } = body as { readonly data: { readonly user: { readonly id: string } } };
   const cookies = [first];

@@ -1,0 +1,101 @@
+import { expect } from 'vitest';
+import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
+import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
+import { aMessage } from '../builders.ts';
+import { openSmtpServer } from '../mail/smtp-server.ts';
+import { type RunningService, runService } from './process.ts';
+import { type Holder, postJson, signUpAt } from './sessions-under-load.ts';
+import { runUsersCommand } from './users-command.ts';
+
+const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' };
+const BOB = { username: 'bob', email: 'bob@example.org', password: 'correct horse battery' };
+/** Somebody who asked for links. A request is dropped while an answer to the same user waits. */
+const CORA = { username: 'cora', email: 'cora@example.org', password: 'correct horse battery' };
+/** An address that is not the one of an account. */
+const OTHER = 'other@example.org';
+const TO: Partial<Record<MessageKind, string>> = { 'email-change': OTHER, 'email-changed': OTHER };
+
+/** Only catches what hangs. Milliseconds. */
+const PATIENCE = { timeout: 60_000 };
+
+/** What is in an embedded database besides rows that can be counted: a session, a link that was mailed, mail of every kind that waits. */
+export type StoredAccounts = {
+  readonly ada: Holder;
+  /** Of the link for a new password that was mailed to Ada. */
+  readonly token: string;
+  /** What the command `users` says about Ada's events. */
+  readonly events: string;
+  /** How many mails to others wait. */
+  readonly waiting: number;
+};
+
+type Env = Readonly<Record<string, string>>;
+type MailLine = { readonly msg: string; readonly links: readonly string[] };
+
+/** Ada has refreshed and was mailed a link; mail of every kind waits for others. The service has ended. */
+export const storeAccounts = async (dataDir: string): Promise<StoredAccounts> => {
+  const service = await runService({ DATA_DIR: dataDir });
+  try {
+    const ada = await signUpAt(service.url, ADA);
+    const bob = await signUpAt(service.url, BOB);
+    await signUpAt(service.url, CORA);
+    await ada.refresh(service.url);
+    await postJson(`${service.url}/auth/password-reset`, { email: ADA.email });
+    // Three for the addresses, one with the link for a new password.
+    await expect.poll(() => mailed(service).length, PATIENCE).toBe(4);
+    const [token = ''] = mailed(service).flatMap(({ links }) =>
+      links.flatMap((link) => /\/password-reset#token=(.+)$/.exec(link)?.[1] ?? []),
+    );
+    await service.stop();
+    const waiting = await addMailOfEveryKind(dataDir, bob.userId);
+    return { ada, token, waiting, events: await eventsOfAda({ DATA_DIR: dataDir }) };
+  } finally {
+    await service.stop('SIGKILL');
+  }
+};
+
+const mailed = ({ stdout }: RunningService): MailLine[] =>
+  stdout.map((line): MailLine => JSON.parse(line)).filter(({ msg }) => msg === 'A mail was written to a file');
+
+const addMailOfEveryKind = async (dataDir: string, userId: string): Promise<number> => {
+  const { em, close } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
+  const ids = ulidGenerator({ now: Date.now });
+  const messages = MESSAGE_KINDS.map((kind) => {
+    const about = { id: ids.next(), kind, createdAt: Date.now() };
+    return aMessage(
+      isRequest(about) ? { ...about, userId: null, to: CORA.email } : { ...about, userId, to: TO[kind] ?? BOB.email },
+    );
+  });
+  await sqlStores(em).outbox.add(messages).finally(close);
+  return messages.length;
+};
+
+const eventsOfAda = async (env: Env): Promise<string> => {
+  const { code, stdout, stderr } = await runUsersCommand(['events', 'ada', '--json'], env);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+};
+
+/** What becomes of these accounts in the database that `env` selects. */
+export const useAccounts = async ({ ada, token, waiting }: StoredAccounts, env: Env) => {
+  const events = await eventsOfAda(env);
+  const mailServer = await openSmtpServer();
+  const mail = { MAIL_URL: `smtp://127.0.0.1:${mailServer.port}`, MAIL_FROM: 'auth@example.org' };
+  const service = await runService({ ...env, ...mail });
+  try {
+    const { status: refreshed } = await ada.refresh(service.url);
+    const reset = async () => {
+      const body = { token, newPassword: 'another horse battery' };
+      return (await postJson(`${service.url}/auth/password-reset/confirm`, body)).status;
+    };
+    const resets = [await reset(), await reset()];
+    const toOthers = () => mailServer.messages.filter(({ recipients }) => !recipients.includes(ADA.email)).length;
+    await expect.poll(toOthers, PATIENCE).toBe(waiting);
+    return { events, refreshed, resets };
+  } finally {
+    await service.stop();
+    await mailServer.close();
+  }
+};

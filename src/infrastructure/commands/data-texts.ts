@@ -37,7 +37,7 @@ export const restoreText = ({ dataDir, endedAt, madeBy, rows, keys, pending }: R
       ? `Its keys are ${keys.join(' and ')}.`
       : 'No keys were restored: sessions need the keys that they had.',
     pending.length > 0 && `The next start applies ${pending.length} migrations.`,
-    'What happened after the backup is gone: see "Restore" in docs/operate.md.',
+    'What happened after the backup is gone: see "The embedded database" in docs/operate.md.',
   );
 
 export const moveText = ({ moved, tables }: MoveReport, { keys, sessionStore }: Config): string =>

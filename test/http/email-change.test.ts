@@ -20,6 +20,11 @@ const ask = (
   password: unknown = person.password,
   { http } = service,
 ) => http.put('/users/me/email').set('Authorization', `Bearer ${accessToken}`).send({ email, password });
+const changePassword = ({ accessToken, person }: SignedUp, newPassword = 'a new correct horse') =>
+  service.http
+    .put('/users/me/password')
+    .set('Authorization', `Bearer ${accessToken}`)
+    .send({ currentPassword: person.password, newPassword });
 const logIn = (account: string, password: string) => service.http.post('/auth/login').send({ account, password });
 const storedUser = (id: string) => service.ports.users.findById(id);
 const kindsOf = async (id: string) => (await messagesTo(service, id)).map(({ kind }) => kind);
@@ -70,6 +75,32 @@ describe('PUT /users/me/email', () => {
       expect((await ask(ada, email, 'not the password').expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
     }
     expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
+  });
+
+  it('is refused for a disabled account, after the right password alone, and so is its deletion', async () => {
+    const ada = await signUp(service);
+    await service.ports.users.update(ada.user.id, { disabledAt: 7, now: Date.now() });
+    expect((await ask(ada, aPerson().email, 'a guess').expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    expect((await ask(ada, aPerson().email).expect(403)).body.code).toBe('AUTH_ACCOUNT_DISABLED');
+    const leave = service.http.delete('/users/me').set('Authorization', `Bearer ${ada.accessToken}`);
+    expect((await leave.send({ password: ada.person.password }).expect(403)).body.code).toBe('AUTH_ACCOUNT_DISABLED');
+    expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
+    expect(await storedUser(ada.user.id)).toMatchObject({ id: ada.user.id });
+  });
+
+  // Proves: asvs-7.4.3
+  it('leaves no link of whoever knew the old password, in whatever order the password is changed', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const ada = await signUp(service);
+      await ask(ada, aPerson().email).expect(202);
+      const token = await linkTo(aPerson().email, ada);
+      await sentLink(service, { userId: ada.user.id, purpose: 'password-reset', email: ada.user.email });
+      const [asked] = await Promise.all([ask(ada, aPerson().email), changePassword(ada).expect(200)]);
+      expect([202, 401]).toContain(asked.status);
+      expect(await kindsOf(ada.user.id)).toEqual(['email-verification', 'password-changed']);
+      expect(await linksOf(service, ada.user.id)).toEqual([]);
+      expect((await useLink(service, CONFIRM, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    }
   });
 
   it('makes guesses of the password wait', async () => {

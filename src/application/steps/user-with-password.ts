@@ -1,7 +1,9 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword } from './compare-password.ts';
 import { deviceAttempt } from './login-attempt.ts';
@@ -22,8 +24,9 @@ export type RequestWithPassword = {
 };
 
 /**
- * The user of a request, if the password is right. Wrong ones count for the device (ADR 0024).
- * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * The user of a request, if the password is right. Wrong ones count for the device (ADR 0024). An access token outlives the moment
+ * at which its account is disabled.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const userWithPassword = async (
   deps: UserWithPasswordDeps,
@@ -34,5 +37,21 @@ export const userWithPassword = async (
   const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
   const matches = await comparePassword(deps, [device], password, user.passwordHash);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+  if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
   return user;
+};
+
+/**
+ * Whether the password that was compared is still that of the user, and the account is not disabled. Locks the user: in the same unit of
+ * work nobody else changes either any more. If not, the password has to be compared again.
+ */
+export const isStillUserWithPassword = async (
+  { clock }: { readonly clock: Clock },
+  { users }: Pick<Stores, 'users'>,
+  { id, passwordHash }: Pick<User, 'id' | 'passwordHash'>,
+): Promise<boolean> => {
+  const now = clock.now();
+  const same = { passwordHash, isOfNewPassword: false, now, replaces: passwordHash };
+  if (!(await users.setPasswordHash(id, same))) return false;
+  return (await users.update(id, { now }, { disabledAt: null })) !== null;
 };

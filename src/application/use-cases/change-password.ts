@@ -12,6 +12,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
+import { withdrawLinks } from '../steps/links.ts';
 import { deviceAttempt } from '../steps/login-attempt.ts';
 import { type NoticeDeps, noticeOfPassword } from '../steps/notices.ts';
 import { record } from '../steps/record.ts';
@@ -40,8 +41,8 @@ type ChangePasswordInput = {
 };
 
 /**
- * Changes the password of a user who knows the current one, then ends the user's other sessions. In this order the old password
- * cannot open a session in between; a log-in that compared the old one before checks it again (login.ts). If that
+ * Changes the password of a user who knows the current one, then ends the user's other sessions, and links that somebody else may have
+ * asked for. In this order the old password cannot open a session in between; a log-in that compared the old one before checks it again (login.ts). If that
  * fails half-way, the old password is restored, so that a client can repeat the request (ADR 0032).
  * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
@@ -90,6 +91,8 @@ const storePassword = async (
       await record(deps, stores, origin, [{ userId: id, kind: 'password-changed', sessionId }]);
       await noticeOfPassword(deps, stores, user, origin);
       await endSessionsOf(deps, stores, { userId: id, exceptId: sessionId }, { reason: 'password-changed', origin });
+      // Whoever knew the old password may have asked for a new address, and would open that link only now.
+      await withdrawLinks(stores, id, ['password-reset', 'email-change']);
       cancellation.throwIfAborted();
       return true;
     });

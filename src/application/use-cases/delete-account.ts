@@ -3,7 +3,12 @@ import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { RecordDeps } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
-import { type RequestWithPassword, type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
+import {
+  isStillUserWithPassword,
+  type RequestWithPassword,
+  type UserWithPasswordDeps,
+  userWithPassword,
+} from '../steps/user-with-password.ts';
 
 export type DeleteAccountDeps = UserWithPasswordDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
 
@@ -11,20 +16,17 @@ type Deletion = RequestWithPassword & { readonly origin?: Origin };
 
 /**
  * Removes a user who knows the password, with everything that is stored about them. Access tokens stay valid until they expire.
- * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const deleteAccount = (deps: DeleteAccountDeps) => {
   const remove = async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { origin = NO_ORIGIN } = input;
-    const { id, passwordHash } = await userWithPassword(deps, input);
+    const user = await userWithPassword(deps, input);
     cancellation.throwIfAborted();
-    const removed = await deps.unitOfWork.run(async (stores) => {
-      const now = deps.clock.now();
-      const same = { passwordHash, isOfNewPassword: false, now, replaces: passwordHash };
-      const isPassword = await stores.users.setPasswordHash(id, same);
-      return isPassword && (await removeAccount(deps, stores, { id }, { origin }));
-    });
-    // The stored hash was replaced in the meantime, so the password may be another one: compare again.
+    const removed = await deps.unitOfWork.run(
+      async (stores) =>
+        (await isStillUserWithPassword(deps, stores, user)) && (await removeAccount(deps, stores, user, { origin })),
+    );
     if (!removed) return remove(input, cancellation);
   };
   return remove;

@@ -3,7 +3,12 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { type RecordDeps, record, tell } from '../steps/record.ts';
-import { type RequestWithPassword, type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
+import {
+  isStillUserWithPassword,
+  type RequestWithPassword,
+  type UserWithPasswordDeps,
+  userWithPassword,
+} from '../steps/user-with-password.ts';
 
 export type RequestEmailChangeDeps = UserWithPasswordDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
 
@@ -17,19 +22,26 @@ const PERIOD = 3_600_000;
 /**
  * Sends a link to a new address of a user who knows the password. The address changes when the link is opened. Whether the new
  * address has an account is not looked up.
- * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
-export const requestEmailChange =
-  (deps: RequestEmailChangeDeps) =>
-  async ({ origin = NO_ORIGIN, ...input }: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
-    const { id: userId, email: former } = await userWithPassword(deps, input);
+export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
+  const request = async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { origin = NO_ORIGIN, sessionId } = input;
+    const user = await userWithPassword(deps, input);
     cancellation.throwIfAborted();
+    const userId = user.id;
     const to = canonicalEmail(input.email);
-    if (to === former) return;
-    await deps.unitOfWork.run(async (stores) => {
+    if (to === user.email) return;
+    const isDone = await deps.unitOfWork.run(async (stores) => {
+      // A change of the password ends links like this one; none may be stored after it.
+      if (!(await isStillUserWithPassword(deps, stores, user))) return false;
       const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
-      if (asked >= REQUESTS_PER_PERIOD) return;
-      await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId: input.sessionId }]);
+      if (asked >= REQUESTS_PER_PERIOD) return true;
+      await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await tell(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
+      return true;
     });
+    if (!isDone) return request(input, cancellation);
   };
+  return request;
+};

@@ -136,7 +136,7 @@ export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie):
       throttle: 'strict',
       request: { body: DeleteAccountBody },
       response: { data: v.null() },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_ACCOUNT_DISABLED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, sessionId, body, signal }, ctx) => {
       const deletion = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

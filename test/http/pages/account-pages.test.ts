@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { memoryUserRepository } from '../../../src/adapters/user-repository/memory.ts';
 import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { readText } from '../../support/checkout/repository.ts';
 import { startService, type TestService } from '../../support/http/service.ts';
@@ -62,10 +63,11 @@ describe('the pages for links in mail', () => {
     expect(text).toBe(readText('client/dist/account-page.js'));
   });
 
-  it.each<[string, Record<string, string>, Partial<Ports>?]>([
-    ['links lead to pages of a front end', { ACCOUNT_PAGES_URL: 'https://app.example.org/account' }],
+  it.each([
+    ['links lead to pages of a front end', { ACCOUNT_PAGES_URL: 'https://app.example.org/account' }, {}],
     ['there is no mail', {}, { mailer: null }],
-  ])('are not there when %s', async (_when, env, ports = {}) => {
+    ['users are in a store of the caller’s own', {}, { users: memoryUserRepository() }],
+  ])('are not there when %s', async (_when, env, ports) => {
     const { http } = await start(env, ports);
     for (const path of [...PAGES, SCRIPT]) await http.get(path).expect(404);
   });

@@ -52,7 +52,7 @@ export const emailRoutes = (useCases: EmailUseCases): Route[] => [
     {
       name: 'request-email-verification',
       tag: 'account',
-      summary: 'Ask for another link that proves an email address',
+      summary: 'Send another link that proves an email address, if it has an account',
       method: 'POST',
       path: '/auth/email-verification',
       auth: 'public',
@@ -86,7 +86,7 @@ export const emailRoutes = (useCases: EmailUseCases): Route[] => [
     {
       name: 'change-email',
       tag: 'account',
-      summary: 'Ask for a link that changes the email address, sent to the new one',
+      summary: 'Send a link that changes the email address to the new one',
       method: 'PUT',
       path: '/users/me/email',
       throttle: 'strict',

@@ -28,7 +28,7 @@ export const userRoutes = (useCases: UserUseCases): Route[] => [
   route(
     {
       name: 'change-password',
-      tag: 'users',
+      tag: 'account',
       summary: 'Change the password and end all other sessions',
       method: 'PUT',
       path: '/users/me/password',

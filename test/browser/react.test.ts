@@ -131,7 +131,12 @@ describe.runIf(canBrowse())('examples/react', () => {
       let count = 0;
       const counting = (target, name, by) => {
         const original = target[name];
-        target[name] = function (...given) { count += by; return original.apply(this, given); };
+        target[name] = function (...given) {
+          count += by;
+          // A listener with a signal is removed by it.
+          given[2]?.signal?.addEventListener('abort', () => { count -= by; });
+          return original.apply(this, given);
+        };
       };
       counting(window, 'addEventListener', 1);
       counting(window, 'removeEventListener', -1);

@@ -53,6 +53,7 @@ const clearProblem = (form: HTMLFormElement): void => {
 };
 
 const showProblem = (input: HTMLInputElement, problems: readonly FieldProblem[]): void => {
+  say('Please correct the field.');
   const text = document.createElement('span');
   text.className = 'problem';
   text.id = `${input.id}-problem`;
@@ -76,8 +77,8 @@ const showFailure = (form: HTMLFormElement, error: Partial<AuthError>): void => 
   const problems = fields.filter(({ field }) => field === input?.name);
   if (code === 'AUTH_LINK_INVALID') giveUp(form, message);
   else if (fields.some(({ field }) => field === 'token')) giveUp(form, 'The link is not complete.');
+  else if (input && problems.length > 0) showProblem(input, problems);
   else say(retryAfter ? `${message} Try again in ${retryAfter} seconds.` : message);
-  if (input && problems.length > 0) showProblem(input, problems);
 };
 
 /** One request at a time. The button is not disabled, since it would lose the focus. */

@@ -74,6 +74,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
       await page.locator('.problem').getAttribute('id'),
     );
     expect(await page.locator('.problem').textContent()).toMatch(/^must .*\.$/);
+    await hears('Please correct the field.');
     expect(await focused()).toBe('newPassword');
     expect(await axeFaultsOf(page)).toEqual([]);
     await screenshot(page, 'account password-reset refused');

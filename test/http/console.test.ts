@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
+import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import type { Ports } from '../../src/infrastructure/compose/ports.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
@@ -111,7 +112,8 @@ describe('the origin of the service itself', () => {
   });
 
   it('is not allowed with users in a store of the caller’s own, which has no links in mail', async () => {
-    await askFrom(await start({ CONSOLE: 'off' }, { users: memoryUserRepository() }), OWN).expect(403);
+    const stores = { users: memoryUserRepository(), sessions: memorySessionRepository() };
+    await askFrom(await start({ CONSOLE: 'off' }, stores), OWN).expect(403);
   });
 
   it('is BASE_URL, or this machine, but not in production', () => {

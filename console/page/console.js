@@ -435,11 +435,13 @@ onSubmit("login", ({ account = "", password = "" }) => auth.login({
 	account,
 	password
 }));
-onSubmit("register", ({ username = "", email = "", password = "" }) => auth.register({
-	username,
-	email,
-	password
-}));
+onSubmit("register", async ({ username = "", email = "", password = "" }) => {
+	if (await auth.register({
+		username,
+		email,
+		password
+	}) === null) say("Open the link in the email, then log in.");
+});
 onSubmit("password", async ({ currentPassword = "", newPassword = "" }) => {
 	await auth.changePassword({
 		currentPassword,

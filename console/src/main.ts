@@ -59,7 +59,10 @@ auth.ready.then(show, (error: unknown) => {
 });
 
 onSubmit('login', ({ account = '', password = '' }) => auth.login({ account, password }));
-onSubmit('register', ({ username = '', email = '', password = '' }) => auth.register({ username, email, password }));
+onSubmit('register', async ({ username = '', email = '', password = '' }) => {
+  const user = await auth.register({ username, email, password });
+  if (user === null) say('Open the link in the email, then log in.');
+});
 onSubmit('password', async ({ currentPassword = '', newPassword = '' }) => {
   await auth.changePassword({ currentPassword, newPassword });
   await Promise.all([listSessions(), listEvents()]);

@@ -30,7 +30,7 @@ export const addressTaken = (context: MailContext): MailText =>
   laidOut(context, `You already have an account at ${context.serviceName}`, [
     prose`Somebody tried to register at ${own(context.serviceName)} with this email address, which already has an account.`,
     prose`If it was you, log in to that account. If you do not know its password, reset it with "forgot password".`,
-    prose`If it was not you, you can ignore this message: nothing has changed.`,
+    prose`If it was not you, nobody has got into your account. If its address was not confirmed yet, its password no longer works: reset it as well.`,
   ]);
 
 /** For the new address of an account. @param validFor milliseconds. */

@@ -1,27 +1,19 @@
 import type { Logger } from 'pino';
-import { systemClock } from '../adapters/clock/system.ts';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
-import { ulidGenerator } from '../adapters/id-generator/ulid.ts';
-import { randomLinkTokens } from '../adapters/link-tokens/random.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
-import { zxcvbnPasswordBlocklist } from '../adapters/password-blocklist/zxcvbn.ts';
-import { bcryptPasswordHasher } from '../adapters/password-hasher/bcrypt.ts';
-import { watchedOutbox, watchedUnitOfWork } from '../adapters/unit-of-work/watched.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { type Closing, closing } from './closing.ts';
 import { consoleFiles } from './compose/console-files.ts';
 import { samplingFor } from './compose/log-sampling.ts';
-import { countLoginAttempts } from './compose/login-attempts.ts';
 import { type MailDelivery, mailDelivery } from './compose/mail-delivery.ts';
-import { openMailer } from './compose/mailer.ts';
+import { openPorts } from './compose/open-ports.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import type { Ports } from './compose/ports.ts';
 import { storedRefusals } from './compose/refusals.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
-import { openTokens } from './compose/tokens.ts';
 import { pageOriginsOf } from './config/http-settings.ts';
 import type { Config } from './config.ts';
 import { bell } from './mail/bell.ts';
@@ -45,9 +37,6 @@ type ComposedParts = Pick<OwnParts, 'ports' | 'checks'>;
 
 type AppDeps = Parameters<typeof createApp>[1];
 
-/** The share of the request time-out that a password may wait to be hashed. */
-const HASHING_WAIT = 1 / 3;
-
 /** Builds the service: the same in production, in tests, and with parts of a caller's own. If that fails, it closes what it opened. */
 export const compose = async (config: Config, logger: Logger, own: ComposedParts = {}): Promise<Service> => {
   const opened = closing();
@@ -60,66 +49,38 @@ export const compose = async (config: Config, logger: Logger, own: ComposedParts
 };
 
 const build = async (config: Config, logger: Logger, own: ComposedParts, opened: Closing): Promise<Service> => {
-  const overrides = own.ports ?? {};
-  const storage = await openStorage(config, logger, overrides);
+  const storage = await openStorage(config, logger, own.ports ?? {});
   opened.add(storage.close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
   const metrics = config.metrics === null ? null : await loadMetrics();
-  const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
-  const clock = overrides.clock ?? systemClock;
-  const { tokens, keySet } = await openTokens(config, overrides);
-  const mailer = storage.keepsRecords ? mailerOf(config, logger, overrides) : null;
   const added = bell();
-  const ports: Ports = {
-    tokens,
-    hasher,
-    blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
-    attempts: countLoginAttempts(redis, logger),
-    clock,
-    ids: ulidGenerator(clock),
-    linkTokens: randomLinkTokens(),
-    ...overrides,
-    mailer,
-    users: storage.users,
-    sessions: storage.sessions,
-    events: storage.events,
-    links: storage.links,
-    outbox: mailer === null ? storage.outbox : watchedOutbox(storage.outbox, added.ring),
-    unitOfWork: mailer === null ? storage.unitOfWork : watchedUnitOfWork(storage.unitOfWork, added.ring),
-  };
+  const { ports, keySet, hashing } = await openPorts(config, logger, { own: own.ports ?? {}, storage, redis, added });
   const refusals = storedRefusals(ports, logger);
   opened.add(refusals.close);
+  const { mailer } = ports;
   const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, { logger, metrics, bell: added });
-  const sendsMail = mailer !== null;
-  const deps = {
-    ...useCaseDeps(config, ports, { logger, metrics }),
-    onRefused: refusals.count,
-    emailVerification: emailVerificationOf(config, sendsMail),
+  const deps = { ...useCaseDeps(config, ports, { logger, metrics }), onRefused: refusals.count };
+  const { keepsRecords } = storage;
+  const offer = {
+    keepsRecords,
+    sendsMail: mailer !== null,
+    hasAccountPages: mailer !== null && config.ownAccountPages,
   };
-  const hasAccountPages = sendsMail && config.ownAccountPages;
   const routes = declareRoutes(deps, {
+    ...offer,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
-    keepsRecords: storage.keepsRecords,
-    sendsMail,
-    console: config.console
-      ? consoleFiles({
-          refreshLifetime: Math.min(config.refreshLifetime, config.refreshCookie.maxAge),
-          sendsMail,
-          keepsRecords: storage.keepsRecords,
-        })
-      : null,
-    hasAccountPages,
+    console: config.console ? consoleFiles({ ...offer, refreshLifetime: cookieLifetime(config) }) : null,
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)];
+  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, offer.hasAccountPages)];
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
-    passwordHashes: hasher.load,
+    passwordHashes: hashing,
     databaseConnections: storage.connections,
     rateLimits: () => rateLimitMode(redis, http),
     waitingMail: mail?.waiting ?? null,
@@ -127,12 +88,13 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   return { http, routes, ports, metrics, mail, close: opened.closeAll };
 };
 
-const mailerOf = (config: Config, logger: Logger, { mailer }: Partial<Ports>): Ports['mailer'] =>
-  mailer === undefined ? openMailer(config, logger) : mailer;
+/** Milliseconds that a browser keeps a refresh token that can be used. */
+const cookieLifetime = ({ refreshLifetime, refreshCookie }: Config): number =>
+  Math.min(refreshLifetime, refreshCookie.maxAge);
 
 /** @throws Error when addresses have to be proven and cannot be. */
-const emailVerificationOf = ({ emailVerification }: Config, sendsMail: boolean): Config['emailVerification'] => {
-  if (sendsMail) return emailVerification;
+const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): Config['emailVerification'] => {
+  if (mailer !== null) return emailVerification;
   if (emailVerification !== 'required') return 'off';
   throw new Error('EMAIL_VERIFICATION: must not be required with ports.users and without ports.unitOfWork');
 };
@@ -148,6 +110,7 @@ const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observer
   accessLifetime: config.accessLifetime,
   refreshLifetime: config.refreshLifetime,
   notices: ports.mailer === null ? new Set() : config.notices,
+  emailVerification: emailVerificationOf(config, ports),
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
   onRefresh: metrics?.observeRefresh,
   onRehashFailed: (error) => logger.warn({ err: error }, 'a password hash could not be renewed'),

@@ -21,7 +21,7 @@ export const openLineCutAtCommit = async (server: string, text: string, arrives:
       if (!isIn || !/\bcommit\b/i.test(statement)) return void far.write(bytes);
       far.unpipe(near);
       if (!arrives) return cut();
-      far.once('data', cut);
+      far.once('data', cut).resume();
       return void far.write(bytes);
     });
     for (const socket of [near, far]) socket.on('error', cut).on('close', cut);

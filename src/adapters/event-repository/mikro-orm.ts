@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import { type AccountEvent, refusalsPeriodOf } from '../../domain/event.ts';
 import { isId } from '../../domain/id.ts';
@@ -60,8 +60,9 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
         .select('id')
         .where('user_id', '=', userId)
         .where('kind', 'in', ['registered', 'logged-in'])
-        .where('user_agent', 'is not distinct from', userAgent)
-        .where('address', 'is not distinct from', address)
+        // No index is used for `is not distinct from`.
+        .where('address', address === null ? 'is' : '=', address)
+        .where('user_agent', userAgent === null ? 'is' : '=', userAgent)
         .limit(1);
       return (await translated(() => known.execute())).length > 0;
     },
@@ -112,16 +113,16 @@ const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>
       })),
     );
 
-/** An array is looked up by the primary key; a join might scan the whole table. */
+/** Where the rows are stored, of which an array is looked up; a join might scan the whole table. Old events are not changed any more. */
 const purgeBefore = (db: Kysely<Tables>, before: number, limit: number) =>
   db.deleteFrom('events').where((eb) => {
     const old = eb
       .selectFrom('events as old')
-      .select('old.id')
+      .select(sql<string>`old.ctid`.as('row'))
       .where('old.at', '<', before)
       .orderBy('old.at')
       .limit(limit)
       .forUpdate()
       .skipLocked();
-    return eb('id', '=', eb.fn.any(eb.fn<string[]>('array', [old])));
+    return eb(sql`ctid`, '=', eb.fn.any(eb.fn<string[]>('array', [old])));
   });

@@ -59,11 +59,18 @@ const EventEntity = defineEntity({
   name: 'Event',
   tableName: 'events',
   uniques: [{ name: REFUSALS_KEY, properties: ['user', 'refusedFrom'] }],
-  indexes: [{ name: 'events_user_id_id_index', properties: ['user', 'id'] }],
+  indexes: [{ name: 'events_device_index', properties: ['user', 'kind', 'address', 'userAgent', 'at'] }],
   properties: {
-    id: p.character().length(26).primary(),
+    /** First in the primary key: by an index of ids alone, PostgreSQL would look for the latest events of a user among those of all. */
     user: () =>
-      p.manyToOne(UserEntity).ref().deleteRule('cascade').updateRule('no action').foreignKeyName('events_user_id_fkey'),
+      p
+        .manyToOne(UserEntity)
+        .ref()
+        .primary()
+        .deleteRule('cascade')
+        .updateRule('no action')
+        .foreignKeyName('events_user_id_fkey'),
+    id: p.character().length(26).primary(),
     kind: p.text().$type<AccountEvent['kind']>(),
     at: p.bigint('number').index('events_at_index'),
     sessionId: p.character().length(26).nullable(),

@@ -6,11 +6,18 @@ type PlanNode = {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
+  readonly 'Shared Hit Blocks'?: number;
+  readonly 'Shared Read Blocks'?: number;
   readonly Plans?: readonly PlanNode[];
 };
 
 /** The scans of one statement, such as `Index Scan sessions_pkey` or `Seq Scan sessions`. */
-export type Plan = { readonly sql: string; readonly scans: readonly string[] };
+export type Plan = {
+  readonly sql: string;
+  readonly scans: readonly string[];
+  /** Pages that the statement reads; `null` when it changes something. */
+  readonly pages: number | null;
+};
 
 /** Gives a Kysely an executor of its own. */
 const NO_CHANGES: KyselyPlugin = {
@@ -34,9 +41,13 @@ export const plansOf = async (
   await work(Object.create(em, { getKysely: { value: () => db } }));
   const plans: Plan[] = [];
   for (const { sql, parameters } of sent) {
-    const explained = CompiledQuery.raw(`explain (format json) ${sql}`, [...parameters]);
+    // To measure a statement is to execute it again.
+    const isRead = /^select /.test(sql) && !/ for (no key )?update/.test(sql);
+    const options = isRead ? 'format json, analyze, buffers' : 'format json';
+    const explained = CompiledQuery.raw(`explain (${options}) ${sql}`, [...parameters]);
     const { rows } = await em.getKysely().executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explained);
-    plans.push({ sql, scans: rows.flatMap((row) => scansIn(row['QUERY PLAN'][0].Plan)) });
+    const roots = rows.map((row) => row['QUERY PLAN'][0].Plan);
+    plans.push({ sql, scans: roots.flatMap(scansIn), pages: isRead ? sumOf(roots.map(pagesOf)) : null });
   }
   return plans;
 };
@@ -46,3 +57,7 @@ const scansIn = (node: PlanNode): string[] => {
   const scan = node['Node Type'].endsWith('Scan') && on !== undefined ? [`${node['Node Type']} ${on}`] : [];
   return [...scan, ...(node.Plans ?? []).flatMap(scansIn)];
 };
+
+const pagesOf = (node: PlanNode): number => (node['Shared Hit Blocks'] ?? 0) + (node['Shared Read Blocks'] ?? 0);
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);

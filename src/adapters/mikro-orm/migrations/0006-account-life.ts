@@ -8,7 +8,7 @@ export class AccountLife extends Migration {
   override up(): void {
     this.addSql('alter table "users" add column "email_verified_at" bigint null, add column "disabled_at" bigint null');
     this.addSql(`create table "events" (
-      "id" char(26) not null constraint "events_pkey" primary key,
+      "id" char(26) not null,
       "user_id" char(26) not null constraint "events_user_id_fkey" references "users" ("id") on delete cascade,
       "kind" text not null,
       "at" bigint not null,
@@ -19,9 +19,11 @@ export class AccountLife extends Migration {
       "request_id" text null,
       "user_agent" text null,
       "address" text null,
+      constraint "events_pkey" primary key ("user_id", "id"),
       constraint "events_user_id_refused_from_key" unique ("user_id", "refused_from")
     )`);
-    this.addSql('create index "events_user_id_id_index" on "events" ("user_id", "id")');
+    // For devices of log-ins, and for counts of a kind since a time.
+    this.addSql('create index "events_device_index" on "events" ("user_id", "kind", "address", "user_agent", "at")');
     this.addSql('create index "events_at_index" on "events" ("at")');
     this.addSql(`create table "links" (
       "user_id" char(26) not null constraint "links_user_id_fkey" references "users" ("id") on delete cascade,

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
+import { openSql } from '../../src/infrastructure/storages/sql.ts';
+import { aSession, aUser, NOW } from '../support/builders.ts';
+import { openPostgresLine } from '../support/servers/postgres-line.ts';
+import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const CONTEXT = { migrate: true, onCreate: () => undefined, onBackup: () => undefined };
+const server = TEST_DATABASE_URL;
+
+const openHere = async (options: DatabaseOptions) => {
+  const { sessionsWithin, close, ...stores } = await openSql(options, CONTEXT);
+  onTestFinished(close);
+  return { ...stores, sessions: sessionsWithin({ budget: 60_000 }), close };
+};
+
+const embedded = async (): Promise<DatabaseOptions> => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  await copyEmbedded(path, { migrated: true });
+  return { kind: 'embedded', dataDir: path };
+};
+const postgresql = async (): Promise<DatabaseOptions & { readonly url: string }> => {
+  const { url, drop } = await createDatabase(server ?? '');
+  onTestFinished(drop);
+  await (await openSql(onPostgresql(url), CONTEXT)).close();
+  return onPostgresql(url);
+};
+const DATABASES = { PGlite: embedded, ...(server !== undefined && { PostgreSQL: postgresql }) };
+
+describe('a process that is killed in the middle of a unit of work', () => {
+  it.each(Object.entries(DATABASES))('leaves nothing half done on %s', async (_name, prepare) => {
+    const options = await prepare();
+    const user = aUser();
+    const program = `${import.meta.dirname}/../support/processes/open-unit.ts`;
+    const child = spawn(process.execPath, [program, JSON.stringify(options), JSON.stringify(user)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    const [said] = await Promise.race([once(child.stdout, 'data'), exited]);
+    expect(String(said)).toBe('in the middle\n');
+    child.kill('SIGKILL');
+    await exited;
+    const { users, sessions, unitOfWork } = await openHere(options);
+    expect(await users.findById(user.id)).toBeNull();
+    expect(await sessions.listByUser(user.id, NOW)).toEqual([]);
+    // It holds no lock either.
+    await unitOfWork.run((stores) => stores.users.add(user));
+    expect(await users.findById(user.id)).toStrictEqual(user);
+  });
+});
+
+describe.runIf(server !== undefined)('a connection that is cut at the commit', () => {
+  it.each([
+    ['before', 'none'],
+    ['after', 'all'],
+  ] as const)(
+    '%s the server has executed it answers DB_QUERY_FAILED, and keeps %s of the changes',
+    async (when, kept) => {
+      const { url } = await postgresql();
+      const line = await openPostgresLine(url);
+      onTestFinished(line.close);
+      const { unitOfWork } = await openHere(onPostgresql(line.url));
+      const { users, sessions } = await openHere(onPostgresql(url));
+      const [user, next] = [aUser(), aUser()];
+      const session = aSession({ userId: user.id });
+      line.cutAt({ statement: 'commit', when });
+      let runs = 0;
+      const lost = unitOfWork.run(async (stores) => {
+        runs += 1;
+        await stores.users.add(user);
+        await stores.sessions.add(session);
+      });
+      await expect(lost).rejects.toMatchObject({ name: 'AppError', code: 'DB_QUERY_FAILED' });
+      expect(runs).toBe(1);
+      const isKept = kept === 'all';
+      await expect.poll(() => users.findById(user.id)).toStrictEqual(isKept ? user : null);
+      expect(await sessions.find(session)).toStrictEqual(isKept ? session : null);
+      line.cutAt(null);
+      await unitOfWork.run((stores) => stores.users.add(next));
+      expect(await users.findById(next.id)).toStrictEqual(next);
+    },
+  );
+});

@@ -1,0 +1,17 @@
+import { openSql } from '../../../src/infrastructure/storages/sql.ts';
+import { aSession, type aUser } from '../builders.ts';
+
+/** A process that stops in the middle of a unit of work, and says so. @param argv the database, and the user to add. */
+const [options, user] = process.argv.slice(2).map((text) => JSON.parse(text)) as [
+  Parameters<typeof openSql>[0],
+  ReturnType<typeof aUser>,
+];
+const context = { migrate: false, onCreate: () => undefined, onBackup: () => undefined };
+const { unitOfWork } = await openSql(options, context);
+await unitOfWork.run(async ({ users, sessions }) => {
+  await users.add(user);
+  await sessions.add(aSession({ userId: user.id }));
+  process.stdout.write('in the middle\n');
+  // Holds the process up, until it is killed.
+  await new Promise(() => setInterval(() => undefined, 60_000));
+});

@@ -163,7 +163,18 @@ describe('npm run users', () => {
   });
 
   it('gives no commands to the terminal, whatever it is asked for', async () => {
-    const { stdout, stderr } = await runUsersCommand(['find', '\u001b[2Jada'], { DATABASE_URL: 'memory:' });
-    expect(stdout + stderr).not.toMatch(COMMANDS);
+    for (const args of [
+      ['find', '\u001b[2Jada'],
+      ['find', '--\u001b[2Jada'],
+    ]) {
+      const { stdout, stderr } = await runUsersCommand(args, { DATABASE_URL: 'memory:' });
+      expect(stdout + stderr).not.toMatch(COMMANDS);
+    }
+  });
+
+  it('reports invalid arguments to programs, too', async () => {
+    const { code, stdout } = await runUsersCommand(['find', '--json'], {});
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toStrictEqual({ error: { code: 'arguments', message: 'find needs one USER.' } });
   });
 });

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
-import { printableJson } from '../printable.ts';
+import { printable, printableJson } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
 import { Failure, type Status } from './users/failure.ts';
@@ -38,8 +38,9 @@ export const runUsers = async (args: readonly string[], env: Env, ask: Ask): Pro
   try {
     options = readArguments(args);
   } catch (error) {
-    const message = error instanceof Error ? error.message : 'The arguments cannot be read.';
-    return { status: 2, output: '', errors: `${message}\n\n${HELP}` };
+    const message = printable(error instanceof Error ? error.message : 'The arguments cannot be read.');
+    const output = args.includes('--json') ? jsonOf({ error: { code: 'arguments', message } }) : '';
+    return { status: 2, output, errors: `${message}\n\n${HELP}` };
   }
   if (options === null) return { status: 0, output: HELP, errors: '' };
   const isJson = options.json || options.command === 'export';

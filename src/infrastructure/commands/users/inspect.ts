@@ -20,7 +20,7 @@ export const find = (found: User): Answer => {
 };
 
 export const show = async (accounts: Accounts, found: User): Promise<Answer> => {
-  const { events: _, ...data } = await dataOf(accounts, found);
+  const { events: _, ...data } = await accountData(accounts, found, accounts.clock.now(), 0);
   return { report: data, text: accountText(data) };
 };
 
@@ -40,12 +40,9 @@ export const events = async (
 
 /** Always for programs. */
 export const exported = async (accounts: Accounts, found: User): Promise<Answer> => {
-  const data = await dataOf(accounts, found);
+  const data = await accountData(accounts, found, accounts.clock.now());
   return { report: data, text: '' };
 };
-
-const dataOf = (accounts: Accounts, user: User): Promise<AccountData> =>
-  accountData(accounts, user, accounts.clock.now());
 
 const latest = async (accounts: Accounts, { id: userId }: User): Promise<AccountData['events']> => {
   const page = await accounts.events.list({ userId, before: null, limit: LATEST });

@@ -39,7 +39,7 @@ export type LinksAsked = {
 /** Milliseconds. A newer link replaces the older: whoever asks all the time must not replace the link that the owner is about to use. */
 export const LINK_SPACING = 5 * 60_000;
 /** Milliseconds. */
-export const LINKS_PERIOD = 3_600_000;
+export const LINKS_PERIOD = 86_400_000;
 const LINKS_PER_PERIOD = 5;
 
 /**

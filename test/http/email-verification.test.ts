@@ -204,7 +204,7 @@ describe('EMAIL_VERIFICATION=required', () => {
   });
 
   // Proves: network-8
-  it('responds the same for a taken address, and tells its owner at most five times an hour', async () => {
+  it('responds the same for a taken address, and tells its owner at most five times a day', async () => {
     const owner = aPerson();
     const free = await register(owner).expect(202);
     const userId = await prove(owner.email);

@@ -74,10 +74,10 @@ type Contest = {
   readonly origin: Origin;
 };
 
-/** How many mails about registrations an account gets in a period. */
+/** How many mails about registrations an account gets in a period: each says the same. */
 const MAILS_PER_PERIOD = 5;
 /** Milliseconds. */
-const PERIOD = 3_600_000;
+const PERIOD = 86_400_000;
 
 /**
  * Tells the owner of an address that somebody has registered with it. If the address is not proven, two people may have registered

@@ -51,6 +51,7 @@ describe.runIf(canShare()).each(['database', 'redis'])(
       return { code, ...JSON.parse(stdout) };
     };
 
+    // Proves: asvs-7.4.5
     it('disables an account while it logs in and refreshes on both: no session is left', async () => {
       const person = aPerson();
       const login = { account: person.email, password: person.password };

@@ -225,8 +225,10 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await hears('The password is changed.');
     await page.getByRole('link', { name: 'Errors' }).click();
     await page.waitForURL('**/errors');
-    await page.goBack();
+    // A page of the back/forward cache is as it was left, and has no load event.
+    await page.goBack({ waitUntil: 'commit' });
     expect(page.url()).toBe(`${address()}/account/password-reset`);
+    await page.reload();
     await page.getByRole('button', { name: 'Send a link' }).waitFor();
     expect(await page.evaluate('JSON.stringify([history.state, { ...localStorage }, { ...sessionStorage }])')).toBe(
       '[null,{},{}]',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
 import { openSql } from '../../src/infrastructure/storages/sql.ts';
@@ -9,7 +10,7 @@ import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/stor
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const CONTEXT = { migrate: true, onCreate: () => undefined, onBackup: () => undefined };
+const CONTEXT = { migrate: true, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
 const server = TEST_DATABASE_URL;
 
 const openHere = async (options: DatabaseOptions) => {

@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { openSql } from '../../../src/infrastructure/storages/sql.ts';
 import { aSession, type aUser } from '../builders.ts';
 
@@ -6,7 +7,7 @@ const [options, user] = process.argv.slice(2).map((text) => JSON.parse(text)) as
   Parameters<typeof openSql>[0],
   ReturnType<typeof aUser>,
 ];
-const context = { migrate: false, onCreate: () => undefined, onBackup: () => undefined };
+const context = { migrate: false, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
 const { unitOfWork } = await openSql(options, context);
 await unitOfWork.run(async ({ users, sessions }) => {
   await users.add(user);

@@ -1,0 +1,78 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { login } from '../../../src/application/use-cases/login.ts';
+import { logout } from '../../../src/application/use-cases/logout.ts';
+import { refresh } from '../../../src/application/use-cases/refresh.ts';
+import { register } from '../../../src/application/use-cases/register.ts';
+import { NOTICES, type Notice } from '../../../src/domain/message.ts';
+import { openSql } from '../../../src/infrastructure/storages/sql.ts';
+import { ADA, application, SECOND } from '../../support/application.ts';
+import { openPostgresLine } from '../../support/servers/postgres-line.ts';
+import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
+
+/** What a statement does to which table; the two words by which a transaction begins. */
+const shortened = (statement: string): string => {
+  const [, change, table] =
+    /(insert into|update|delete from) "(\w+)"/.exec(statement) ?? /(select) .* from "(\w+)"/.exec(statement) ?? [];
+  if (change === undefined) return statement.split(' ').slice(0, 2).join(' ');
+  return `${change.split(' ')[0]} ${table}`;
+};
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to PostgreSQL', () => {
+  let url: string;
+  beforeEach(async () => {
+    const created = await createDatabase(TEST_DATABASE_URL ?? '');
+    url = created.url;
+    return created.drop;
+  });
+
+  /** The use cases over one connection, which has been used. */
+  const open = async (notices: readonly Notice[]) => {
+    const line = await openPostgresLine(url);
+    onTestFinished(line.close);
+    const context = { migrate: true, onCreate: () => undefined, onBackup: () => undefined };
+    const { sessionsWithin, close, ...storage } = await openSql({ ...onPostgresql(line.url), poolSize: 1 }, context);
+    onTestFinished(close);
+    const sessions = sessionsWithin({ budget: 60_000 });
+    const deps = { ...application(), ...storage, sessions, notices: new Set(notices) };
+    const app = { register: register(deps), login: login(deps), refresh: refresh(deps), logout: logout(deps) };
+    const opened = await app.register(ADA);
+    const { refreshToken } = await app.refresh([opened.refreshToken]);
+    deps.clock.advance(60 * SECOND);
+    line.take();
+    const sentBy = async (work: () => Promise<unknown>) => {
+      await work();
+      return line.take().map(shortened);
+    };
+    const logIn = () => app.login({ account: 'Ada', password: ADA.password });
+    return { ...app, refreshToken, sentBy, logIn };
+  };
+
+  it('are few for each request', async () => {
+    const { sentBy, register, logIn, refresh, refreshToken, logout } = await open([]);
+    const seen = {
+      register: await sentBy(() => register({ username: 'Bob', email: 'bob@example.org', password: ADA.password })),
+      login: await sentBy(logIn),
+      refresh: await sentBy(() => refresh([refreshToken])),
+      logout: await sentBy(() => logout([refreshToken])),
+    };
+    expect(seen).toStrictEqual({
+      register: ['start transaction', 'insert users', 'select links', 'insert sessions', 'insert events', 'commit'],
+      login: ['select users', 'start transaction', 'insert sessions', 'insert events', 'commit', 'select users'],
+      refresh: ['update sessions'],
+      logout: ['start transaction', 'delete sessions', 'insert events', 'commit'],
+    });
+  });
+
+  it('are one more for a log-in on a device that is known, with notices', async () => {
+    const { sentBy, logIn } = await open(NOTICES);
+    expect(await sentBy(logIn)).toStrictEqual([
+      'select users',
+      'start transaction',
+      'select events',
+      'insert sessions',
+      'insert events',
+      'commit',
+      'select users',
+    ]);
+  });
+});

@@ -50,7 +50,7 @@ export const openPostgresLine = async (server: string) => {
       if (isCutAt(statement, 'before')) end();
       if (isCutAt(statement, 'after')) {
         far.unpipe(client);
-        far.once('data', end);
+        far.once('data', end).resume();
       }
     };
     far.pipe(client);

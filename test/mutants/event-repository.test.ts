@@ -41,4 +41,15 @@ describeMutants((make: ReturnType<typeof withFault>, suite) => describeEventRepo
     'purges events from before a time, at most as many as it is asked to, the oldest first',
     ({ purge }) => ({ purge: (before) => purge(before, Number.MAX_SAFE_INTEGER) }),
   ),
+  'counts the events of all times': mutant('counts the events of a kind since a time', ({ countSince }) => ({
+    countSince: (userId, kind) => countSince(userId, kind, 0),
+  })),
+  'keeps the first refusals of an hour alone': mutant('adds refused log-ins of one hour to one event', (correct) => ({
+    addRefusals: async (refusals) => {
+      for (const refused of refusals) {
+        const seen = await correct.list({ userId: refused.userId, before: null, limit: 1_000 });
+        if (!seen.some(({ kind }) => kind === 'login-refused')) await correct.addRefusals([refused]);
+      }
+    },
+  })),
 });

@@ -33,4 +33,20 @@ describeMutants((make: ReturnType<typeof withFault>, suite) => describeOutbox('a
   'ignores a postponement': mutant('claims a message again at the time to which it was postponed', () => ({
     postpone: async () => undefined,
   })),
+  'forgets to count an attempt': mutant('counts the attempts of a message', ({ claim }) => ({
+    claim: async (asked) => (await claim(asked)).map((message) => ({ ...message, attempts: 1 })),
+  })),
+  'keeps messages that are to be removed': mutant('removes messages', () => ({ remove: async () => undefined })),
+  'says that a message is named which is gone': mutant(
+    'names the user of a message, once it is known',
+    ({ identify }) => ({
+      identify: async (id, identity) => {
+        await identify(id, identity);
+        return true;
+      },
+    }),
+  ),
+  'counts nothing that waits': mutant('says how many messages wait, and since when', () => ({
+    waiting: async () => ({ count: 0, since: null }),
+  })),
 });

@@ -50,7 +50,7 @@ describe('docs/operate.md', () => {
     const left = async () =>
       Promise.all([one, other].map(async ({ id }) => (await sessions.listByUser(id, NOW)).length));
     const statements = found(/--command=["'](delete from sessions\b.*)["']$/gm);
-    expect(statements).toHaveLength(1);
+    expect(new Set(statements).size).toBe(1);
     expect(await left()).toEqual([1, 1]);
     const [ofAll = ''] = statements;
     await em.execute(ofAll);

@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { login } from '../../../src/application/use-cases/login.ts';
 import { logout } from '../../../src/application/use-cases/logout.ts';
@@ -29,7 +30,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
   const open = async (notices: readonly Notice[]) => {
     const line = await openPostgresLine(url);
     onTestFinished(line.close);
-    const context = { migrate: true, onCreate: () => undefined, onBackup: () => undefined };
+    const context = { migrate: true, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
     const { sessionsWithin, close, ...storage } = await openSql({ ...onPostgresql(line.url), poolSize: 1 }, context);
     onTestFinished(close);
     const sessions = sessionsWithin({ budget: 60_000 });

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
@@ -37,7 +38,7 @@ describe('a process that is killed in the middle of a unit of work', () => {
   it.each(Object.entries(DATABASES))('leaves nothing half done on %s', async (_name, prepare) => {
     const options = await prepare();
     const user = aUser();
-    const program = `${import.meta.dirname}/../support/processes/open-unit.ts`;
+    const program = fileURLToPath(new URL('../support/processes/open-unit.ts', import.meta.url));
     const child = spawn(process.execPath, [program, JSON.stringify(options), JSON.stringify(user)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

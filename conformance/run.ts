@@ -40,7 +40,7 @@ export const chosenChecks = ({ only, extended, rateLimits }: Options): readonly 
 export const sourceOf = ({ source: [heading, words] }: Check): string =>
   /^\d{4}$/.test(heading) ? `ADR ${heading}: ${words}` : `SPEC "${heading}": ${words}`;
 
-/** Runs the checks one after the other. @throws Unusable when nothing answers at the address */
+/** Runs the checks one after the other. @throws Unusable when nothing answers at the address, or registering opens no session */
 export const runChecks = async (
   options: Options,
   { onAccount, onResult, onWait }: Listener,
@@ -73,6 +73,7 @@ const outcomeOf = async (
     await run();
     return { outcome: 'held' };
   } catch (error) {
+    if (error instanceof Unusable) throw error;
     if (error instanceof Skipped) return { outcome: 'skipped', reason: error.message };
     if (error instanceof Mismatch)
       return { outcome: 'failed', expected: redact(error.expected), got: redact(error.got) };

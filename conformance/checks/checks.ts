@@ -1,9 +1,11 @@
 import type { Check, Part } from '../check.ts';
+import { accountLife } from './account-life.ts';
 import { accounts } from './accounts.ts';
 import { catalog } from './catalog.ts';
 import { crossOrigin } from './cross-origin.ts';
 import { envelopes } from './envelopes.ts';
 import { extended } from './extended.ts';
+import { mailedLinks } from './mailed-links.ts';
 import { rateLimits } from './rate-limits.ts';
 import { refreshCookie } from './refresh-cookie.ts';
 import { requestProcessing } from './request-processing.ts';
@@ -25,5 +27,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'Refresh procedure', part: 'specification', checks: rotation },
   { name: 'Route guard', part: 'specification', checks: routeGuard },
   { name: 'Decisions of Tandem', part: 'extended', checks: extended },
+  { name: 'Links in mail', part: 'extended', checks: mailedLinks },
+  { name: 'The life of an account', part: 'extended', checks: accountLife },
   { name: 'Rate limiting', part: 'rate-limits', checks: rateLimits },
 ];

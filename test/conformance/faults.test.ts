@@ -3,8 +3,9 @@ import { GROUPS } from '../../conformance/checks/checks.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
 import { startService, type TestService } from '../support/http/service.ts';
-import type { Fault } from './faults/alterations.ts';
+import { errorWith, type Fault } from './faults/alterations.ts';
 import { type Behavior, startFaultyServer } from './faults/faulty-server.ts';
+import { ACCOUNT_FAULTS } from './faults/of-accounts.ts';
 import { EXTENDED_FAULTS, RATE_LIMIT_FAULTS } from './faults/of-the-other-parts.ts';
 import { SPECIFICATION_FAULTS } from './faults/of-the-specification.ts';
 
@@ -41,6 +42,18 @@ describe('the suite', () => {
 
   it.each(EXTENDED_FAULTS)('finds with --extended: $what ($caughtBy)', (fault) => expectCaught(service, fault));
 
+  it.each(ACCOUNT_FAULTS)('finds with --extended: $what ($caughtBy)', (fault) => expectCaught(service, fault));
+
+  it('skips the routes of an account that a server does not have', async () => {
+    const ids = [...new Set(ACCOUNT_FAULTS.map(({ caughtBy }) => caughtBy))];
+    const behavior: Behavior = async (asked, forward) =>
+      /^\/(?:users|auth\/(?:password|email))/.test(asked.path)
+        ? errorWith(asked.method === 'DELETE' ? 405 : 404, 'SYS_HTTP_UNEXPECTED_ERROR')
+        : forward(asked);
+    const results = await resultsBehind(service, behavior, ...ids.flatMap((id) => ['--only', id]));
+    expect(results.map(({ id, outcome }) => [id, outcome])).toEqual(ids.map((id) => [id, 'skipped']));
+  });
+
   it('finds nothing wrong with the rate limit of the service', async () => {
     const results = await conformanceOf(brieflyLimited.url, '--only', 'rate-limit', '--only', 'rate-limit-retry-after');
     expect(results.map(({ outcome }) => outcome)).toEqual(['held', 'held']);
@@ -54,7 +67,9 @@ describe('the suite', () => {
   });
 
   it('has no check that no wrong server fails', () => {
-    const caught = [...SPECIFICATION_FAULTS, ...EXTENDED_FAULTS, ...RATE_LIMIT_FAULTS].map(({ caughtBy }) => caughtBy);
+    const caught = [...SPECIFICATION_FAULTS, ...EXTENDED_FAULTS, ...ACCOUNT_FAULTS, ...RATE_LIMIT_FAULTS].map(
+      ({ caughtBy }) => caughtBy,
+    );
     const ids = GROUPS.flatMap(({ checks }) => checks.map(({ id }) => id));
     expect([...new Set(caught)].sort()).toEqual([...ids].sort());
   });

@@ -48,6 +48,27 @@ describe('npm run conformance', () => {
     expect({ code, failures: out.match(/^ {2}FAIL.*/gm), notes }).toEqual({ code: 0, failures: null, notes: '' });
   });
 
+  it('exits with 2 when registering opens no session, and says what it needs', async () => {
+    const required = await runService({ ...ENV, EMAIL_VERIFICATION: 'required' });
+    const { code, out, notes } = await conformance(required.url);
+    await required.stop();
+    expect({ code, checks: out.match(/^ {2}(?:ok|FAIL).*/gm) }).toEqual({ code: 2, checks: null });
+    expect(notes).toContain('the suite needs a service that opens a session at registration');
+  });
+
+  it('leaves no account behind but the one that it names', async () => {
+    const own = await runService(ENV);
+    const { out } = await conformance(own.url, '--only', 'account-deletion', '--only', 'username-change');
+    const [name = ''] = /conf[0-9a-f]{14}/.exec(out) ?? [];
+    const register = await fetch(`${own.url}/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ username: `${name}c`, email: `second.${name}@example.org`, password: `Free-${name}` }),
+    });
+    await own.stop();
+    expect({ name, status: register.status }).toEqual({ name: expect.stringMatching(/^conf/), status: 201 });
+  });
+
   it('skips what it cannot tell, and says what it needs', async () => {
     const { code, out } = await conformance(development.url, '--only', 'cors-preflight');
     expect(code).toBe(0);

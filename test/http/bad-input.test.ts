@@ -163,17 +163,24 @@ describe('bad input', () => {
       expectNoFault(await ask(route).set(headers), route);
     });
 
+    const queries = ['?x=1', '?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`];
+    // Mail programs add parameters to links, so the pages for these accept any query.
+    const ignoresQueries = route.request.query.type === 'unknown';
+
     // Proves: request-21
-    it.each(['?x=1', '?%zz=%zz', '?a[]=1&a=2&__proto__[x]=1', `?${'a=1&'.repeat(2000)}`])(
-      'refuses the unknown parameters of the query %s',
-      async (query) => {
-        const response = await ask(route, samplePath(route) + query);
-        expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-        const codes = response.body.details.map((problem: { code: string }) => problem.code);
-        expect(codes.filter((code: string) => code === 'unknown')).toHaveLength(1);
-        expect(route.errors).toContain('CLIENT_PARAMS_VALIDATION_FAILED');
-      },
-    );
+    it.skipIf(ignoresQueries).each(queries)('refuses the unknown parameters of the query %s', async (query) => {
+      const response = await ask(route, samplePath(route) + query);
+      expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
+      const codes = response.body.details.map((problem: { code: string }) => problem.code);
+      expect(codes.filter((code: string) => code === 'unknown')).toHaveLength(1);
+      expect(route.errors).toContain('CLIENT_PARAMS_VALIDATION_FAILED');
+    });
+
+    it.runIf(ignoresQueries).each(queries)('ignores the query %s', async (query) => {
+      const response = await ask(route, samplePath(route) + query);
+      expect(response.status).toBe(200);
+      expectNoFault(response, route);
+    });
 
     it('refuses other methods', async () => {
       const others = (['get', 'put', 'patch', 'delete', 'post'] as const).filter(

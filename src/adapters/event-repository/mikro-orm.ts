@@ -39,7 +39,7 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
   return {
     async add(events) {
       if (events.length === 0) return;
-      await translated(() => tables().insertInto('events').values(events.map(toRow)).execute());
+      await translated(() => addOfUsers(events.map(toRow)).execute(tables()));
     },
     async addRefusals(refusals) {
       for (const refused of refusals) {
@@ -81,6 +81,12 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
     },
   };
 };
+
+/** Those of users who exist: a session in a store of its own can outlive its user, and ends without an event. */
+const addOfUsers = (rows: readonly NewRow<'events'>[]) =>
+  sql`insert into events
+    select added.* from jsonb_populate_recordset(null::events, ${JSON.stringify(rows)}::jsonb) as added
+    join users on users.id = added.user_id for key share of users`;
 
 /** The row is added only while its user exists. */
 const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>

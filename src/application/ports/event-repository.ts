@@ -16,7 +16,7 @@ type EventsQuery = {
  * - lists the events of one user, the latest first
  * - continues a list after the last event of the page before
  * - lists nothing of another user
- * - rejects an event of an unknown user, or ignores it
+ * - ignores an event of an unknown user, and adds those of others
  * - adds refused log-ins of one hour to one event
  * - ignores refused log-ins of a user who does not exist any more
  * - knows whether a user has logged in on a device

@@ -1,26 +1,27 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { LINK_SPACING } from '../../src/domain/link.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
-import { aPerson, cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
-import { receivedFrom } from '../support/mail/received.ts';
+import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
-import { openSmtpServer } from '../support/mail/smtp-server.ts';
-import { runService } from '../support/processes/process.ts';
+import {
+  type Account,
+  accountAt,
+  type KillableService,
+  PATIENT,
+  SOON,
+  startKillable,
+} from '../support/processes/killable-service.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../support/storage/databases.ts';
-import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
-/** Milliseconds; the time-out only catches hangs. */
-const SOON = { timeout: 60_000, interval: 20 };
 /** What waits for a lock, except for the sender of mail, which looks into the outbox now and then. */
 const WAITING = `select pid from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and query not like '%skip locked%'`;
-/** However slow the machine is, nothing is too late; only a hang is. */
-const PATIENT = { REQUEST_TIMEOUT_MS: '600000', DATABASE_STATEMENT_TIMEOUT: '60s', EMAIL_VERIFICATION: 'off' };
 
 const aDatabase = async () => {
   const { url, drop } = await createDatabase(postgresOfTheTests() ?? '');
@@ -36,7 +37,10 @@ describe.runIf(canStartServers())('a reset of the password that is not committed
     const { url, database, waiting } = await aDatabase();
     const mailer = memoryMailer();
     const hasher = bcryptPasswordHasher({ cost: 4 });
-    const service = await startService({ ...PATIENT, DATABASE_URL: url }, { mailer, hasher });
+    const service = await startService(
+      { ...PATIENT, EMAIL_VERIFICATION: 'off', DATABASE_URL: url },
+      { mailer, hasher },
+    );
     onTestFinished(service.close);
     const { person } = await signUp(service);
     await service.http.post('/auth/password-reset').send({ email: person.email }).expect(202);
@@ -70,59 +74,89 @@ describe.runIf(canStartServers())('a reset of the password that is not committed
   });
 });
 
-/** The tables in the order in which a reset needs them. */
-const STEPS = ['links', 'users', 'events', 'sessions', 'outbox'];
+describe.runIf(canStartServers())('a reset of the password with sessions in a Redis that is killed', () => {
+  let service: KillableService;
+  beforeAll(async () => {
+    service = await startKillable({ SESSION_STORE: 'redis' });
+  });
+  afterAll(() => service?.close());
 
-describe.runIf(canStartServers()).each(STEPS)(
-  'a process that is killed while its reset waits for table %s',
-  (table) => {
-    it('has changed nothing, and the link can be used', async () => {
-      const { url, database, waiting } = await aDatabase();
-      const smtp = await openSmtpServer();
-      onTestFinished(smtp.close);
-      const { path, remove } = temporaryDirectory();
-      onTestFinished(remove);
-      const env = {
-        ...PATIENT,
-        DATABASE_URL: url,
-        DATA_DIR: path,
-        MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
-        MAIL_FROM: 'auth@example.org',
-        BCRYPT_COST: '4',
-      };
-      const first = await runService(env);
-      onTestFinished(async () => void (await first.stop('SIGKILL')));
-      const person = aPerson();
-      const { cookie } = await postJson(`${first.url}/auth/register`, person);
-      await postJson(`${first.url}/auth/password-reset`, { email: person.email });
-      await vi.waitFor(() => expect(smtp.messages).toHaveLength(1), SOON);
-      const token = tokenIn(await receivedFrom(smtp.messages[0]?.raw ?? ''), 'password-reset');
-      const confirm = (at: string) =>
-        postJson(`${at}/auth/password-reset/confirm`, { token, newPassword: NEW_PASSWORD });
+  const post = (path: string, body: object) => postJson(service.url() + path, body);
+  const logIn = ({ email: account }: Account, password: string) => post('/auth/login', { account, password });
+  const refresh = (cookie = '') =>
+    ask(`${service.url()}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
+  const confirm = (token: string) => post('/auth/password-reset/confirm', { token, newPassword: NEW_PASSWORD });
+  const tokenFor = async ({ email }: Account): Promise<string> => {
+    expect((await post('/auth/password-reset', { email })).status).toBe(202);
+    await service.untilSent();
+    const mails = await service.mailsTo(email);
+    const mail = mails.findLast(({ text }) => text.includes('/password-reset#token='));
+    return tokenIn(mail ?? { text: '' }, 'password-reset');
+  };
+  const assertReset = async (account: Account, cookies: readonly (string | undefined)[]) => {
+    for (const cookie of cookies) expect((await refresh(cookie)).code).toBe('AUTH_FAILED');
+    expect((await logIn(account, account.password)).code).toBe('AUTH_CREDENTIALS_INVALID');
+    expect((await logIn(account, NEW_PASSWORD)).status).toBe(200);
+  };
 
-      await inTransaction(database, async (send) => {
-        // Reads before the unit of work are let through.
-        await send(`lock table ${table} in exclusive mode`);
-        const cutOff = confirm(first.url).catch((error: unknown) => error);
-        await vi.waitFor(async () => expect(await waiting()).toBe(1), SOON);
-        await first.stop('SIGKILL');
-        await cutOff;
-      });
+  it('before they end: it fails, changes nothing, and the link can be used', async () => {
+    const account = await accountAt(service.url());
+    const token = await tokenFor(account);
+    const before = await service.aboutUser(account.id);
+    // The reset needs this table before it ends the sessions.
+    const answer = await service.interrupt(
+      'events',
+      () => confirm(token),
+      () => service.kill('redis'),
+    );
+    expect(answer?.code).toBe('DB_QUERY_FAILED');
+    expect(await service.aboutUser(account.id)).toEqual(before);
+    await service.restart('redis');
+    const { cookie } = await refresh(account.cookie);
+    expect((await confirm(token)).status).toBe(200);
+    await assertReset(account, [cookie]);
+  });
 
-      const second = await runService(env);
-      onTestFinished(async () => void (await second.stop()));
-      const logIn = (password: string) => postJson(`${second.url}/auth/login`, { account: person.email, password });
-      const refresh = (held = '') =>
-        ask(`${second.url}/auth/refresh-token`, { method: 'POST', headers: { Cookie: held } });
-      // PostgreSQL may still be ending the transaction of the killed process.
-      await vi.waitFor(async () => expect(await waiting()).toBe(0), SOON);
-      const refreshed = await refresh(cookie);
-      expect(refreshed.status).toBe(200);
-      expect((await logIn(person.password)).status).toBe(200);
-      expect((await confirm(second.url)).status).toBe(200);
-      expect((await confirm(second.url)).code).toBe('AUTH_LINK_INVALID');
-      expect((await refresh(refreshed.cookie)).status).toBe(401);
-      expect((await logIn(NEW_PASSWORD)).status).toBe(200);
-    });
-  },
-);
+  it('after they have ended, and comes back: it succeeds, and ends one that the old password opened meanwhile', async () => {
+    const account = await accountAt(service.url());
+    const token = await tokenFor(account);
+    let opened: string | undefined;
+    const answer = await service.interrupt(
+      'outbox',
+      () => confirm(token),
+      async () => {
+        opened = (await logIn(account, account.password)).cookie;
+        await service.kill('redis');
+        await service.restart('redis');
+      },
+    );
+    expect(opened).toBeDefined();
+    expect(answer?.status).toBe(200);
+    await assertReset(account, [account.cookie, opened]);
+  });
+
+  it('after they have ended, and stays away: it fails, and a new link ends one that the old password opened', async () => {
+    const account = await accountAt(service.url());
+    const token = await tokenFor(account);
+    let opened: string | undefined;
+    const answer = await service.interrupt(
+      'outbox',
+      () => confirm(token),
+      async () => {
+        opened = (await logIn(account, account.password)).cookie;
+        await service.kill('redis');
+      },
+    );
+    expect(opened).toBeDefined();
+    expect(answer?.code).toBe('DB_QUERY_FAILED');
+    await service.restart('redis');
+    // The password was changed: a link works once.
+    expect((await confirm(token)).code).toBe('AUTH_LINK_INVALID');
+    expect((await logIn(account, account.password)).code).toBe('AUTH_CREDENTIALS_INVALID');
+    // As after the time that has to pass until another link is sent.
+    const asked = "user_id = ? and kind = 'password-reset-requested'";
+    await service.query(`update events set at = at - ${LINK_SPACING} where ${asked}`, [account.id]);
+    expect((await confirm(await tokenFor(account))).status).toBe(200);
+    await assertReset(account, [account.cookie, opened]);
+  });
+});

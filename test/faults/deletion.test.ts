@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type Account,
+  accountAt,
+  type KillableService,
+  startKillable,
+  type Victim,
+} from '../support/processes/killable-service.ts';
+import { spawnService } from '../support/processes/process.ts';
+import { ask, postJson } from '../support/processes/sessions-under-load.ts';
+import { canStartServers } from '../support/servers/of-the-tests.ts';
+
+type Outcome = 'done' | 'not found' | 'failed' | 'cut off';
+
+type Deletion = {
+  readonly outcome: Promise<Outcome>;
+  /** Kills the process that deletes. */
+  readonly kill: () => Promise<unknown>;
+  readonly restart: () => Promise<unknown>;
+};
+
+const OF_CODES: Readonly<Record<string, Outcome>> = {
+  OK: 'done',
+  DB_RECORD_NOT_FOUND: 'not found',
+  DB_QUERY_FAILED: 'failed',
+};
+
+const byRequest = (service: KillableService, { accessToken, password }: Account): Deletion => {
+  const request = ask(`${service.url()}/users/me`, {
+    method: 'DELETE',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${accessToken}` },
+    body: JSON.stringify({ password }),
+  });
+  return {
+    outcome: request.then(
+      ({ code }): Outcome => OF_CODES[code ?? 'OK'] ?? expect.unreachable(code),
+      () => 'cut off',
+    ),
+    kill: () => service.kill('process'),
+    restart: () => service.restart('process'),
+  };
+};
+
+const OF_STATUSES: Readonly<Record<string, Outcome>> = { 0: 'done', 3: 'not found', 1: 'failed', null: 'cut off' };
+
+const byCommand = ({ env }: KillableService, { email }: Account): Deletion => {
+  const command = spawnService(env, [], undefined, ['users', 'delete', email, '--yes', '--json']);
+  return {
+    outcome: command.outcome.then(({ code }) => OF_STATUSES[String(code)] ?? expect.unreachable(String(code))),
+    kill: async () => {
+      command.child.kill('SIGKILL');
+      await command.outcome;
+    },
+    restart: async () => undefined,
+  };
+};
+
+const WAYS = { 'DELETE /users/me': byRequest, 'npm run users -- delete': byCommand };
+
+/** The tables in the order in which a deletion needs them first. Those of links and messages follow by foreign keys. */
+const TABLES = ['users', 'events', 'sessions', 'links', 'outbox'];
+/** A table that is needed after the sessions in Redis have ended. */
+const LAST = 'outbox';
+
+describe.runIf(canStartServers()).each(['database', 'redis'] as const)('with sessions in: %s', (store) => {
+  let service: KillableService;
+  beforeAll(async () => {
+    service = await startKillable({ SESSION_STORE: store, JWT_REFRESH_RACE_WINDOW: '0' });
+  });
+  afterAll(() => service?.close());
+
+  const refresh = (cookie = '') =>
+    ask(`${service.url()}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
+  const logIn = ({ email: account, password }: Account) =>
+    postJson(`${service.url()}/auth/login`, { account, password });
+
+  const someone = async () => {
+    const account = await accountAt(service.url());
+    await service.untilSent();
+    return { account, before: await service.aboutUser(account.id) };
+  };
+  const assertGone = async ({ id, cookie, ...account }: Account) => {
+    expect(await service.aboutUser(id)).toEqual([]);
+    expect((await refresh(cookie)).code).toBe('AUTH_FAILED');
+    expect((await logIn({ id, cookie, ...account })).code).toBe('AUTH_CREDENTIALS_INVALID');
+  };
+
+  describe.each(Object.entries(WAYS))('%s', (_way, begin) => {
+    const steps = (['process', 'postgresql'] as const).flatMap((victim) =>
+      (store === 'database' ? TABLES : ['users', LAST]).map((table) => ({ victim, table })),
+    );
+    it.each(steps)('can be repeated after the $victim was killed while it waited for $table', async (step) => {
+      const { victim, table } = step;
+      const { account, before } = await someone();
+      let deletion: Deletion | undefined;
+      const start = () => {
+        deletion = begin(service, account);
+        return deletion.outcome;
+      };
+      const strike = () => (victim === 'process' ? deletion?.kill() : service.kill(victim)) ?? expect.unreachable();
+      const outcome = await service.interrupt(table, start, strike);
+      expect(outcome).toBe(victim === 'process' ? 'cut off' : 'failed');
+      await (victim === 'process' ? deletion?.restart() : service.restart(victim));
+
+      expect(await service.aboutUser(account.id)).toEqual(before);
+      // Those in Redis have ended by then.
+      const areSessionsLeft = store === 'database' || table !== LAST;
+      expect((await refresh(account.cookie)).status).toBe(areSessionsLeft ? 200 : 401);
+      expect((await logIn(account)).status).toBe(200);
+      expect(await begin(service, account).outcome).toBe('done');
+      await assertGone(account);
+      expect(await begin(service, account).outcome).toBe('not found');
+    });
+
+    const killRedis = () => service.kill('redis' satisfies Victim);
+
+    it.runIf(store === 'redis')('changes nothing, and can be repeated, when Redis was killed before it', async () => {
+      const { account, before } = await someone();
+      expect(await service.interrupt('users', () => begin(service, account).outcome, killRedis)).toBe('failed');
+      expect(await service.aboutUser(account.id)).toEqual(before);
+      await service.restart('redis');
+      expect((await refresh(account.cookie)).status).toBe(200);
+      expect(await begin(service, account).outcome).toBe('done');
+      await assertGone(account);
+    });
+
+    it.runIf(store === 'redis')('is complete when Redis was killed after its sessions ended', async () => {
+      const { account } = await someone();
+      expect(await service.interrupt(LAST, () => begin(service, account).outcome, killRedis)).toBe('failed');
+      // While Redis is away, and when it is back.
+      await assertGone(account);
+      await service.restart('redis');
+      await assertGone(account);
+      expect(await begin(service, account).outcome).toBe('not found');
+    });
+  });
+
+  it.runIf(store === 'redis')(
+    'sessions that outlived their user are not refreshed, and can be logged out',
+    async () => {
+      const { account } = await someone();
+      const second = (await refresh(account.cookie)).cookie;
+      const third = (await refresh(second)).cookie;
+      const ofOther = (await logIn(account)).cookie ?? '';
+      // As after a backup of the database was restored that is older than the user.
+      await service.query('delete from users where id = ?', [account.id]);
+      for (const cookies of [third, `${account.cookie}; ${second}`]) {
+        expect((await refresh(cookies)).code).toBe('AUTH_FAILED');
+      }
+      const logOut = { headers: { Cookie: ofOther } };
+      expect((await ask(`${service.url()}/auth/clear-cookie`, logOut)).status).toBe(200);
+    },
+  );
+});

@@ -1,0 +1,146 @@
+import { expect, vi } from 'vitest';
+import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { aPerson } from '../http/service.ts';
+import { receivedFrom } from '../mail/received.ts';
+import { openSmtpServer } from '../mail/smtp-server.ts';
+import { startPostgres, startRedis } from '../servers/of-the-tests.ts';
+import { inTransaction, onPostgresql } from '../storage/databases.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
+import { runService } from './process.ts';
+import { ask, postJson } from './sessions-under-load.ts';
+
+/** Milliseconds; the time-out only catches hangs. */
+export const SOON = { timeout: 60_000, interval: 20 };
+
+/** However slow the machine is, nothing is too late; only a hang is. */
+export const PATIENT = {
+  REQUEST_TIMEOUT_MS: '600000',
+  DATABASE_CONNECTION_TIMEOUT: '60s',
+  DATABASE_STATEMENT_TIMEOUT: '60s',
+};
+
+const ENV = {
+  ...PATIENT,
+  MAIL_FROM: 'auth@example.org',
+  BCRYPT_COST: '4',
+  RATE_LIMIT_GLOBAL: 'off',
+  RATE_LIMIT_STRICT: 'off',
+  RATE_LIMIT_PUBLIC: 'off',
+};
+
+/** What waits for a lock on a table, except for what goes on in the background: mail is sent, and refused log-ins are counted. */
+const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_activity using (pid)
+  where not granted and relation = '${table}'::regclass
+    and query not like '%skip locked%' and query not like '%on conflict%'`;
+
+/** Everything that is stored about a user in PostgreSQL. */
+const ABOUT_USER = `
+  select 'users' as place, to_jsonb(users) as row from users where id = ?
+  union all select 'sessions', to_jsonb(sessions) from sessions where user_id = ?
+  union all select 'events', to_jsonb(events) from events where user_id = ?
+  union all select 'links', to_jsonb(links) from links where user_id = ?
+  union all select 'outbox', to_jsonb(outbox) from outbox where user_id = ?
+  order by 1, 2`;
+
+/** What is killed. */
+export type Victim = 'process' | 'postgresql' | 'redis';
+
+export type KillableService = Awaited<ReturnType<typeof startKillable>>;
+
+/** The service with a PostgreSQL, a mail server and, if sessions are in it, a Redis of its own, so that each of them can be killed. */
+export const startKillable = async (given: Readonly<Record<string, string>> = {}) => {
+  const directory = temporaryDirectory();
+  const postgres = await startPostgres();
+  const redis = given.SESSION_STORE === 'redis' ? await startRedis() : null;
+  const smtp = await openSmtpServer();
+  const database = await openDatabase(onPostgresql(postgres.url), { migrate: true });
+  const env: Record<string, string> = {
+    ...ENV,
+    DATABASE_URL: postgres.url,
+    DATA_DIR: directory.path,
+    MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
+    ...(redis !== null && { REDIS_URL: redis.url }),
+    ...given,
+  };
+  let service = await runService(env);
+  const isReady = () =>
+    vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), SOON);
+  await isReady();
+
+  const kill: Record<Victim, () => Promise<unknown>> = {
+    process: () => service.stop('SIGKILL'),
+    postgresql: () => postgres.kill(),
+    redis: async () => redis?.kill(),
+  };
+  const restart: Record<Victim, () => Promise<unknown>> = {
+    process: async () => {
+      service = await runService(env);
+    },
+    postgresql: () => postgres.restart(),
+    redis: async () => redis?.restart(),
+  };
+
+  /** Runs `work` while nothing can be written to a table; reading it is let through. */
+  const whileLocked = (table: string, work: () => Promise<unknown>) =>
+    inTransaction(database, async (send) => {
+      await send(`lock table ${table} in exclusive mode`);
+      await work();
+    });
+  const untilOneWaits = (table: string) =>
+    vi.waitFor(async () => expect(await database.em.execute(waitingFor(table))).toHaveLength(1), SOON);
+
+  return {
+    env,
+    url: () => service.url,
+    query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),
+    aboutUser: (id: string) => database.em.execute(ABOUT_USER, [id, id, id, id, id]),
+    kill: (victim: Victim) => kill[victim](),
+    /** Starts again what was killed, and waits until the service can use it. */
+    restart: async (victim: Victim) => {
+      await restart[victim]();
+      await isReady();
+    },
+    /** Strikes while the request waits for a table, and then lets it go on. @returns what became of the request. */
+    interrupt: async <Result>(table: string, request: () => Promise<Result>, strike: () => Promise<unknown>) => {
+      let hasStruck = false;
+      let outcome: Promise<PromiseSettledResult<Result>[]> = Promise.resolve([]);
+      const locked = whileLocked(table, async () => {
+        outcome = Promise.allSettled([request()]);
+        await untilOneWaits(table);
+        await strike();
+        hasStruck = true;
+      });
+      await locked.catch((error: unknown) => {
+        // The lock itself is gone with a PostgreSQL that was killed.
+        if (!hasStruck) throw error;
+      });
+      const [settled] = await outcome;
+      return settled?.status === 'fulfilled' ? settled.value : null;
+    },
+    /** Waits until no mail is to be sent any more. */
+    untilSent: () =>
+      vi.waitFor(async () => expect(await database.em.execute('select id from outbox')).toEqual([]), SOON),
+    /** The mails to an address so far, the latest last. */
+    mailsTo: (address: string) =>
+      Promise.all(
+        smtp.messages.filter(({ recipients }) => recipients.includes(address)).map(({ raw }) => receivedFrom(raw)),
+      ),
+    close: async () => {
+      await service.stop('SIGKILL');
+      await database.close();
+      await Promise.all([postgres.stop(), redis?.stop(), smtp.close()]);
+      directory.remove();
+    },
+  };
+};
+
+export type Account = Awaited<ReturnType<typeof accountAt>>;
+
+/** Somebody who has registered, and holds the tokens of a session. */
+export const accountAt = async (url: string) => {
+  const person = aPerson();
+  const { cookie = '', status, body } = await postJson(`${url}/auth/register`, person);
+  if (status !== 201) throw new Error(`registering answered ${status}`);
+  const { data } = body as { readonly data: { readonly accessToken: string; readonly user: { readonly id: string } } };
+  return { ...person, id: data.user.id, accessToken: data.accessToken, cookie };
+};

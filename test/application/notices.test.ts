@@ -26,6 +26,7 @@ const registered = async (notices: readonly Notice[] = NOTICES) => {
 };
 
 describe('a notice of a log-in', () => {
+  // Proves: theft-8
   it('is told for another network and for another browser, and not again', async () => {
     const { logIn, told, outbox, user } = await registered();
     await logIn(inNetwork(1));

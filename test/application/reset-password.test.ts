@@ -228,6 +228,7 @@ describe('resetPassword', () => {
     await app.resetPassword({ token, newPassword: NEW_PASSWORD });
   });
 
+  // Proves: guess-2
   it('lets the owner log in at once, however many guesses were made before', async () => {
     const { app, ask, reset } = await setUp();
     const source = (address: string) => ({ networks: ['198.51/16', '198.51.100/24', address], refreshTokens: [] });

@@ -102,6 +102,7 @@ describe('a request for a link', () => {
     expect(event).toMatchObject({ kind: 'password-reset-requested', ...origin });
   });
 
+  // Proves: mail-6
   it('does not replace a link that was sent less than five minutes ago', async () => {
     const { app, ask, isLive } = await setUp();
     await ask();
@@ -118,6 +119,7 @@ describe('a request for a link', () => {
     expect(await isLive(first)).toBe(false);
   });
 
+  // Proves: mail-6
   it('leaves the owner a live link at any time, however often others ask, and does not fill the mailbox', async () => {
     const { app, ask, isLive } = await setUp();
     let last: Mail | undefined;

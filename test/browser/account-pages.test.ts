@@ -211,7 +211,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await hears('The address is confirmed.');
   });
 
-  // Proves: mail-5
+  // Proves: mail-5, asvs-14.2.1
   it('takes the token from the address, and sends it in one body alone', async () => {
     const { person } = await signUp(service());
     const link = await resetLink(person.email);

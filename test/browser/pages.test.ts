@@ -55,7 +55,7 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
     return { tab, faults, requested };
   };
 
-  // Proves: asvs-3.4.3
+  // Proves: asvs-3.4.3, asvs-14.2.3
   it.each(PAGES)('%s violates no policy, runs no script, and loads nothing from elsewhere', async (path, status) => {
     const { tab, faults, requested } = await open();
     const response = await tab.goto(service.url + path, { waitUntil: 'networkidle' });

@@ -73,7 +73,7 @@ describe.each(['database', ...(realPostgres() === null ? [] : ['redis'])])(
       expect(me.body.code).toBe('DB_RECORD_NOT_FOUND');
     });
 
-    // Proves: asvs-7.5.1
+    // Proves: asvs-7.5.1, script-2, asvs-6.3.1
     it('refuses a wrong password, and makes guesses wait', async () => {
       const ada = await signUp(service);
       const guesses = await Promise.all(Array.from({ length: 51 }, () => leave(ada, { password: 'a guess' })));

@@ -68,7 +68,7 @@ describe('PUT /users/me/email', () => {
     expect(await kindsOf(ada.user.id)).toEqual(['email-verification']);
   });
 
-  // Proves: asvs-7.5.1
+  // Proves: asvs-7.5.1, script-2
   it('refuses a wrong password, also for the address that the user has', async () => {
     const ada = await signUp(service);
     for (const email of [aPerson().email, ada.user.email]) {
@@ -103,6 +103,7 @@ describe('PUT /users/me/email', () => {
     }
   });
 
+  // Proves: asvs-6.3.1
   it('makes guesses of the password wait', async () => {
     const ada = await signUp(service);
     const guesses = await Promise.all(Array.from({ length: 51 }, () => ask(ada, aPerson().email, 'a guess')));
@@ -112,6 +113,7 @@ describe('PUT /users/me/email', () => {
     });
   });
 
+  // Proves: mail-6
   it('has at most five links sent in an hour, and does not say so', async () => {
     const ada = await signUp(service);
     for (let time = 0; time < 7; time += 1) await ask(ada, aPerson().email).expect(202);
@@ -237,6 +239,7 @@ describe('an address that was given up', () => {
 });
 
 describe('POST /auth/email-change/undo', () => {
+  // Proves: theft-8
   it('restores the address, ends all sessions, and has a link for a new password sent', async () => {
     const ada = await signUp(service);
     const { email, undo } = await changed(ada);

@@ -70,6 +70,7 @@ describe('POST /auth/email-verification', () => {
 });
 
 describe('POST /auth/email-verification/confirm', () => {
+  // Proves: asvs-6.4.1
   it('proves the address, once, and ends the link that removes the account', async () => {
     const { user, verify, notMe } = await registered();
     const { body } = await useLink(service, CONFIRM, verify).expect(200);

@@ -158,6 +158,7 @@ describe('GET /users/me/events', () => {
     ]);
   });
 
+  // Proves: member-1, asvs-8.2.2
   it('lists page after page, each event once, and nothing of other users', async () => {
     const ada = await signUp(service);
     const bob = await signUp(service);
@@ -201,6 +202,7 @@ describe('GET /users/me/events', () => {
 });
 
 describe('a disabled account', () => {
+  // Proves: asvs-7.4.2
   it('is refused after the right password only, cannot refresh, and can log in once it is enabled', async () => {
     const ada = await signUp(service);
     const { email, password } = ada.person;
@@ -219,6 +221,7 @@ describe('a disabled account', () => {
 });
 
 describe('the audit log', () => {
+  // Proves: asvs-16.3.1
   it('keeps that an account was deleted, of which the tables keep nothing', async () => {
     const ada = await signUp(service);
     await deleteAccountAsOperator(service.ports)(ada.user.id, NO_ORIGIN);
@@ -231,6 +234,7 @@ describe('the audit log', () => {
     expect((await eventsOf(ada)).events).toStrictEqual([]);
   });
 
+  // Proves: theft-5, asvs-16.2.5
   it('names no account, unless AUDIT_ACCOUNT_NAMES is on', async () => {
     const ada = await signUp(service);
     const lines = service.logs.filter(({ msg }) => msg === 'account event');

@@ -52,6 +52,7 @@ describe('GET /users/me/export', () => {
     expect(text).not.toMatch(/\$2b\$/);
   });
 
+  // Proves: member-1, asvs-8.2.2
   it('returns nothing of another user', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     expect(JSON.stringify(await exported(ada))).not.toContain(other.user.id);

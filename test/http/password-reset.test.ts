@@ -50,7 +50,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
   });
   afterAll(() => service.close());
 
-  // Proves: asvs-6.4.3
+  // Proves: asvs-6.4.3, asvs-6.2.2, asvs-7.4.3, theft-7, theft-8
   it('is replaced with the link of a mail, and all sessions end', async () => {
     const { person, cookie } = await signUp(service);
     const { body } = await confirm(service, await askFor(service, person.email)).expect(200);
@@ -67,6 +67,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     expect(response.body.data).toBeNull();
   });
 
+  // Proves: network-8
   it('answers the same to every address', async () => {
     const { person } = await signUp(service);
     const answers = [];
@@ -95,7 +96,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     },
   );
 
-  // Proves: asvs-6.4.3
+  // Proves: asvs-6.4.3, mail-7
   it('refuses an unknown token, one of another form, and a used one', async () => {
     const { person } = await signUp(service);
     const used = await askFor(service, person.email);
@@ -116,6 +117,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     await confirm(service, token).expect(200);
   });
 
+  // Proves: asvs-6.2.4
   it('refuses a common password and the user’s own names with the blocklist on, and keeps the link', async () => {
     const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
     onTestFinished(() => strict.close());
@@ -128,6 +130,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     await confirm(strict, token).expect(200);
   });
 
+  // Proves: mail-6
   it('does not end sessions or block log-ins before the link is used, however often others ask', async () => {
     const { person, cookie } = await signUp(service);
     const token = await askFor(service, person.email);
@@ -138,6 +141,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     await confirm(service, token).expect(200);
   });
 
+  // Proves: mail-7
   it(`lets one of ${CROWD} win who use a link at once`, async () => {
     const { person } = await signUp(service);
     const token = await askFor(service, person.email);
@@ -148,6 +152,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     await logIn(service, person.email, winner).expect(200);
   });
 
+  // Proves: mail-7, theft-8
   it('leaves no session that the old password opened while it was replaced', async () => {
     const { person } = await signUp(service);
     const token = await askFor(service, person.email);
@@ -160,6 +165,7 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     }
   });
 
+  // Proves: theft-5, mail-3, asvs-16.2.5
   it('writes neither the token nor the address to the log', async () => {
     const { person } = await signUp(service);
     const token = await askFor(service, person.email);

@@ -89,6 +89,7 @@ describe('npm run users on the embedded database', () => {
     expect((await users('show', ada.email)).stdout).toMatch(/^SESSION +OPENED +LAST USED/m);
   });
 
+  // Proves: operator-9
   it('asks before what cannot be undone, and changes nothing without an answer or in a dry run', async () => {
     for (const command of ['disable', 'end-sessions', 'delete']) {
       expect(await report(command, ada.email)).toMatchObject({ code: 2, error: { code: 'not-confirmed' } });
@@ -97,6 +98,7 @@ describe('npm run users on the embedded database', () => {
     expect(await report('show', ada.email)).toMatchObject({ user: { disabledAt: null }, sessions: [{}] });
   });
 
+  // Proves: asvs-7.4.5
   it('disables and enables an account, and ends its sessions', async () => {
     const about = { code: 0, dryRun: false };
     expect(await report('disable', ada.email, '--yes')).toMatchObject({ ...about, changed: true, endedSessions: 1 });
@@ -114,6 +116,7 @@ describe('npm run users on the embedded database', () => {
     ]);
   });
 
+  // Proves: theft-3
   it('makes a link of which only the hash is stored, and writes an audit line to standard error', async () => {
     const { stdout, stderr } = await users('reset-link', ada.email);
     const [, token] = TOKEN.exec(stdout) ?? [];

@@ -56,6 +56,17 @@ describe('the pages for links in mail', () => {
     await http.post(path).send({}).expect(405);
   });
 
+  // Proves: asvs-6.2.6, asvs-6.2.7
+  it('mask the new password, which can be pasted and filled in', async () => {
+    const { http } = await start();
+    const { text: page } = await http.get('/account/password-reset').expect(200);
+    const { text: script } = await http.get(SCRIPT).expect(200);
+    const [field = ''] = /<input[^>]*name="newPassword"[^>]*>/.exec(page) ?? [];
+    expect(field).toContain('type="password"');
+    expect(field).toContain('autocomplete="new-password"');
+    expect(page + script).not.toMatch(/paste|readonly/i);
+  });
+
   it('have the script that was built', async () => {
     const { http } = await start();
     const { headers, text } = await http.get(SCRIPT).expect(200);

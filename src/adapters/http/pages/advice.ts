@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 /** What a client does about an error. docs/errors.md has the same texts. */
 export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_CREDENTIALS_INVALID:
-    'Show that account or password is wrong, and let the user try again. On `PUT /users/me/password` it is the current password. Do not refresh.',
+    'Show that account or password is wrong, and let the user try again. For a user who is logged in, it is the current password. Do not refresh.',
   AUTH_ACCOUNT_DISABLED: 'Tell the user to contact the operator. Do not try again.',
   AUTH_EMAIL_UNVERIFIED: 'Tell the user to open the link in the email, and offer to send another one.',
   AUTH_FAILED:

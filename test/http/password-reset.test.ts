@@ -180,7 +180,8 @@ describe('without mail', () => {
     const service = await startService({}, { mailer: null });
     onTestFinished(() => service.close());
     await ask(service, 'ada@example.org').expect(404);
-    await confirm(service, 'x').expect(400);
+    // Links are in tables, which the example does not have.
+    await confirm(service, 'x').expect(isOnExample() ? 404 : 400);
     expect(service.mail).toBeNull();
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
 import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application } from '../support/application.ts';
 
 const LOGIN = { account: 'ada', password: ADA.password };
@@ -36,20 +34,15 @@ describe('disabling an account', () => {
   });
 
   it('ends the session of a log-in that had compared the password before', async () => {
-    const { unitOfWork, ...stores } = memoryStores();
-    let disabling: (() => Promise<unknown>) | null = null;
-    // The account is disabled after the log-in has read it, and before its session is stored.
-    const run: UnitOfWork['run'] = async (work) => {
-      const first = disabling;
-      disabling = null;
-      await first?.();
-      return unitOfWork.run(work);
-    };
-    const app = await registered({ ...stores, unitOfWork: { run } });
+    const app = await registered();
+    const { run } = app.unitOfWork;
     const ended: unknown[] = [];
-    disabling = async () => {
+    // The account is disabled after the log-in has read it, and before its session is stored.
+    app.unitOfWork.run = async (work) => {
+      app.unitOfWork.run = run;
       await app.users.update(app.user.id, { disabledAt: app.clock.now(), now: app.clock.now() });
       ended.push(...(await app.sessions.endByUser(app.user.id, null)));
+      return run(work);
     };
     await expect(app.login(LOGIN)).rejects.toMatchObject({ code: 'AUTH_ACCOUNT_DISABLED' });
     expect(ended).toHaveLength(1);
@@ -65,11 +58,10 @@ describe('disabling an account', () => {
   });
 
   it('changes nothing when the sessions cannot be ended', async () => {
-    const { unitOfWork, ...stores } = memoryStores();
+    const app = await registered();
+    const { run } = app.unitOfWork;
     const endByUser = () => Promise.reject(new Error('down'));
-    const run: UnitOfWork['run'] = (work) =>
-      unitOfWork.run((given) => work({ ...given, sessions: { ...given.sessions, endByUser } }));
-    const app = await registered({ ...stores, unitOfWork: { run } });
+    app.unitOfWork.run = (work) => run((stores) => work({ ...stores, sessions: { ...stores.sessions, endByUser } }));
     await expect(app.disable()).rejects.toThrow('down');
     expect(await app.users.findById(app.user.id)).toMatchObject({ disabledAt: null });
     expect(await app.kinds()).toStrictEqual(['registered']);

@@ -38,7 +38,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     refreshLifetime: 7 * DAY,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
-    unitOfWork: given.unitOfWork ?? (isGiven ? separateStores({ ...stores, ...given }) : unitOfWork),
+    unitOfWork: isGiven ? separateStores({ ...stores, ...given }) : (given.unitOfWork ?? unitOfWork),
     clock,
     hasher,
   };

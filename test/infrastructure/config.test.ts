@@ -60,7 +60,8 @@ describe('without any variable', () => {
       baseUrl: 'http://localhost:3000',
       allowedOrigins: [],
       allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
-      console: { origins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'] },
+      console: true,
+      ownOrigins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
       trustProxy: 0,
       requestTimeout: 30_000,
       slowRequest: { warn: 1_000, error: 3_000 },
@@ -189,7 +190,7 @@ const FORMS: Readonly<Record<string, Form>> = {
     unfit: NON_ORIGINS,
   },
   ALLOWED_ORIGINS_PROD: { fits: { 'https://a.example': { allowedOrigins: [] } }, unfit: NON_ORIGINS },
-  CONSOLE: { fits: { off: { console: null }, on: { console: {} } }, unfit: ['true', 'ON', '1'] },
+  CONSOLE: { fits: { off: { console: false }, on: { console: true } }, unfit: ['true', 'ON', '1'] },
   TRUST_PROXY: { fits: { '2': { trustProxy: 2 } }, unfit: ['-1', '1.5', 'true', '101'] },
   REQUEST_TIMEOUT_MS: {
     fits: { '1': { requestTimeout: 1 }, '2147483647': { requestTimeout: 2_147_483_647 } },

@@ -85,7 +85,8 @@ describe.skipIf(isOnExample())('a forgotten password', () => {
     const { person } = await signUp(service);
     await ask(service, ` ${person.email.toUpperCase()} `).expect(202);
     await deliver(service);
-    expect(service.mails.at(-1)).toMatchObject({ to: person.email });
+    // Mails of one delivery are sent side by side.
+    expect(service.mails.map(({ to, subject }) => [to, subject.split(' ')[0]])).toContainEqual([person.email, 'Reset']);
   });
 
   it.each(['', 'ada', 'ada@', 'a@b.c, d@e.f', 'ada@example.org\r\nBcc: eve@example.org', 7])(

@@ -63,7 +63,7 @@ describe('users and sessions of one’s own', () => {
     const session = aSession();
     await service.ports.sessions.add(session);
     expect(await ports.sessions.find(session)).toEqual(session);
-    expect(await service.ports.sessions.purge(session.expiresAt, 10)).toBe(1);
+    expect(await service.ports.sessions.purge(session.expiresAt, 10)).toHaveLength(1);
     expect(await ports.sessions.find(session)).toBeNull();
 
     expect(await service.ready()).toEqual({ status: 'ready', checks: { own: 'up' } });

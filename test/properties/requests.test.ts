@@ -8,7 +8,7 @@ import { FOUND, malformedRequest } from '../support/http/malformed.ts';
 import { exchangeText, parseAnswers } from '../support/http/raw-http.ts';
 import { type Credentials, type GeneratedRequest, requestsTo } from '../support/http/requests.ts';
 import { sampleBody } from '../support/http/samples.ts';
-import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 import { brief, holds } from '../support/properties/properties.ts';
 import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
@@ -26,6 +26,14 @@ const STATUSES = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415];
 
 /** Found by a random seed: a refusal of HEAD had a body, which the client took for the next response. */
 const HEAD_REFUSED: GeneratedRequest = { method: 'HEAD', path: '/\x89', headers: {}, body: new Uint8Array() };
+
+/** Sent twice: random registrations are rarely valid, and more rarely those of a name that is taken. */
+const registration = (): GeneratedRequest => ({
+  method: 'POST',
+  path: '/auth/register',
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(aPerson())),
+});
 
 const routes = await declaredRoutes();
 
@@ -73,7 +81,10 @@ describe('any request', () => {
       );
       expect(broken.flat(), brief(broken.flat())).toEqual([]);
     });
-    const examples: [GeneratedRequest[]][] = [[Array(CONNECTIONS * 2).fill(HEAD_REFUSED)]];
+    const examples: [GeneratedRequest[]][] = [
+      [Array(CONNECTIONS * 2).fill(HEAD_REFUSED)],
+      [Array(2).fill(registration())],
+    ];
     await holds(property, { numRuns: BATCHES, endOnFailure: true, examples }).finally(close);
     expect([...statuses.keys()]).toEqual(expect.arrayContaining(STATUSES));
     expect(service.logs.filter(({ level }) => level === 'fatal')).toEqual([]);

@@ -13,7 +13,7 @@ import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/s
 /** What a statement does to which table; the two words by which a transaction begins. */
 const shortened = (statement: string): string => {
   const [, change, table] =
-    /(insert into|update|delete from) "(\w+)"/.exec(statement) ?? /(select) .* from "(\w+)"/.exec(statement) ?? [];
+    /(insert into|update|delete from) "?(\w+)"?/.exec(statement) ?? /(select) .* from "(\w+)"/.exec(statement) ?? [];
   if (change === undefined) return statement.split(' ').slice(0, 2).join(' ');
   return `${change.split(' ')[0]} ${table}`;
 };

@@ -168,7 +168,7 @@ describe('bad input', () => {
     const ignoresQueries = route.request.query.type === 'unknown';
 
     // Proves: request-21
-    it.skipIf(ignoresQueries).each(queries)('refuses the unknown parameters of the query %s', async (query) => {
+    it.each(ignoresQueries ? [] : queries)('refuses the unknown parameters of the query %s', async (query) => {
       const response = await ask(route, samplePath(route) + query);
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
       const codes = response.body.details.map((problem: { code: string }) => problem.code);
@@ -176,7 +176,7 @@ describe('bad input', () => {
       expect(route.errors).toContain('CLIENT_PARAMS_VALIDATION_FAILED');
     });
 
-    it.runIf(ignoresQueries).each(queries)('ignores the query %s', async (query) => {
+    it.each(ignoresQueries ? queries : [])('ignores the query %s', async (query) => {
       const response = await ask(route, samplePath(route) + query);
       expect(response.status).toBe(200);
       expectNoFault(response, route);

@@ -38,8 +38,9 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
   const tables = () => statements.getKysely<Tables>();
   return {
     async add(events) {
-      if (events.length === 0) return;
-      await translated(() => addOfUsers(events.map(toRow)).execute(tables()));
+      const [first, ...others] = events.map(toRow);
+      if (first === undefined) return;
+      await translated(() => addOfUsers([first, ...others]).execute(tables()));
     },
     async addRefusals(refusals) {
       for (const refused of refusals) {
@@ -82,11 +83,16 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
   };
 };
 
-/** Those of users who exist: a session in a store of its own can outlive its user, and ends without an event. */
-const addOfUsers = (rows: readonly NewRow<'events'>[]) =>
-  sql`insert into events
-    select added.* from jsonb_populate_recordset(null::events, ${JSON.stringify(rows)}::jsonb) as added
+/**
+ * Those of users who exist: a session in a store of its own can outlive its user, and ends without an event. Names its columns, so that a
+ * later version can add one that has a default while instances of this version still run.
+ */
+const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) => {
+  const columns = Object.keys(rows[0]);
+  return sql`insert into events (${sql.join(columns.map((column) => sql.ref(column)))})
+    select ${sql.join(columns.map((column) => sql.ref(`added.${column}`)))} from jsonb_populate_recordset(null::events, ${JSON.stringify(rows)}::jsonb) as added
     join users on users.id = added.user_id for key share of users`;
+};
 
 /** The row is added only while its user exists. */
 const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>

@@ -17,7 +17,8 @@ const names = new Map<string, string>();
 export const statementName = (text: string): string | undefined => names.get(text);
 
 /**
- * A statement that is built and compiled once, and then only gets its values: to build one costs about as much as to send it. Lists its columns instead of `*`, since a prepared statement fails once its result has other columns.
+ * A statement that is built and compiled once, and then only gets its values: to build one costs about as much as to send it. Lists its
+ * columns instead of `*`, since a prepared statement fails once its result has other columns.
  * @param build passes each of the values on as it is, since it gets placeholders for them.
  */
 export const statement = <Values extends object, Row>(

@@ -8,6 +8,7 @@ import { toUser } from '../mikro-orm/user-rows.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
 import { notExecuted } from './rotation-recovery/not-executed.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
+import { purgeDue } from './sql-purge.ts';
 import { toSession } from './sql-rows.ts';
 import {
   addCounting,
@@ -17,7 +18,6 @@ import {
   lockAgainstSessions,
   lockUser,
   mayBeTooMany,
-  purgeDue,
   revertRotation,
   rotateBefore,
   selectSession,

@@ -64,6 +64,8 @@ export const sqliteUserRepository = (database: DatabaseSync): UserRepository => 
       );
       return row === undefined ? null : toUser(row);
     },
+    // Without a unit of work, which this example does not offer, there is nothing to hold others back from.
+    lock: async () => undefined,
     async remove(id) {
       await translated(() => removeUser.run(id));
     },

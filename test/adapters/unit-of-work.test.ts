@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
@@ -32,13 +33,13 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
 /** The adapter over tables in memory is `memoryUnitOfWork`. */
-const inMemory = (): Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'interfere'> => {
+const inMemory = (): Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'interfere' | 'untilOneWaits'> => {
   const { unitOfWork, ...stores } = memoryStores();
   const interfere: UnitOfWorkStore['interfere'] = async ({ id }) => {
     await stores.users.update(id, { emailVerifiedAt: NOW, now: NOW });
     return { over: Promise.resolve() };
   };
-  return { unitOfWork, stores, interfere };
+  return { unitOfWork, stores, interfere, untilOneWaits: setImmediate };
 };
 const ALL = { together: true, sessionsTogether: true, records: true } as const;
 
@@ -67,6 +68,7 @@ describeUnitOfWork('separateStores', async () => {
     stores,
     unitOfWork: separateStores(stores),
     together: absent('each change is kept at once'),
+    untilOneWaits: setImmediate,
     interfere: absent('nothing is undone'),
     failing: absent('memory does not fail'),
   };
@@ -80,6 +82,7 @@ describeUnitOfWork('separateStores with NO_RECORDS', async () => {
     stores,
     unitOfWork: separateStores(stores),
     together: absent('each change is kept at once'),
+    untilOneWaits: setImmediate,
     records: absent('nothing is recorded'),
     interfere: absent('nothing is undone'),
     failing: absent('memory does not fail'),
@@ -88,16 +91,19 @@ describeUnitOfWork('separateStores with NO_RECORDS', async () => {
 
 describeUnitOfWork('withSessionsElsewhere', async () => {
   const { sessions } = memoryStores();
-  const { unitOfWork, stores, interfere } = inMemory();
+  const { unitOfWork, stores, ...hooks } = inMemory();
   return {
+    ...hooks,
     ...ALL,
     stores: { ...stores, sessions },
     unitOfWork: withSessionsElsewhere(unitOfWork, sessions),
     sessionsTogether: absent('the sessions are in a store of their own'),
-    interfere,
     failing: absent('memory does not fail'),
   };
 });
+
+const untilOneWaitsIn = (database: Database) =>
+  expect.poll(async () => (await database.em.execute(WAITING)).length).toBe(1);
 
 /** Locks the second user, and then wants the first: a deadlock, of which the unit is the victim. */
 const interfereIn =
@@ -111,7 +117,7 @@ const interfereIn =
       await send('update users set email_verified_at = $2 where id = $1', [first.id, NOW]);
     });
     await locked.promise;
-    await expect.poll(async () => (await database.em.execute(WAITING)).length).toBe(1);
+    await untilOneWaitsIn(database);
     return { over };
   };
 
@@ -139,12 +145,17 @@ const onDatabase = (name: string, open: () => Promise<Made>) =>
       await made?.close();
     });
     const empty = () => made.database.em.execute('truncate users, outbox cascade');
-    const interfere = () =>
-      another === undefined ? absent('one connection: transactions take turns') : interfereIn(another);
+    const hooks = (): Pick<UnitOfWorkStore, 'interfere' | 'untilOneWaits'> => {
+      const observer = another;
+      if (observer === undefined) {
+        return { interfere: absent('one connection: transactions take turns'), untilOneWaits: setImmediate };
+      }
+      return { interfere: interfereIn(observer), untilOneWaits: () => untilOneWaitsIn(observer) };
+    };
 
     describeUnitOfWork('mikroOrmUnitOfWork', async () => {
       await empty();
-      return { ...unitsOver(made), ...ALL, interfere: interfere() };
+      return { ...unitsOver(made), ...ALL, ...hooks() };
     });
 
     const redisServer = redisOfTheTests();
@@ -160,7 +171,7 @@ const onDatabase = (name: string, open: () => Promise<Made>) =>
           stores: { ...stores, sessions },
           unitOfWork: withSessionsElsewhere(unitOfWork, sessions),
           sessionsTogether: absent('the sessions are in a store of their own'),
-          interfere: interfere(),
+          ...hooks(),
           failing,
           close: async () => {
             redis.disconnect();

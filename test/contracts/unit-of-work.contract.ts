@@ -18,6 +18,8 @@ export type UnitOfWorkStore = {
   readonly records: true | Absent;
   /** Gets in the way of a unit that has changed the first user, and will change the second. `over` resolves when that is over. */
   readonly interfere: ((first: User, second: User) => Promise<{ readonly over: Promise<unknown> }>) | Absent;
+  /** Resolves when a unit waits for another. Where units take turns: when it has had the chance to run. */
+  readonly untilOneWaits: () => Promise<unknown>;
   /** Opens an instance whose store fails at every call, with an error of the driver. */
   readonly failing: (() => Promise<UnitOfWork>) | Absent;
   readonly close?: () => Promise<void>;
@@ -211,6 +213,28 @@ const overlapping = ({ it }: Tests<Given>): void => {
     expect(await stores.users.findById(other.id)).toMatchObject({ username: 'of.the.unit.too' });
     expect(await eventsOf(stores, user)).toHaveLength(1);
     expect((await stores.sessions.listByUser(user.id, NOW)).map(({ id }) => id)).toEqual([session.id]);
+  });
+
+  it('holds back whoever records something about a user whom it has locked, and shows them its changes', async (given) => {
+    const { unitOfWork, user, needs, store } = given;
+    needs('together');
+    needs('records');
+    const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const locking = unitOfWork.run(async ({ users }) => {
+      await users.lock(user.id);
+      reached.resolve();
+      await going.promise;
+      await users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: true, now: NOW + 1 });
+    });
+    await Promise.race([reached.promise, locking]);
+    const recording = unitOfWork.run(async ({ users, events }) => {
+      await events.add([anEvent({ userId: user.id })]);
+      return users.findById(user.id);
+    });
+    await Promise.race([recording, store.untilOneWaits()]);
+    going.resolve();
+    await locking;
+    expect(await recording).toMatchObject({ passwordHash: 'new' });
   });
 
   it('keeps exactly 50 sessions of a user who logs in many times at once', async ({ unitOfWork, stores, user }) => {

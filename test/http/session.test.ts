@@ -88,6 +88,7 @@ describe('GET /auth/session', () => {
       findByEmail: down,
       setPasswordHash: down,
       update: down,
+      lock: down,
       remove: down,
     };
     const without = await start({}, () => ({ users, clock }));

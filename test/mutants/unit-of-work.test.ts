@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { separateStores } from '../../src/adapters/unit-of-work/separate.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
@@ -21,6 +22,7 @@ const withFault = (wrong: (memory: Memory) => UnitOfWork) => async (): Promise<U
       await stores.users.update(id, { emailVerifiedAt: NOW, now: NOW });
       return { over: Promise.resolve() };
     },
+    untilOneWaits: setImmediate,
     failing: absent('memory does not fail'),
   };
 };
@@ -32,6 +34,10 @@ describeMutants((make: ReturnType<typeof withFault>, suite) => describeUnitOfWor
   'shows changes before they are kept': {
     make: withFault((stores) => separateStores(stores)),
     caughtBy: 'shows the changes to nobody before the work has ended',
+  },
+  'lets others record something about a user whom it has locked': {
+    make: withFault((stores) => separateStores(stores)),
+    caughtBy: 'holds back whoever records something about a user whom it has locked, and shows them its changes',
   },
   'replaces the error of the work': {
     make: withFault(({ unitOfWork }) => ({

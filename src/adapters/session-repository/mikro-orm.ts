@@ -15,7 +15,6 @@ import {
   clockOf,
   endSurplus,
   liveSessions,
-  lockAgainstSessions,
   lockUser,
   mayBeTooMany,
   revertRotation,
@@ -95,7 +94,6 @@ export const mikroOrmSessionRepository = (
       return rows.map(toSession);
     },
     async endByUser(userId, exceptId) {
-      if (tables().isTransaction) await translated(() => lockAgainstSessions(tables(), userId).execute());
       const all = tables().deleteFrom('sessions').where('user_id', '=', userId).returning('id');
       const ended = exceptId === null ? all : all.where('id', '!=', exceptId);
       const rows = await translated(() => ended.execute());

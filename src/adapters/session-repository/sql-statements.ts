@@ -68,13 +68,6 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
 export const lockUser = (db: Kysely<Tables>, { userId }: Session) =>
   db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate();
 
-/**
- * Locks a user against new sessions until the transaction ends: the foreign key of an insert waits for this lock, and no weaker one. So
- * a session is either found by the statement that follows, or stored after the transaction, whose changes its log-in then sees.
- */
-export const lockAgainstSessions = (db: Kysely<Tables>, userId: string) =>
-  db.selectFrom('users').select('id').where('id', '=', userId).forUpdate();
-
 type RotationValues = Rotation & {
   /** Epoch seconds of the database clock; from then on nothing changes. */
   readonly deadline: number;

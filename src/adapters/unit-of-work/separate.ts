@@ -8,15 +8,13 @@ export const separateStores = (stores: Stores): UnitOfWork => ({ run: (work) => 
 
 /** Sessions in a store of their own, beside stores that are changed together. */
 export const withSessionsElsewhere = (unitOfWork: UnitOfWork, sessions: SessionRepository): UnitOfWork => ({
-  async run(work) {
+  run(work) {
     const unit = sessionsOfUnit(sessions);
-    const result = await unitOfWork
+    return unitOfWork
       .run((stores) => work({ ...stores, sessions: unit.begin() }))
       .catch(async (error: unknown) => {
         await unit.endAdded();
         throw error;
       });
-    await unit.repeatEndings();
-    return result;
   },
 });

@@ -10,7 +10,6 @@ export const sessionsOfUnit = (sessions: SessionRepository) => {
   /** The sessions that were added or may have been, and those that gave way to each. */
   const added = new Map<string, { readonly key: SessionKey; surplus?: readonly string[] }>();
   const ended = new Map<string, SessionKey>();
-  const endings = new Map<string, () => Promise<unknown>>();
 
   const add = async (session: Session): Promise<readonly string[]> => {
     const adding: { readonly key: SessionKey; surplus?: readonly string[] } = { key: session };
@@ -42,7 +41,6 @@ export const sessionsOfUnit = (sessions: SessionRepository) => {
         return told(now, (key) => key.id === id && key.userId === userId).length > 0;
       },
       async endByUser(userId, exceptId) {
-        endings.set(userId, () => sessions.endByUser(userId, exceptId));
         const now = (await sessions.endByUser(userId, exceptId)).map((id) => ({ id, userId }));
         return told(now, (key) => key.userId === userId && key.id !== exceptId).map(({ id }) => id);
       },
@@ -54,7 +52,5 @@ export const sessionsOfUnit = (sessions: SessionRepository) => {
     begin,
     /** Ends the sessions that were added, as far as possible: nobody has their tokens. */
     endAdded: () => Promise.allSettled([...added.values()].map(({ key }) => sessions.end(key))),
-    /** A session that was opened in between, for instance with the password that was being replaced, ends as well. */
-    repeatEndings: () => Promise.all([...endings.values()].map((end) => end())),
   };
 };

@@ -55,6 +55,7 @@ export const memoryUserRepository = (
       store(changed);
       return { ...changed };
     },
+    lock: async () => undefined,
     async remove(id) {
       const user = byId.get(id);
       if (user !== undefined) forget(user);

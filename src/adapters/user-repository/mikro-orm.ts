@@ -62,6 +62,11 @@ export const mikroOrmUserRepository = (statements: Statements): UserRepository =
       const row = await translated(() => changed.executeTakeFirst());
       return row === undefined ? null : toUser(row);
     },
+    async lock(id) {
+      if (!tables().isTransaction || !isId(id)) return;
+      // No weaker lock holds back the inserts of other tables, whose foreign keys lock the row `for key share`.
+      await translated(() => tables().selectFrom('users').select('id').where('id', '=', id).forUpdate().execute());
+    },
     async remove(id) {
       if (!isId(id)) return;
       await translated(() => tables().deleteFrom('users').where('id', '=', id).execute());

@@ -22,13 +22,13 @@ export type Stores = {
  * - neither undoes nor delays for long what others change meanwhile
  * - runs the work again when it conflicts with another
  * - keeps all changes or rejects, when the work goes on after a store has refused a change
+ * - holds back whoever records something about a user whom it has locked, and shows them its changes
  * - keeps exactly 50 sessions of a user who logs in many times at once
  * - rejects a unit of work within another
  * - rejects with DB_QUERY_FAILED alone when its store fails
  *
- * Sessions in a store of their own change at once. Those that were added end when the work fails, others that ended stay ended. The
- * endings of all sessions of a user are repeated after the other changes are kept. Stores that cannot be changed together keep each
- * change at once.
+ * Sessions in a store of their own change at once. Those that were added end when the work fails, others that ended stay ended. Stores
+ * that cannot be changed together keep each change at once, and hold nobody back.
  */
 export interface UnitOfWork {
   /**

@@ -75,7 +75,6 @@ const joined = (config: StorageConfig, database: OpenStorage, { sessions, audite
 
 type Stored = Pick<Joining, 'audited'> & { readonly stores: Stores };
 
-/** What is in the database is kept, and audited, before the endings of sessions elsewhere are repeated. */
 const unitOfWorkOf = (config: StorageConfig, database: OpenStorage, { stores, audited }: Stored, own: OwnPorts) => {
   if (own.unitOfWork !== undefined) return audited(own.unitOfWork);
   if (own.users !== undefined) return audited(separateStores(stores));

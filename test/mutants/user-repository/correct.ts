@@ -58,6 +58,7 @@ export const correctUsers = (untranslated: Access<User>): UserRepository => {
         rows.set(changed);
         return changed;
       }),
+    lock: async () => undefined,
     remove: (id) => access((rows) => void rows.delete(id)),
   };
 };

@@ -33,6 +33,11 @@ const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_act
   where not granted and relation = '${table}'::regclass
     and query not like '%skip locked%' and query not like '%on conflict%'`;
 
+/** What waits for another transaction that has locked a user. */
+const WAITING_FOR_USER = `select pid from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like '%into events%'
+    and wait_event in ('tuple', 'transactionid')`;
+
 /** Everything that is stored about a user in PostgreSQL. */
 const ABOUT_USER = `
   select 'users' as place, to_jsonb(users) as row from users where id = ?
@@ -89,8 +94,14 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
   const untilOneWaits = (table: string) =>
     vi.waitFor(async () => expect(await database.em.execute(waitingFor(table))).toHaveLength(1), SOON);
 
+  const untilUserIsWaitedFor = async (): Promise<void> => {
+    await vi.waitFor(async () => expect(await database.em.execute(WAITING_FOR_USER)).toHaveLength(1), SOON);
+  };
+
   return {
     env,
+    /** Waits until something is to be recorded about a user whom another transaction has locked. */
+    untilUserIsWaitedFor,
     url: () => service.url,
     query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),
     aboutUser: (id: string) => database.em.execute(ABOUT_USER, [id, id, id, id, id]),

@@ -125,7 +125,7 @@ const MessageEntity = defineEntity({
     createdAt: p.bigint('number'),
     attempts: p.integer().defaultRaw('0'),
     nextAttemptAt: p.bigint('number').index('outbox_next_attempt_at_index'),
-    /** The kind and the address of a request that waits, of which there is one at most; `null` for other kinds. */
+    /** The kind and the address of a request, of which one at most waits to be claimed; `null` from then on, and for other kinds. */
     waitingRequest: p.text().nullable().unique('outbox_waiting_request_key'),
   },
 });

@@ -2,7 +2,7 @@ import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts
 import { isRequest, type Message } from '../../domain/message.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
-type Waiting = Message & { readonly nextAttemptAt: number };
+type Waiting = Message & { readonly nextAttemptAt: number; readonly isUnclaimedRequest: boolean };
 type MemoryOutbox = Outbox & { removeOfUser(userId: string): void };
 
 /** Keeps messages in memory until the process ends. */
@@ -16,16 +16,18 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
   };
   const isWelcome = (added: Message): boolean => {
     if (!isRequest(added)) return true;
-    const requests = all().filter(isRequest);
+    const requests = all().filter(({ isUnclaimedRequest }) => isUnclaimedRequest);
     const isAskedAlready = requests.some(({ kind, to }) => kind === added.kind && to === added.to);
     return requests.length < REQUESTS_WAITING && !isAskedAlready;
   };
-  const toMessage = ({ nextAttemptAt: _nextAttemptAt, ...message }: Waiting): Message => message;
+  const toMessage = ({ nextAttemptAt: _at, isUnclaimedRequest: _is, ...message }: Waiting): Message => message;
 
   return {
     async add(added) {
       for (const message of added) {
-        if (isWelcome(message)) messages.set(message.id, { ...message, nextAttemptAt: message.createdAt });
+        if (!isWelcome(message)) continue;
+        const [nextAttemptAt, isUnclaimedRequest] = [message.createdAt, isRequest(message)];
+        messages.set(message.id, { ...message, nextAttemptAt, isUnclaimedRequest });
       }
     },
     async claim({ now, until, limit }) {
@@ -33,7 +35,12 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
         .filter(({ nextAttemptAt }) => nextAttemptAt <= now)
         .sort((a, b) => a.nextAttemptAt - b.nextAttemptAt || (a.id < b.id ? -1 : 1))
         .slice(0, limit)
-        .map((message) => ({ ...message, attempts: message.attempts + 1, nextAttemptAt: until }));
+        .map(({ attempts, ...message }) => ({
+          ...message,
+          attempts: attempts + 1,
+          nextAttemptAt: until,
+          isUnclaimedRequest: false,
+        }));
       for (const message of due) messages.set(message.id, message);
       return due.map(toMessage);
     },

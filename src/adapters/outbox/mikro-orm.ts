@@ -45,10 +45,7 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
       return rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     async identify(id, { kind, userId }) {
-      const named = tables()
-        .updateTable('outbox')
-        .set({ kind, user_id: userId, waiting_request: null })
-        .where('id', '=', id);
+      const named = tables().updateTable('outbox').set({ kind, user_id: userId }).where('id', '=', id);
       return (await translated(() => named.executeTakeFirst())).numUpdatedRows > 0n;
     },
     async postpone(id, until) {
@@ -93,11 +90,18 @@ const addRequest = (message: Message) => {
 
 type Claim = Parameters<Outbox['claim']>[0];
 
-/** Locked rows are skipped: another instance is claiming them. */
+/**
+ * Locked rows are skipped: another instance is claiming them. A claimed request makes room for the next one here and not when it is
+ * answered: an insert would have to wait for the longer transaction of an answer, and show that the address has an account.
+ */
 const claimDue = (db: Kysely<Tables>, { now, until, limit }: Claim) =>
   db
     .updateTable('outbox')
-    .set((eb) => ({ attempts: eb('attempts', '+', 1).$castTo<number>(), next_attempt_at: until }))
+    .set((eb) => ({
+      attempts: eb('attempts', '+', 1).$castTo<number>(),
+      next_attempt_at: until,
+      waiting_request: null,
+    }))
     .where((eb) => {
       const due = eb
         .selectFrom('outbox as due')

@@ -1,6 +1,6 @@
 import type { Message } from '../../domain/message.ts';
 
-/** How many requests may wait. More are dropped: a stranger can make them without an account. */
+/** How many requests may wait to be claimed. More are dropped: a stranger can make them without an account. */
 export const REQUESTS_WAITING = 1_000;
 
 /**
@@ -10,7 +10,7 @@ export const REQUESTS_WAITING = 1_000;
  * - claims each message for one of several instances, until the lease ends
  * - counts the attempts of a message
  * - claims a message again at the time to which it was postponed
- * - keeps one waiting request of each kind for an address
+ * - keeps one request of each kind for an address until it is claimed
  * - keeps one of many requests for an address that come at the same time
  * - keeps a bounded number of requests
  * - names the user of a message, once it is known

@@ -30,6 +30,8 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   const { users, links, outbox } = stores;
   const user = await (message.userId === null ? users.findByEmail(message.to) : users.findById(message.userId));
   if (user === null) return null;
+  // Two requests may be answered at the same time.
+  if (isRequest(message)) await users.lock(user.id);
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const letter = letterFor({ ...message, kind }, user, deps.letters, live);

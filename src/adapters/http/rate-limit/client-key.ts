@@ -34,13 +34,17 @@ export const clientNetworks = (ctx: Context): readonly string[] => {
 };
 
 const addressIn = (text: string): string | null => {
+  if (isIP(text) !== 0) return withoutZone(text);
   const { ipv4, ipv6 } = WITH_PORT.exec(text)?.groups ?? {};
   const address = ipv4 ?? ipv6 ?? text;
   return isIP(address) === 0 ? null : withoutZone(address);
 };
 
 /** The zone names an interface of the machine that wrote the address, in any characters and at any length (RFC 4007 §11). */
-const withoutZone = (address: string): string => address.replace(/%.*$/s, '');
+const withoutZone = (address: string): string => {
+  const zone = address.indexOf('%');
+  return zone === -1 ? address : address.slice(0, zone);
+};
 
 /** Clients send many requests, and parsing an address takes as long as other stages. */
 const networksOf = (address: string): readonly string[] => {

@@ -69,8 +69,11 @@ describe.each(['database', ...(realPostgres() === null ? [] : ['redis'])])(
       const ada = await signUp(service);
       await leave(ada).expect(200);
       expect((await leave(ada).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
-      const me = await service.http.get('/users/me').set('Authorization', `Bearer ${ada.accessToken}`).expect(404);
-      expect(me.body.code).toBe('DB_RECORD_NOT_FOUND');
+      const get = (path: string) => service.http.get(path).set('Authorization', `Bearer ${ada.accessToken}`);
+      for (const path of ['/users/me', '/users/me/events', '/users/me/export'])
+        expect((await get(path).expect(404)).body.code, path).toBe('DB_RECORD_NOT_FOUND');
+      // As after the end of all sessions: there is none, whoever asks.
+      expect((await get('/auth/sessions').expect(200)).body.data).toEqual([]);
     });
 
     // Proves: asvs-7.5.1, script-2, asvs-6.3.1

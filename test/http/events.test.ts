@@ -4,6 +4,7 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { deleteAccountAsOperator } from '../../src/application/use-cases/delete-account-as-operator.ts';
 import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
 import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
+import { purgeEvents } from '../../src/application/use-cases/purge-events.ts';
 import { purgeSessions } from '../../src/application/use-cases/purge-sessions.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
@@ -187,6 +188,14 @@ describe('GET /users/me/events', () => {
     expect(next).toBe(events.at(-1).id);
   });
 
+  it('is empty for a user without events, and after the last one', async () => {
+    const [ada, bob] = [await signUp(service), await signUp(service)];
+    const [{ id }] = (await eventsOf(bob)).events;
+    expect(await eventsOf(bob, `?before=${id}`)).toStrictEqual({ events: [], next: null });
+    await purgeEvents({ ...service.ports, clock: fixedClock(NOW + MINUTE), eventsRetention: 0 })(100);
+    expect(await eventsOf(ada)).toStrictEqual({ events: [], next: null });
+  });
+
   it.each(['limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=', 'limit=1&limit=2', 'before=x', 'after=1'])(
     'refuses %s',
     async (query) => {
@@ -231,7 +240,8 @@ describe('the audit log', () => {
       { kind: 'session-ended', reason: 'account-deleted', sessionId: sessionOf(ada) },
     ]);
     await as('get', '/users/me', ada).expect(404);
-    expect((await eventsOf(ada)).events).toStrictEqual([]);
+    await as('get', '/users/me/events', ada).expect(404);
+    expect(await service.ports.events.list({ userId: ada.user.id, before: null, limit: 1 })).toStrictEqual([]);
   });
 
   // Proves: theft-5, asvs-16.2.5

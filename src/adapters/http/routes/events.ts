@@ -62,7 +62,7 @@ export const eventRoutes = (useCases: EventUseCases): Route[] => [
       path: '/users/me/events',
       request: { query: EventsQuery },
       response: { data: EventsPage },
-      errors: ['DB_QUERY_FAILED'],
+      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, query: { before = null, limit = DEFAULT_LIMIT } }) => {
       const { events, next } = await useCases.listEvents(claims.sub, { before, limit });

@@ -1,5 +1,5 @@
+import { html } from '../html.ts';
 import type { Mail } from '../ports/mailer.ts';
-import { html } from './html.ts';
 import { own, type Prose, prose } from './prose.ts';
 import { wrapped } from './wrapped.ts';
 

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from './html.ts';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 
 type Field = {

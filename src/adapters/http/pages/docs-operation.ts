@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
 import { isJson, type Json } from '../openapi/components.ts';
 import type { Operation, Response } from './docs-document.ts';
 import { rulesOf } from './docs-schema.ts';
-import { type Html, html, NOTHING } from './html.ts';
 import { jsonBlock } from './json-block.ts';
 import { breakable } from './prose.ts';
 

@@ -1,5 +1,5 @@
+import { type Html, html } from '../../../application/html.ts';
 import type { Json } from '../openapi/components.ts';
-import { type Html, html } from './html.ts';
 import { prose } from './prose.ts';
 
 /** What a JSON Schema of one field permits, in words. */

@@ -1,9 +1,9 @@
+import { type Html, html } from '../../../application/html.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type Described, type Operation, readDocument } from './docs-document.ts';
 import { type ErrorRow, errorRowsOf, errorTable, operationSection } from './docs-operation.ts';
-import { type Html, html } from './html.ts';
 import { jsonBlock } from './json-block.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, prose } from './prose.ts';

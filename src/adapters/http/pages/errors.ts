@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
-import { type Html, html, NOTHING } from './html.ts';
 import { jsonBlock } from './json-block.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, prose } from './prose.ts';

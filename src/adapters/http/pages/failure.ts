@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
+import { html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG } from '../../../domain/errors/catalog.ts';
-import { html, NOTHING } from './html.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, prose } from './prose.ts';
 

@@ -1,4 +1,4 @@
-import { html } from './html.ts';
+import { html } from '../../../application/html.ts';
 import { layout, type Site } from './layout.ts';
 
 /** The addresses of what a reader may look at next. A part that is off has none. */

@@ -1,4 +1,4 @@
-import { type Html, html, NOTHING } from './html.ts';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
 
 /** What every page needs to know of the service. */
 export type Site = {

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../../../application/html.ts';
 
 /** Text with code in backticks, as in the catalog. */
 export const prose = (text: string): Html =>

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../src/adapters/http/pages/html.ts';
-import { breakable, prose } from '../../../src/adapters/http/pages/prose.ts';
+import { html } from '../../src/application/html.ts';
 
 const HOSTILE = `<script>alert(1)</script>&amp;"'\``;
 const ESCAPED = '&#60;script&#62;alert(1)&#60;/script&#62;&#38;amp;&#34;&#39;&#96;';
@@ -33,15 +32,5 @@ describe('the HTML template', () => {
 
   it('writes numbers', () => {
     expect(html`${404}`.text).toBe('404');
-  });
-});
-
-describe('prose', () => {
-  it('has code in backticks, and escapes both', () => {
-    expect(prose('a < `b > c` & d').text).toBe('a &#60; <code>b &#62; c</code> &#38; d');
-  });
-
-  it('breaks a word after its underscores', () => {
-    expect(breakable('DB_QUERY_<').text).toBe('DB_<wbr>QUERY_<wbr>&#60;');
   });
 });

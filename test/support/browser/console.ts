@@ -47,7 +47,7 @@ export const openConsoles = (env: Readonly<Record<string, string>> = {}, ports: 
     const page = await browser.newPage();
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    const faults = faultsOf(page);
+    const faults = await watchFaults(page);
     await page.goto(`${address}/console`);
     return { ...partsOf(page), page, faults };
   };
@@ -94,7 +94,8 @@ const partsOf = (page: Page) => {
   };
 };
 
-const faultsOf = (page: Page): (() => Promise<readonly string[]>) => {
+/** Has to be done before the page is opened: its scripts may run at once. */
+const watchFaults = async (page: Page): Promise<Console['faults']> => {
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));
   page.on('console', (message) => {
@@ -102,14 +103,14 @@ const faultsOf = (page: Page): (() => Promise<readonly string[]>) => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       errors.push(message.text());
   });
-  const watching = page.addInitScript(`
+  await page.addInitScript(`
     globalThis.violations = [];
     addEventListener('securitypolicyviolation', ({ violatedDirective }) => violations.push(violatedDirective));
   `);
-  return async () => {
-    await watching;
-    return [...errors, ...((await page.evaluate(() => globalThis.violations)) ?? ['violations are not watched'])];
-  };
+  return async () => [
+    ...errors,
+    ...((await page.evaluate(() => globalThis.violations)) ?? ['violations are not watched']),
+  ];
 };
 
 const AXE = 'node_modules/axe-core/axe.min.js';

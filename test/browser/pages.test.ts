@@ -136,7 +136,7 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
     await tab.goto(service.url);
     await tab.getByRole('link', { name: 'API', exact: true }).last().click();
     await tab.getByRole('link', { name: 'POST /auth/register' }).click();
-    expect(new URL(tab.url()).hash).toBe('#register');
+    await tab.waitForURL('**/docs#register');
     await tab.getByRole('link', { name: 'What to do about AUTH_USER_DUPLICATE' }).click();
     await tab.getByRole('heading', { level: 1, name: 'AUTH_USER_DUPLICATE' }).waitFor();
     expect(faults).toEqual([]);

@@ -162,30 +162,46 @@ const parsed = (text) => {
 // src/time.ts
 /** A time for people. */
 const timeText = (time) => new Date(time).toLocaleString();
+// src/user-list.ts
+/** Shows an answer, unless its user has logged out meanwhile. */
+const ofSameUser = async (auth, answer, show) => {
+	const id = auth.user?.id;
+	const arrived = await answer;
+	if (auth.user?.id === id) show(arrived);
+};
 // src/history.ts
 const PAGE = 20;
-/** What happened to the account, a page at a time, when it is unfolded. @returns a function that loads it again if it is. */
-const showHistory = ({ events }) => {
+/** What happened to the account, a page at a time. @returns functions that load it if it is unfolded, and empty it. */
+const showHistory = (auth, { events }) => {
+	const [shown, more] = [byId("events"), byId("more-events")];
 	let next = null;
-	const load = async (before) => {
-		const page = await events({
-			limit: PAGE,
-			...before !== null && { before }
-		});
+	const show = (page) => {
 		next = page.next;
-		byId("more-events").hidden = next === null;
-		return page.events.map(itemOf);
+		more.hidden = next === null;
+		shown.append(...page.events.map(itemOf));
 	};
-	onClick(byId("more-events"), async () => {
-		byId("events").append(...await load(next));
+	const clear = () => {
+		shown.replaceChildren();
+		more.hidden = true;
+	};
+	const load = (before) => ofSameUser(auth, events({
+		limit: PAGE,
+		...before !== null && { before }
+	}), (page) => {
+		if (before === null) clear();
+		show(page);
 	});
-	const first = async () => byId("events").replaceChildren(...await load(null));
+	const first = () => load(null);
+	onClick(more, () => load(next));
 	onClick(byId("list-events"), first);
 	const firstIfSeen = async () => {
-		if (byId("events").checkVisibility()) await first();
+		if (shown.checkVisibility()) await first();
 	};
 	byId("history").addEventListener("toggle", () => void firstIfSeen().catch(showError));
-	return firstIfSeen;
+	return {
+		list: firstIfSeen,
+		clear
+	};
 };
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
 	const what = [
@@ -290,9 +306,11 @@ const showOffers = () => {
 	}
 };
 // src/sessions.ts
-/** The list of sessions. @returns a function that loads it. */
-const showSessions = ({ sessions }) => {
-	const list = async () => byId("sessions").replaceChildren(...(await sessions.list()).map(itemOf));
+/** The list of sessions. @returns functions that load and empty it. */
+const showSessions = (auth) => {
+	const { sessions } = auth;
+	const show = (...items) => byId("sessions").replaceChildren(...items);
+	const list = () => ofSameUser(auth, sessions.list(), (found) => show(...found.map(itemOf)));
 	/** The button that was clicked goes away with its session. */
 	const afterwards = async (text) => {
 		await list();
@@ -317,7 +335,10 @@ const showSessions = ({ sessions }) => {
 		await sessions.endOthers();
 		await afterwards("All other sessions have ended.");
 	});
-	return list;
+	return {
+		list,
+		clear: show
+	};
 };
 // src/countdown.ts
 /** @returns the milliseconds that are left of so many from now on, also after the machine was asleep or its clock was set. */
@@ -397,12 +418,12 @@ const auth = createAuthClient({
 	fetch: send
 });
 const showToken = showTokens(Number(document.querySelector("meta[name=refresh-lifetime]")?.content));
-const listSessions = showSessions(auth);
+const sessions = showSessions(auth);
 const account = createAccountClient({
 	baseUrl,
 	fetch: auth.fetch
 });
-const listEvents = showHistory(account);
+const history = showHistory(auth, account);
 showAccount(auth, account);
 showOffers();
 /** Shows what fits, and moves the focus if its place is hidden now. */
@@ -418,13 +439,14 @@ const show = (user) => {
 let listed = null;
 /** For each log-in, renewal and log-out, in this tab or another. */
 const follow = async (user, why) => {
+	if (listed !== user?.id) for (const list of [sessions, history]) list.clear();
 	show(user);
 	say(SAID[why], why === "ended" ? "bad" : "");
 	const token = user && await auth.accessToken();
 	if (token) showToken(token);
 	const isListed = why !== "login" && listed === user?.id;
 	listed = user?.id ?? null;
-	if (token && !isListed) await Promise.all([listSessions(), listEvents()]);
+	if (token && !isListed) await Promise.all([sessions.list(), history.list()]);
 };
 auth.onChange((user, why) => void follow(user, why).catch(showError));
 auth.ready.then(show, (error) => {
@@ -447,7 +469,7 @@ onSubmit("password", async ({ currentPassword = "", newPassword = "" }) => {
 		currentPassword,
 		newPassword
 	});
-	await Promise.all([listSessions(), listEvents()]);
+	await Promise.all([sessions.list(), history.list()]);
 	say("The password is changed, and all other sessions have ended.");
 });
 onClick(byId("logout"), auth.logout);

@@ -1,30 +1,38 @@
 import { onClick, showError } from './actions.ts';
-import type { AccountEvent } from './client.js';
+import type { AccountEvent, AccountEvents, AuthClient } from './client.js';
 import type { createAccountClient } from './client-account.js';
 import { byId, make } from './dom.ts';
 import { timeText } from './time.ts';
+import { ofSameUser, type UserList } from './user-list.ts';
 
 const PAGE = 20;
 
-/** What happened to the account, a page at a time, when it is unfolded. @returns a function that loads it again if it is. */
-export const showHistory = ({ events }: ReturnType<typeof createAccountClient>): (() => Promise<void>) => {
+/** What happened to the account, a page at a time. @returns functions that load it if it is unfolded, and empty it. */
+export const showHistory = (auth: AuthClient, { events }: ReturnType<typeof createAccountClient>): UserList => {
+  const [shown, more] = [byId('events'), byId('more-events')];
   let next: string | null = null;
-  const load = async (before: string | null): Promise<readonly HTMLLIElement[]> => {
-    const page = await events({ limit: PAGE, ...(before !== null && { before }) });
+  const show = (page: AccountEvents): void => {
     next = page.next;
-    byId('more-events').hidden = next === null;
-    return page.events.map(itemOf);
+    more.hidden = next === null;
+    shown.append(...page.events.map(itemOf));
   };
-  onClick(byId('more-events'), async () => {
-    byId('events').append(...(await load(next)));
-  });
-  const first = async (): Promise<void> => byId('events').replaceChildren(...(await load(null)));
+  const clear = (): void => {
+    shown.replaceChildren();
+    more.hidden = true;
+  };
+  const load = (before: string | null): Promise<void> =>
+    ofSameUser(auth, events({ limit: PAGE, ...(before !== null && { before }) }), (page) => {
+      if (before === null) clear();
+      show(page);
+    });
+  const first = (): Promise<void> => load(null);
+  onClick(more, () => load(next));
   onClick(byId('list-events'), first);
   const firstIfSeen = async (): Promise<void> => {
-    if (byId('events').checkVisibility()) await first();
+    if (shown.checkVisibility()) await first();
   };
   byId('history').addEventListener('toggle', () => void firstIfSeen().catch(showError));
-  return firstIfSeen;
+  return { list: firstIfSeen, clear };
 };
 
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }: AccountEvent): HTMLLIElement => {

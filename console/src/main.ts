@@ -23,9 +23,9 @@ const baseUrl = new URL('.', import.meta.url).href;
 const send = watchedFetch(showRequests());
 const auth = createAuthClient({ baseUrl, fetch: send });
 const showToken = showTokens(Number(document.querySelector<HTMLMetaElement>('meta[name=refresh-lifetime]')?.content));
-const listSessions = showSessions(auth);
+const sessions = showSessions(auth);
 const account = createAccountClient({ baseUrl, fetch: auth.fetch });
-const listEvents = showHistory(account);
+const history = showHistory(auth, account);
 showAccount(auth, account);
 showOffers();
 
@@ -44,13 +44,15 @@ let listed: string | null = null;
 
 /** For each log-in, renewal and log-out, in this tab or another. */
 const follow = async (user: User | null, why: Change): Promise<void> => {
+  // Nobody sees what belongs to the user before.
+  if (listed !== user?.id) for (const list of [sessions, history]) list.clear();
   show(user);
   say(SAID[why], why === 'ended' ? 'bad' : '');
   const token = user && (await auth.accessToken());
   if (token) showToken(token);
   const isListed = why !== 'login' && listed === user?.id;
   listed = user?.id ?? null;
-  if (token && !isListed) await Promise.all([listSessions(), listEvents()]);
+  if (token && !isListed) await Promise.all([sessions.list(), history.list()]);
 };
 auth.onChange((user, why) => void follow(user, why).catch(showError));
 auth.ready.then(show, (error: unknown) => {
@@ -65,7 +67,7 @@ onSubmit('register', async ({ username = '', email = '', password = '' }) => {
 });
 onSubmit('password', async ({ currentPassword = '', newPassword = '' }) => {
   await auth.changePassword({ currentPassword, newPassword });
-  await Promise.all([listSessions(), listEvents()]);
+  await Promise.all([sessions.list(), history.list()]);
   say('The password is changed, and all other sessions have ended.');
 });
 onClick(byId('logout'), auth.logout);

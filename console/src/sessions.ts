@@ -2,10 +2,13 @@ import { onClick } from './actions.ts';
 import type { AuthClient, SessionInfo } from './client.js';
 import { byId, make, say } from './dom.ts';
 import { timeText } from './time.ts';
+import { ofSameUser, type UserList } from './user-list.ts';
 
-/** The list of sessions. @returns a function that loads it. */
-export const showSessions = ({ sessions }: AuthClient): (() => Promise<void>) => {
-  const list = async (): Promise<void> => byId('sessions').replaceChildren(...(await sessions.list()).map(itemOf));
+/** The list of sessions. @returns functions that load and empty it. */
+export const showSessions = (auth: AuthClient): UserList => {
+  const { sessions } = auth;
+  const show = (...items: readonly HTMLLIElement[]): void => byId('sessions').replaceChildren(...items);
+  const list = (): Promise<void> => ofSameUser(auth, sessions.list(), (found) => show(...found.map(itemOf)));
   /** The button that was clicked goes away with its session. */
   const afterwards = async (text: string): Promise<void> => {
     await list();
@@ -47,5 +50,5 @@ export const showSessions = ({ sessions }: AuthClient): (() => Promise<void>) =>
     await sessions.endOthers();
     await afterwards('All other sessions have ended.');
   });
-  return list;
+  return { list, clear: show };
 };

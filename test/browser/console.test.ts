@@ -208,6 +208,43 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     expect((await items.allTextContents()).at(-1)).toMatch(/^registered/);
   });
 
+  it('shows nothing of the user before, however late an answer is', async () => {
+    const console = await open();
+    const { page, send, press, unfold, hears, form } = console;
+    const [ada, bob] = [aPerson(), aPerson()];
+    await service().http.post('/auth/register').send(bob).expect(201);
+    await register(console, ada);
+    await form('Sessions').getByText('This session').waitFor();
+    await unfold('History');
+    await form('History').getByText('registered').waitFor();
+
+    const held: (() => void)[] = [];
+    await page.route(/\/auth\/sessions|\/users\/me\/events/, async (route) => {
+      const response = await route.fetch();
+      await new Promise<void>((release) => held.push(release));
+      await route.fulfill({ response });
+    });
+    await press('List again');
+    await press('List the history again');
+    await expect.poll(() => held.length).toBe(2);
+    const ofAda = held.splice(0);
+    await press('Log out');
+    await send('Log in', { 'Username or email': bob.username, Password: bob.password });
+    await hears('Logged in.');
+    await expect.poll(() => held.length).toBe(2);
+    const items = page.locator('#sessions > li, #events > li');
+    expect(await items.count()).toBe(0);
+    const busy = page.locator('[aria-busy=true]');
+    expect(await busy.count()).toBe(2);
+    for (const release of ofAda) release();
+    await expect.poll(() => busy.count()).toBe(0);
+    expect(await items.count()).toBe(0);
+    for (const release of held) release();
+    await form('Sessions').getByText('This session').waitFor();
+    await form('History').getByText('logged-in').waitFor();
+    expect(await items.count()).toBe(4);
+  });
+
   it('shows a curl line of a DELETE with a body, which works when it is copied', async () => {
     const console = await open();
     const { page, send, press, unfold, hears } = console;

@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mikroOrmEventRepository } from '../../src/adapters/event-repository/mikro-orm.ts';
+import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { anEvent, aUser } from '../support/builders.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
 import { runUsersCommand } from '../support/processes/users-command.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** Characters with which a terminal would be told to do something. */
@@ -54,6 +59,7 @@ describe('npm run users on the embedded database', () => {
     expect(user).toMatchObject({ username: ada.username, email: ada.email, disabledAt: null, passwordChangedAt: null });
     expect((await report('find', ada.email.toUpperCase())).user).toStrictEqual(user);
     expect((await report('find', user.id)).user).toStrictEqual(user);
+    expect((await report('find', user.id.toLowerCase())).user).toStrictEqual(user);
     expect(await report('find', 'nobody')).toMatchObject({ code: 3, error: { code: 'not-found' } });
     const { stdout } = await users('find', ada.email);
     expect(stdout.split('\n')).toStrictEqual([
@@ -144,10 +150,57 @@ describe('npm run users on the embedded database', () => {
     [['find', 'ada', '--since', '2026-11-22']],
     [['events', 'ada', '--since', 'yesterday']],
     [['events', 'ada', '--since', '2026-13-01T10:00']],
+    [['events', 'ada', '--since', '2026-11-22T10:02', '--until', '2026-11-22T10:01']],
   ])('refuses the arguments %j', async (args) => {
     const { code, stdout, stderr } = await users(...args);
     expect({ code, stdout }).toStrictEqual({ code: 2, stdout: '' });
     expect(stderr).toContain('npm run users -- find USER');
+  });
+});
+
+/** More than a pipe holds. */
+const MANY = 3_000;
+
+describe('the output of npm run users', () => {
+  const directory = temporaryDirectory();
+  afterAll(directory.remove);
+  const env = { DATA_DIR: directory.path };
+  const user = aUser();
+  beforeAll(async () => {
+    await copyEmbedded(directory.path, { migrated: true });
+    const { em, close } = await openDatabase({ kind: 'embedded', dataDir: directory.path }, { migrate: false });
+    await mikroOrmUserRepository(em).add(user);
+    const all = Array.from({ length: MANY }, () => anEvent({ userId: user.id, userAgent: 'A phone' }));
+    await mikroOrmEventRepository(em).add(all);
+    await close();
+  });
+
+  it.each([[['events', '--since', '2020-01-01']], [['events', '--since', '2020-01-01', '--json']], [['export']]])(
+    'may be closed before its end, as by head, without an error: %j',
+    async (args) => {
+      const { child, stderr, outcome } = spawnService(env, [], undefined, ['users', ...args, user.id]);
+      child.stdout?.once('data', () => child.stdout?.destroy());
+      expect(await outcome).toStrictEqual({ code: 0, signal: null });
+      expect(stderr).toStrictEqual([]);
+      expect(existsSync(join(directory.path, 'tandem.pid'))).toBe(false);
+    },
+  );
+
+  it('has all events, however many they are', async () => {
+    for (const args of [
+      ['events', user.id, '--since', '2020-01-01', '--json'],
+      ['export', user.id],
+    ]) {
+      const { code, stdout } = await runUsersCommand(args, env);
+      expect([code, JSON.parse(stdout).events.length]).toStrictEqual([0, MANY]);
+    }
+  });
+
+  it.runIf(existsSync('/dev/full'))('cannot be written to a full disk, which is a failure', async () => {
+    const full = ['/bin/sh', '-c', 'exec "$@" >/dev/full', 'sh'];
+    const { stderr, outcome } = spawnService(env, full, undefined, ['users', 'export', user.id]);
+    expect((await outcome).code).toBe(1);
+    expect(stderr).toStrictEqual([expect.stringMatching(/^The output could not be written: ENOSPC/)]);
   });
 });
 

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AccountData, accountData } from '../steps/account-data.ts';
+import { type EventData, latestEvents } from '../steps/account-events.ts';
 
 export type ExportAccountDeps = Stores & { readonly clock: Clock };
 
@@ -9,6 +10,8 @@ export type ExportAccountDeps = Stores & { readonly clock: Clock };
 const EVENTS_EXPORTED = 5_000;
 
 export type ExportedAccount = AccountData & {
+  /** The latest first. */
+  readonly events: EventData[];
   /** Epoch milliseconds. */
   readonly exportedAt: number;
   /** The id from which on the older events are listed; `null` when all are here. */
@@ -25,8 +28,11 @@ export const exportAccount =
     const user = await deps.users.findById(userId);
     if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
     const exportedAt = deps.clock.now();
-    const data = await accountData(deps, user, exportedAt, EVENTS_EXPORTED + 1);
-    const events = data.events.slice(0, EVENTS_EXPORTED);
-    const isWhole = data.events.length <= EVENTS_EXPORTED;
+    const [data, latest] = await Promise.all([
+      accountData(deps, user, exportedAt),
+      latestEvents(deps.events, userId, EVENTS_EXPORTED + 1),
+    ]);
+    const events = latest.slice(0, EVENTS_EXPORTED);
+    const isWhole = latest.length <= EVENTS_EXPORTED;
     return { ...data, events, exportedAt, eventsBefore: isWhole ? null : (events.at(-1)?.id ?? null) };
   };

@@ -4,6 +4,7 @@ import { type Config, parseConfig } from '../config.ts';
 import { serve } from '../serve.ts';
 import { storageOf } from '../storages/storages.ts';
 import { manageKeys } from './keys.ts';
+import { print } from './standard-output.ts';
 
 /** Prints the error's message to standard error, and exits. */
 const fail = (error: unknown, status = 1): never => {
@@ -40,7 +41,8 @@ const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   const { runDoctor } = await import('./doctor.ts');
   const { status, output, errors } = await runDoctor(args, env);
   process.stderr.write(errors);
-  process.stdout.write(output, () => process.exit(status));
+  await print(output);
+  process.exit(status);
 };
 
 /** Asks on a terminal alone. Standard output is for the result. */
@@ -56,9 +58,9 @@ const askOnTerminal = async (question: string): Promise<boolean> => {
 
 const manageUsers = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { runUsers } = await import('./users.ts');
-  const { status, output, errors } = await runUsers(args, env, process.stdin.isTTY ? askOnTerminal : null);
-  process.stderr.write(errors);
-  process.stdout.write(output, () => process.exit(status));
+  const ask = process.stdin.isTTY ? askOnTerminal : null;
+  const warn = (text: string) => void process.stderr.write(text);
+  process.exit(await runUsers(args, env, { ask, print, warn }));
 };
 
 /** The first signal stops the command, which then undoes what it has begun; the second one ends the process. */
@@ -68,7 +70,8 @@ const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
   const { status, output, errors } = await runData(args, env, stopping.signal);
   process.stderr.write(errors);
-  process.stdout.write(output, () => process.exit(status));
+  await print(output);
+  process.exit(status);
 };
 
 /**
@@ -82,7 +85,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['doctor', () => examine(args, env)],
     ['users', () => manageUsers(args, env)],
     ['data', () => manageData(args, env)],
-    ['keys', async () => process.stdout.write(await manageKeys(args, env))],
+    ['keys', async () => print(await manageKeys(args, env))],
   ]);
   try {
     readEnvFile();

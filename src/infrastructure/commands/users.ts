@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { type Config, ConfigError, parseConfig } from '../config.ts';
-import { printable, printableJson } from '../printable.ts';
+import { ConfigError, parseConfig } from '../config.ts';
+import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
+import { jsonOf } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
 import { Failure, type Status } from './users/failure.ts';
-import type { Answer } from './users/inspect.ts';
 import { openAccounts } from './users/open-accounts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -30,37 +30,58 @@ disable, end-sessions and delete ask before they do what cannot be undone.
 Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.
 `;
 
-type Result = { readonly status: Status; readonly output: string; readonly errors: string };
+/** Where the command talks to. */
+type Terminal = {
+  readonly ask: Ask;
+  /** @returns whether somebody reads on. */
+  readonly print: (text: string) => Promise<boolean>;
+  /** For standard error. */
+  readonly warn: (text: string) => void;
+};
 
-/** The command `users`. @returns the exit status, and the texts for standard output and standard error. */
-export const runUsers = async (args: readonly string[], env: Env, ask: Ask): Promise<Result> => {
+/** The command `users`. @returns the exit status. */
+export const runUsers = async (args: readonly string[], env: Env, terminal: Terminal): Promise<Status> => {
+  const { print, warn } = terminal;
   let options: UserOptions | null;
   try {
     options = readArguments(args);
   } catch (error) {
     const message = printable(error instanceof Error ? error.message : 'The arguments cannot be read.');
-    const output = args.includes('--json') ? jsonOf({ error: { code: 'arguments', message } }) : '';
-    return { status: 2, output, errors: `${message}\n\n${HELP}` };
+    warn(`${message}\n\n${HELP}`);
+    if (args.includes('--json')) await print(errorLine('arguments', message));
+    return 2;
   }
-  if (options === null) return { status: 0, output: HELP, errors: '' };
-  const isJson = options.json || options.command === 'export';
+  if (options === null) {
+    await print(HELP);
+    return 0;
+  }
+  return withAccounts(env, options, terminal);
+};
+
+const withAccounts = async (env: Env, options: UserOptions, { ask, print, warn }: Terminal): Promise<Status> => {
+  let isBegun = false;
   try {
-    const { report, text } = await withAccounts(parseConfig(env), options, ask);
-    return { status: 0, output: isJson ? jsonOf(report) : text, errors: '' };
+    const accounts = await openAccounts(parseConfig(env));
+    try {
+      const { json, text } = await act(accounts, options, ask);
+      for await (const part of options.json || options.command === 'export' ? json : text) {
+        isBegun = true;
+        if (!(await print(part))) break;
+      }
+    } finally {
+      await accounts.close();
+    }
+    return 0;
   } catch (error) {
     const { status, code, message } = failureOf(error);
-    return { status, output: options.json ? jsonOf({ error: { code, message } }) : '', errors: `${message}\n` };
+    warn(`${message}\n`);
+    // What was begun cannot be made whole: a program sees it by the JSON, too.
+    if (options.json && !isBegun) await print(errorLine(code, message));
+    return status;
   }
 };
 
-const withAccounts = async (config: Config, options: UserOptions, ask: Ask): Promise<Answer> => {
-  const accounts = await openAccounts(config);
-  try {
-    return await act(accounts, options, ask);
-  } finally {
-    await accounts.close();
-  }
-};
+const errorLine = (code: string, message: string): string => `${jsonOf({ error: { code, message } })}\n`;
 
 const failureOf = (error: unknown): Pick<Failure, 'status' | 'code' | 'message'> => {
   if (error instanceof Failure) return error;
@@ -68,14 +89,4 @@ const failureOf = (error: unknown): Pick<Failure, 'status' | 'code' | 'message'>
   if (error instanceof AppError)
     return { status: 1, code: 'failed', message: [error.message, error.reason].filter(Boolean).join(' ') };
   return { status: 1, code: 'failed', message: error instanceof Error ? error.message : String(error) };
-};
-
-const TIME = /^(?:at|\w+At)$/;
-
-/** One line, with times in ISO 8601. A password that was never changed has none. */
-const jsonOf = (report: object): string => `${printableJson(JSON.stringify(report, withTimes))}\n`;
-
-const withTimes = (name: string, value: unknown): unknown => {
-  if (!TIME.test(name) || typeof value !== 'number') return value;
-  return value === 0 ? null : new Date(value).toISOString();
 };

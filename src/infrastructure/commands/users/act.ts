@@ -1,10 +1,11 @@
 import { accountKind } from '../../../domain/account.ts';
 import { isId } from '../../../domain/id.ts';
 import type { User } from '../../../domain/user.ts';
+import { type Answer, answer } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
 import { CHANGES, type Change, nameOf } from './change.ts';
 import { Failure } from './failure.ts';
-import { type Answer, events, exported, find, show } from './inspect.ts';
+import { events, exported, find, show } from './inspect.ts';
 import type { Accounts } from './open-accounts.ts';
 
 /** Asks a question that is answered with yes or no; `null` when nobody can be asked. */
@@ -29,7 +30,8 @@ export const act = async (accounts: Accounts, options: UserOptions, ask: Ask): P
 };
 
 const findUser = async ({ users }: Accounts, account: string): Promise<User> => {
-  const byId = isId(account) ? await users.findById(account) : null;
+  const id = account.toUpperCase();
+  const byId = isId(id) ? await users.findById(id) : null;
   const user =
     byId ?? (await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account)));
   if (user === null) throw new Failure(3, 'not-found', 'There is no user with this username, email address or id.');
@@ -47,10 +49,10 @@ const change = async (
   const live = await accounts.sessions.listByUser(user.id, accounts.clock.now());
   const intended = intent(nameOf(user), live.length);
   const about = { command, userId: user.id, dryRun };
-  if (dryRun) return { report: { ...about, changed: false }, text: `Not done, because of --dry-run: ${intended}.\n` };
+  if (dryRun) return answer({ ...about, changed: false }, `Not done, because of --dry-run: ${intended}.\n`);
   if (isFinal && !yes) await assertConfirmed(`${intended}?`, ask);
   const { report, text } = await make(accounts, user);
-  return { report: { ...about, ...report }, text };
+  return answer({ ...about, ...report }, text);
 };
 
 const assertConfirmed = async (question: string, ask: Ask): Promise<void> => {

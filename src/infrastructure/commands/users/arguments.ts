@@ -44,20 +44,22 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
   if (values.help) return null;
   const [name = '', account = '', ...more] = positionals;
   const command = USER_COMMANDS.find((each) => each === name);
-  if (command === undefined) throw new Error('Unknown command of users.');
+  if (command === undefined) throw new Error(name === '' ? 'A command is missing.' : `There is no command ${name}.`);
   if (account.trim() === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
   if (values['dry-run'] && !CHANGING.has(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
   if (values.yes && !CHANGING.has(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
-  const { since, until } = values;
-  if (command !== 'events' && (since ?? until) !== undefined) throw new Error('Only events has --since and --until.');
+  const since = values.since === undefined ? null : timeOf('--since', values.since);
+  const until = values.until === undefined ? null : timeOf('--until', values.until);
+  if (command !== 'events' && (since ?? until) !== null) throw new Error('Only events has --since and --until.');
+  if (since !== null && until !== null && since > until) throw new Error('--since has to be before --until.');
   return {
     command,
     account: account.trim(),
     json: values.json,
     dryRun: values['dry-run'],
     yes: values.yes,
-    since: since === undefined ? null : timeOf('--since', since),
-    until: until === undefined ? null : timeOf('--until', until),
+    since,
+    until,
   };
 };
 

@@ -7,8 +7,10 @@ import { NO_ORIGIN } from '../../../domain/event.ts';
 import type { User } from '../../../domain/user.ts';
 import { printable } from '../../printable.ts';
 import { Failure } from './failure.ts';
-import type { Answer } from './inspect.ts';
 import type { Accounts } from './open-accounts.ts';
+
+/** What was done: for programs, and for people. */
+type Done = { readonly report: object; readonly text: string };
 
 /** A command that changes an account. Its `report` has what it did; with `--dry-run`, it is not called. */
 export type Change = {
@@ -18,7 +20,7 @@ export type Change = {
   readonly isFinal: boolean;
   /** @throws Failure */
   readonly assertPossible?: (user: User) => void;
-  readonly make: (accounts: Accounts, user: User) => Promise<Answer>;
+  readonly make: (accounts: Accounts, user: User) => Promise<Done>;
 };
 
 export const nameOf = ({ username, email, id }: User): string => printable(`${username} <${email}> (${id})`);

@@ -1,57 +1,65 @@
-import {
-  type AccountData,
-  accountData,
-  eventData,
-  latestEvents,
-  userData,
-} from '../../../application/steps/account-data.ts';
+import { decodeTime } from 'ulid';
+import type { EventRepository } from '../../../application/ports/event-repository.ts';
+import { accountData, userData } from '../../../application/steps/account-data.ts';
+import { type EventData, eventPages, latestEvents } from '../../../application/steps/account-events.ts';
+import { REFUSALS_PERIOD } from '../../../domain/event.ts';
 import type { User } from '../../../domain/user.ts';
+import { type Answer, answer, jsonWithEvents } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
 import type { Accounts } from './open-accounts.ts';
-import { accountText, eventsTable, usersTable } from './tables.ts';
-
-/** What a command answers: `report` for programs, `text` for people. */
-export type Answer = { readonly report: object; readonly text: string };
+import { accountText, eventsText, usersTable } from './tables.ts';
 
 /** The commands that only read. */
 export const find = (found: User): Answer => {
   const user = userData(found);
-  return { report: { user }, text: usersTable([user]) };
+  return answer({ user }, usersTable([user]));
 };
 
 export const show = async (accounts: Accounts, found: User): Promise<Answer> => {
-  const { events: _, ...data } = await accountData(accounts, found, accounts.clock.now(), 0);
-  return { report: data, text: accountText(data) };
-};
-
-/** The latest ones, if no range is asked for. */
-const LATEST = 50;
-
-export const events = async (
-  accounts: Accounts,
-  found: User,
-  { since, until }: Pick<UserOptions, 'since' | 'until'>,
-): Promise<Answer> => {
-  const listed =
-    since === null && until === null ? await latest(accounts, found) : await between(accounts, found, { since, until });
-  const { id: userId } = found;
-  return { report: { userId, events: listed }, text: eventsTable(listed) };
+  const data = await accountData(accounts, found, accounts.clock.now());
+  return answer(data, accountText(data));
 };
 
 /** Always for programs. */
 export const exported = async (accounts: Accounts, found: User): Promise<Answer> => {
   const data = await accountData(accounts, found, accounts.clock.now());
-  return { report: data, text: '' };
+  return { json: jsonWithEvents(data, eventPages(accounts.events, found.id)), text: [] };
 };
 
-const latest = async (accounts: Accounts, { id: userId }: User): Promise<AccountData['events']> => {
-  const page = await accounts.events.list({ userId, before: null, limit: LATEST });
-  return page.map(eventData);
+type EventsOptions = Pick<UserOptions, 'since' | 'until'>;
+
+/** Without a range, the latest ones. */
+export const events = async (
+  { events: stored }: Pick<Accounts, 'events'>,
+  { id: userId }: Pick<User, 'id'>,
+  options: EventsOptions,
+): Promise<Answer> => {
+  if (options.since === null && options.until === null) return latest(stored, userId);
+  const pages = inRange(eventPages(stored, userId), options);
+  return { json: jsonWithEvents({ userId }, pages), text: eventsText(pages) };
 };
 
-type Range = { readonly since: number | null; readonly until: number | null };
+const LATEST = 50;
+const MORE = `These are the latest ${LATEST}. For older ones use --since or --until.\n`;
 
-const between = async (accounts: Accounts, { id }: User, { since, until }: Range): Promise<AccountData['events']> => {
-  const all = await latestEvents(accounts.events, id);
-  return all.filter(({ at }) => (since === null || at >= since) && (until === null || at <= until));
+const latest = async (stored: EventRepository, userId: string): Promise<Answer> => {
+  const found = await latestEvents(stored, userId, LATEST + 1);
+  const listed = found.slice(0, LATEST);
+  return {
+    json: answer({ userId, events: listed }, '').json,
+    text: eventsText([listed], found.length > LATEST ? MORE : ''),
+  };
+};
+
+/** Reads no further than to the start of the range. */
+const inRange = async function* (
+  pages: AsyncIterable<EventData[]>,
+  { since, until }: EventsOptions,
+): AsyncGenerator<EventData[]> {
+  for await (const page of pages) {
+    yield page.filter(({ at }) => (since === null || at >= since) && (until === null || at <= until));
+    const last = page.at(-1);
+    // Refused log-ins are added to an event that has the id of the first one.
+    if (since !== null && last !== undefined && decodeTime(last.id) < since - REFUSALS_PERIOD) return;
+  }
 };

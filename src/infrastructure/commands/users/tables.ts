@@ -1,17 +1,26 @@
 import type { AccountData } from '../../../application/steps/account-data.ts';
+import type { EventData } from '../../../application/steps/account-events.ts';
 import { printable } from '../../printable.ts';
 
 type Cell = string | number | null;
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** A table for people: a line of titles, and a line for each row. */
-const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => {
-  const titles = Object.keys(columns);
-  const cells = rows.map((row) => Object.values(columns).map((cell) => printable(String(cell(row) ?? '–'))));
-  const widths = titles.map((title, at) => Math.max(title.length, ...cells.map((line) => line[at]?.length ?? 0)));
-  const lines = [titles, ...cells].map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
-  return lines.map((line) => `${line.trimEnd()}\n`).join('');
+/** Makes a table for people, of which more rows can be added: columns become wider if they have to. */
+const growingTable = <Row>(columns: Columns<Row>) => {
+  let head: string[][] = [Object.keys(columns)];
+  let widths: readonly number[] = Object.keys(columns).map(() => 0);
+  return (rows: readonly Row[]): string => {
+    const cells = rows.map((row) => Object.values(columns).map((cell) => printable(String(cell(row) ?? '–'))));
+    const added = [...head, ...cells];
+    head = [];
+    widths = widths.map((width, at) => Math.max(width, ...added.map((line) => line[at]?.length ?? 0)));
+    const lines = added.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
+    return lines.map((line) => `${line.trimEnd()}\n`).join('');
+  };
 };
+
+/** A line of titles, and a line for each row. */
+const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => growingTable(columns)(rows);
 
 /** UTC, as in the log. */
 const time = (milliseconds: number | null): string | null =>
@@ -30,21 +39,29 @@ export const usersTable = (users: readonly Shown[]): string =>
     STATE: stateOf,
   });
 
-export const eventsTable = (events: AccountData['events']): string =>
-  events.length === 0
-    ? 'No events.\n'
-    : table(events, {
-        TIME: ({ at }) => time(at),
-        EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
-        REASON: ({ reason }) => reason,
-        SESSION: ({ sessionId }) => sessionId,
-        ADDRESS: ({ address }) => address,
-        REQUEST: ({ requestId }) => requestId,
-        DEVICE: ({ userAgent }) => userAgent,
-      });
+/** @param note what is to be said after the table. */
+export const eventsText = async function* (
+  pages: AsyncIterable<readonly EventData[]> | Iterable<readonly EventData[]>,
+  note = '',
+): AsyncGenerator<string> {
+  const rowsOf = growingTable<EventData>({
+    TIME: ({ at }) => time(at),
+    EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
+    REASON: ({ reason }) => reason,
+    SESSION: ({ sessionId }) => sessionId,
+    ADDRESS: ({ address }) => address,
+    REQUEST: ({ requestId }) => requestId,
+    DEVICE: ({ userAgent }) => userAgent,
+  });
+  let isEmpty = true;
+  for await (const page of pages) {
+    if (page.length > 0) yield rowsOf(page);
+    isEmpty &&= page.length === 0;
+  }
+  yield isEmpty ? 'No events.\n' : note;
+};
 
-/** Everything but the events. */
-export const accountText = ({ user, sessions, links, messages }: Omit<AccountData, 'events'>): string =>
+export const accountText = ({ user, sessions, links, messages }: AccountData): string =>
   [
     table(Object.entries(fieldsOf(user)), { FIELD: ([name]) => name, VALUE: ([, value]) => value }),
     sessions.length === 0

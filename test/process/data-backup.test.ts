@@ -384,6 +384,11 @@ describe('data', () => {
       expect(stderr).toContain(`npm run data -- ${command}`);
   });
 
+  it('reports invalid arguments to programs, too', async () => {
+    const { status, stdout } = await runData(['restore', '--json'], {});
+    expect([status, JSON.parse(stdout)]).toEqual([2, { error: { code: 'arguments', message: 'One FILE is needed.' } }]);
+  });
+
   it('prints its usage with --help, which says that a backup is secret', async () => {
     const { status, stdout } = await runData(['--help'], {});
     expect([status, stdout]).toEqual([0, expect.stringContaining('A BACKUP IS SECRET')]);

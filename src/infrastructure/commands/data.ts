@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
-import { reasonOf } from '../../adapters/redaction/redact-error.ts';
-import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import { ConfigError } from '../config.ts';
+import { failureText } from '../failure-text.ts';
 import { Refusal } from '../refusal.ts';
 import { DATA_COMMANDS, type DataCommand, isDataCommand, UsageError } from './data-commands.ts';
 
@@ -32,17 +31,23 @@ type Result = { readonly status: 0 | 1 | 2 | 3; readonly output: string; readonl
  */
 export const runData = async (args: readonly string[], env: Env, signal: AbortSignal): Promise<Result> => {
   const options = read(args);
-  if (options instanceof Error) return { status: 2, output: '', errors: `${options.message}\n\n${HELP}` };
+  if (options instanceof Error) {
+    const { message } = options;
+    const output = args.includes('--json') ? errorLine('arguments', message) : '';
+    return { status: 2, output, errors: `${message}\n\n${HELP}` };
+  }
   if (options.help) return { status: 0, output: HELP, errors: '' };
   try {
     const { report, text } = await DATA_COMMANDS[options.command](options, env, signal);
     return { status: 0, output: options.json ? `${JSON.stringify(report)}\n` : text, errors: '' };
   } catch (error) {
     const [status, code, message] = failureOf(error, signal);
-    const output = options.json ? `${JSON.stringify({ error: { code, message } })}\n` : '';
+    const output = options.json ? errorLine(code, message) : '';
     return { status, output, errors: `${message}\n` };
   }
 };
+
+const errorLine = (code: string, message: string): string => `${JSON.stringify({ error: { code, message } })}\n`;
 
 type Failure = readonly [status: 1 | 2 | 3, code: string, message: string];
 
@@ -50,9 +55,7 @@ const failureOf = (error: unknown, signal: AbortSignal): Failure => {
   if (error instanceof Refusal) return [3, error.code, error.message];
   if (error instanceof ConfigError || error instanceof UsageError) return [2, 'configuration', error.message];
   if (signal.aborted) return [1, 'stopped', 'Stopped. Nothing was changed.'];
-  // A message of PostgreSQL may quote stored values.
-  const isOfDatabase = error instanceof Error && 'severity' in error;
-  return [1, 'failed', isOfDatabase ? `The database refused: ${reasonOf(error)}` : systemReason(error)];
+  return [1, 'failed', failureText(error)];
 };
 
 type Options = {
@@ -79,7 +82,8 @@ const read = (args: readonly string[]): Options | Error => {
     const [command = '', file = '', ...more] = positionals;
     const options = { help: values.help, json: values.json, file };
     if (values.help) return { ...options, command: 'backup', withKeys: true, dryRun: false };
-    if (!isDataCommand(command)) throw new Error('Unknown command of data.');
+    if (!isDataCommand(command))
+      throw new Error(command === '' ? 'A command is missing.' : `There is no command ${command}.`);
     const takesFile = command !== 'move';
     if (more.length > 0 || (file !== '') !== takesFile)
       throw new Error(takesFile ? 'One FILE is needed.' : 'move takes no FILE.');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { lockHolder } from '../data-dir/data-dir-lock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
+import { failureText } from '../failure-text.ts';
 import { Refusal } from '../refusal.ts';
 import { appliedMigrations, compareMigrations } from '../tables/migrations.ts';
 import { quoted, type Send, sendOver, type Table, tablesOf } from '../tables/tables.ts';
@@ -121,7 +122,7 @@ const reading = <Result>({ em }: Database, work: (from: Send) => Promise<Result>
       return work(from);
     });
 
-/** Runs `work` in a transaction. @throws Error that says so, if it is unknown whether the transaction was committed. */
+/** Runs `work` in a transaction. @throws Refusal; Error that says whether something was moved. */
 const writing = async ({ em }: Database, work: (to: Send) => Promise<void>): Promise<void> => {
   let committing = false;
   try {
@@ -137,7 +138,8 @@ const writing = async ({ em }: Database, work: (to: Send) => Promise<void>): Pro
         committing = true;
       });
   } catch (error) {
-    if (!committing) throw error;
+    if (error instanceof Refusal) throw error;
+    if (!committing) throw new Error(`Nothing was moved: ${failureText(error)}`);
     throw new Error(
       'The connection failed at the commit, so that everything was moved, or nothing. Run `move --dry-run`: if it is refused because ' +
         'the target has rows, everything was moved; otherwise nothing was, and the command can be repeated.',
@@ -179,7 +181,5 @@ const shapeOf = (table: Table | undefined): string =>
 
 const assertSameTotal = ({ name }: Table, source: Total, target: Total): void => {
   if (source.rows !== target.rows || source.sum !== target.sum)
-    throw new Error(
-      `The rows of ${name} are not the same in both databases: ${source.rows} and ${target.rows}. Nothing was moved.`,
-    );
+    throw new Error(`The rows of ${name} are not the same in both databases: ${source.rows} and ${target.rows}.`);
 };

@@ -231,7 +231,10 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     await fill(dataDir, 10, 1);
     const target = await targetWithTrigger(`perform pg_terminate_backend(pg_backend_pid()); return null;`);
     const { status, stderr } = await move(dataDir, target);
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/57P01|Connection terminated/)]);
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Nothing was moved: .*(?:57P01|Connection terminated)/),
+    ]);
     expect(await rowsOf(target, 'users')).toBe(0);
   });
 
@@ -245,7 +248,7 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     const { status, stderr } = await move(dataDir, target);
     expect([status, stderr]).toEqual([
       1,
-      'The rows of sessions are not the same in both databases: 10 and 10. Nothing was moved.',
+      'Nothing was moved: The rows of sessions are not the same in both databases: 10 and 10.',
     ]);
     expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
   });

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mikroOrmEventRepository } from '../../src/adapters/event-repository/mikro-orm.ts';
+import { mikroOrmOutbox } from '../../src/adapters/outbox/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
-import { anEvent, aUser } from '../support/builders.ts';
+import { aMessage, anEvent, aUser } from '../support/builders.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
@@ -172,6 +173,7 @@ describe('the output of npm run users', () => {
     await mikroOrmUserRepository(em).add(user);
     const all = Array.from({ length: MANY }, () => anEvent({ userId: user.id, userAgent: 'A phone' }));
     await mikroOrmEventRepository(em).add(all);
+    await mikroOrmOutbox(em).add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
     await close();
   });
 
@@ -185,6 +187,13 @@ describe('the output of npm run users', () => {
       expect(existsSync(join(directory.path, 'tandem.pid'))).toBe(false);
     },
   );
+
+  it('says of waiting mail how often it was tried', async () => {
+    const { stdout } = await runUsersCommand(['show', user.id], env);
+    expect(stdout).toMatch(/^WAITING MAIL +TO +SINCE +ATTEMPTS\nnew-device .* 3$/m);
+    const shown = await runUsersCommand(['show', user.id, '--json'], env);
+    expect(JSON.parse(shown.stdout).messages).toMatchObject([{ kind: 'new-device', to: user.email, attempts: 3 }]);
+  });
 
   it('has all events, however many they are', async () => {
     for (const args of [
@@ -216,6 +225,14 @@ describe('npm run users', () => {
     expect(existsSync(env.DATA_DIR)).toBe(false);
     expect((await runUsersCommand(['find', 'ada'], { DATABASE_URL: 'memory:' })).code).toBe(1);
     expect((await runUsersCommand(['find', 'ada'], { DATABASE_URL: 'nonsense' })).code).toBe(2);
+  });
+
+  it('says what to do where the tables are missing', async () => {
+    const env = { DATA_DIR: join(directory.path, 'older') };
+    await copyEmbedded(env.DATA_DIR, { migrated: false });
+    const { code, stdout, stderr } = await runUsersCommand(['find', 'ada', '--json'], env);
+    expect([code, JSON.parse(stdout).error.code]).toStrictEqual([1, 'migrations-pending']);
+    expect(stderr).toMatch(/npm run migrate/);
   });
 
   it('gives no commands to the terminal, whatever it is asked for', async () => {

@@ -14,7 +14,7 @@ export type AccountData = {
   /** The live ones. */
   readonly links: Omit<Link, 'userId' | 'tokenHash'>[];
   /** Those that are not sent yet. */
-  readonly messages: Omit<Message, 'userId' | 'attempts'>[];
+  readonly messages: Omit<Message, 'userId'>[];
 };
 
 /** Lists the fields that are given out, so that a new field is private by default. */
@@ -39,13 +39,14 @@ export const accountData = async (
       address,
     })),
     links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
-    messages: messages.map(({ id, kind, to, email, origin, createdAt }) => ({
+    messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({
       id,
       kind,
       to,
       email,
       origin,
       createdAt,
+      attempts,
     })),
   };
 };

@@ -9,7 +9,8 @@ export type ExportAccountDeps = Stores & { readonly clock: Clock };
 /** Bounds the memory and the time of an export: the older events are listed page by page. */
 const EVENTS_EXPORTED = 5_000;
 
-export type ExportedAccount = AccountData & {
+export type ExportedAccount = Omit<AccountData, 'messages'> & {
+  readonly messages: Omit<AccountData['messages'][number], 'attempts'>[];
   /** The latest first. */
   readonly events: EventData[];
   /** Epoch milliseconds. */
@@ -34,5 +35,7 @@ export const exportAccount =
     ]);
     const events = latest.slice(0, EVENTS_EXPORTED);
     const isWhole = latest.length <= EVENTS_EXPORTED;
-    return { ...data, events, exportedAt, eventsBefore: isWhole ? null : (events.at(-1)?.id ?? null) };
+    // How often the service tried to send a mail is for its operator.
+    const messages = data.messages.map(({ attempts: _, ...message }) => message);
+    return { ...data, messages, events, exportedAt, eventsBefore: isWhole ? null : (events.at(-1)?.id ?? null) };
   };

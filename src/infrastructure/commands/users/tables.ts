@@ -89,6 +89,7 @@ export const accountText = ({ user, sessions, links, messages }: AccountData): s
             'WAITING MAIL': ({ kind }) => kind,
             TO: ({ to }) => to,
             SINCE: ({ createdAt }) => time(createdAt),
+            ATTEMPTS: ({ attempts }) => attempts,
           }),
         ]),
   ].join('\n');

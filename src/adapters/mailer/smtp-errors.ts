@@ -23,7 +23,7 @@ export const undelivered = (error: unknown): AppError =>
 
 /** A code or the name of a command: `ETIMEDOUT`, `SOCKET_TIMEOUT`, `RCPT TO`, `451`. */
 const WORDS = /^[A-Z][A-Z0-9_]{1,40}(?: [A-Z0-9-]{2,12})?$|^\d{3}$/;
-const whyOf = (error: unknown): string => {
+export const whyOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';
   const { code, originalCode, timeoutType, command, responseCode } = error as Error & Readonly<Record<string, unknown>>;
   const words = [code, originalCode, timeoutType, command, responseCode].map((value) => String(value ?? ''));

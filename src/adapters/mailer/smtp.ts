@@ -1,6 +1,6 @@
 import type { Mailer } from '../../application/ports/mailer.ts';
 import { isAddress, messageOf } from './message.ts';
-import { isRefusal, undelivered } from './smtp-errors.ts';
+import { isRefusal, undelivered, whyOf } from './smtp-errors.ts';
 
 type SmtpOptions = {
   /** `smtp:` or `smtps:`; user and password percent-encoded. */
@@ -39,6 +39,22 @@ export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: Sm
       }
     },
   };
+};
+
+/**
+ * Connects to the mail server and logs in, as for a mail, and sends none.
+ * @returns a few words about why it failed, without texts of the server; `null` when mail can be sent.
+ */
+export const whyNoMail = async ({ url, requireTls, timeout }: Omit<Required<SmtpOptions>, 'from'>) => {
+  const transport = await open(connectionOf(new URL(url), requireTls, timeout));
+  try {
+    await transport.verify();
+    return null;
+  } catch (error) {
+    return whyOf(error);
+  } finally {
+    transport.close();
+  }
 };
 
 const open = async (options: ReturnType<typeof connectionOf>) => {

@@ -9,6 +9,7 @@ import { timeOutFindings, timeOutsOf } from './checks/time-outs.ts';
 import type { Finding } from './finding.ts';
 import { database } from './groups/database.ts';
 import { keys } from './groups/keys.ts';
+import { mail } from './groups/mail.ts';
 import { redis } from './groups/redis.ts';
 import type { Patient } from './patient.ts';
 import { secretFiles } from './probes/secret-files.ts';
@@ -62,6 +63,7 @@ export const GROUPS: readonly Group[] = [
     examine: database,
   },
   { name: 'redis', title: 'Redis', needs: ['REDIS_URL', 'REDIS_PASSWORD', 'SESSION_STORE'], examine: redis },
+  { name: 'mail', title: 'Mail', needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'], examine: mail },
   {
     name: 'secrets',
     title: 'Secrets',

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { examined } from '../../support/doctor.ts';
+import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
+import { freePort } from '../../support/servers/free-port.ts';
+
+const examinedAt = (port: number) =>
+  examined('mail', { MAIL_URL: `smtp://tandem:S3CRET@127.0.0.1:${port}`, MAIL_FROM: 'auth@example.org' });
+
+/** A mail server that says nothing. */
+const openSilent = async (): Promise<number> => {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+describe('the doctor asks the mail server', () => {
+  it('whether it can be used, and sends nothing', async () => {
+    const server = await openSmtpServer({
+      allowInsecureAuth: true,
+      onAuth: (_auth, _session, done) => done(null, { user: 'tandem' }),
+    });
+    onTestFinished(server.close);
+    expect(await examinedAt(server.port)).toMatchObject([{ id: 'mail.reachable', severity: 'ok' }]);
+    expect(server.messages).toEqual([]);
+  });
+
+  it.each([
+    ['is not there', freePort, 'ECONNREFUSED'],
+    ['says nothing', openSilent, 'ETIMEDOUT'],
+    [
+      'refuses the log-in',
+      async () => {
+        const server = await openSmtpServer({
+          allowInsecureAuth: true,
+          onAuth: (_auth, _session, done) => done(reply(535, 'not tandem with S3CRET')),
+        });
+        onTestFinished(server.close);
+        return server.port;
+      },
+      '535',
+    ],
+  ])('which %s', async (_what, portOf, why) => {
+    const port = await portOf();
+    const findings = await examinedAt(port);
+    expect(findings).toMatchObject([
+      { id: 'mail.unreachable', severity: 'problem', seen: expect.stringContaining(`127.0.0.1:${port}`) },
+    ]);
+    expect(findings[0]?.seen).toContain(why);
+    expect(JSON.stringify(findings)).not.toContain('S3CRET');
+  });
+
+  it('only if there is one', async () => {
+    expect(await examined('mail', {})).toMatchObject([{ id: 'mail.files', severity: 'note' }]);
+    expect(await examined('mail', { NODE_ENV: 'production' })).toMatchObject([{ id: 'mail.none', severity: 'note' }]);
+  });
+});

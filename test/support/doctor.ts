@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { whyNoMail } from '../../src/adapters/mailer/smtp.ts';
 import { kidsOf } from '../../src/infrastructure/commands/kids.ts';
 import { examine } from '../../src/infrastructure/doctor/examine.ts';
 import type { Finding } from '../../src/infrastructure/doctor/finding.ts';
@@ -13,6 +14,7 @@ export const examined = async (group: string, env: Readonly<Record<string, strin
     workingDirectory: directory.path,
     nodeArguments: [],
     kidsOf,
+    whyNoMail,
   });
   return groups.find(({ name }) => name === group)?.findings ?? [];
 };

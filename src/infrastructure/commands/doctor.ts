@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { whyNoMail } from '../../adapters/mailer/smtp.ts';
 import { examine } from '../doctor/examine.ts';
 import { countsOf, jsonReport, textReport } from '../doctor/report.ts';
 import { kidsOf } from './kids.ts';
@@ -18,7 +19,13 @@ export const runDoctor = async (args: readonly string[], env: Env): Promise<Resu
   const options = read(args);
   if (options instanceof Error) return { status: 2, output: '', errors: `${options.message}\n\n${HELP}` };
   if (options.help) return { status: 0, output: HELP, errors: '' };
-  const groups = await examine({ env, workingDirectory: process.cwd(), nodeArguments: process.execArgv, kidsOf });
+  const groups = await examine({
+    env,
+    workingDirectory: process.cwd(),
+    nodeArguments: process.execArgv,
+    kidsOf,
+    whyNoMail,
+  });
   const output = options.json ? jsonReport(groups) : textReport(groups);
   return { status: countsOf(groups).problem > 0 ? 1 : 0, output, errors: '' };
 };

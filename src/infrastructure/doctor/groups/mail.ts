@@ -1,9 +1,8 @@
-import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { type Finding, note, ok, problem } from '../finding.ts';
 import type { Patient } from '../patient.ts';
 import { QUESTION_TIMEOUT } from '../probes/limits.ts';
 
-export const mail = async ({ config }: Patient): Promise<Finding[]> => {
+export const mail = async ({ config, whyNoMail }: Patient): Promise<Finding[]> => {
   if (config.mail === null)
     return [
       note(

@@ -151,6 +151,7 @@ describe('npm run users on the embedded database', () => {
     [['find', 'ada', '--since', '2026-11-22']],
     [['events', 'ada', '--since', 'yesterday']],
     [['events', 'ada', '--since', '2026-13-01T10:00']],
+    [['events', 'ada', '--since', '2026-02-30T10:00']],
     [['events', 'ada', '--since', '2026-11-22T10:02', '--until', '2026-11-22T10:01']],
   ])('refuses the arguments %j', async (args) => {
     const { code, stdout, stderr } = await users(...args);

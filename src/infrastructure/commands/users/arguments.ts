@@ -65,12 +65,15 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 
+/** `Date.parse` takes 30 February for a day in March. */
+const isDate = (date: string): boolean => new Date(date).toISOString().startsWith(date);
+
 /** A time without a zone is in UTC, as those in the log and in the tables. */
 const timeOf = (option: string, text: string): number => {
   const match = TIME.exec(text);
   const isWithoutZone = text.includes('T') && match?.groups?.zone === undefined;
   const time = Date.parse(isWithoutZone ? `${text}Z` : text);
-  if (match === null || Number.isNaN(time))
+  if (match === null || Number.isNaN(time) || !isDate(text.slice(0, 10)))
     throw new Error(`${option} needs a time such as 2026-11-22T10:02, in UTC, or 2026-11-22T11:02+01:00.`);
   return time;
 };

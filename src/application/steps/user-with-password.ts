@@ -1,6 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
@@ -46,12 +45,10 @@ export const userWithPassword = async (
  * work nobody else changes either any more. If not, the password has to be compared again.
  */
 export const isStillUserWithPassword = async (
-  { clock }: { readonly clock: Clock },
   { users }: Pick<Stores, 'users'>,
   { id, passwordHash }: Pick<User, 'id' | 'passwordHash'>,
 ): Promise<boolean> => {
-  const now = clock.now();
-  const same = { passwordHash, isOfNewPassword: false, now, replaces: passwordHash };
-  if (!(await users.setPasswordHash(id, same))) return false;
-  return (await users.update(id, { now }, { disabledAt: null })) !== null;
+  await users.lock(id);
+  const stored = await users.findById(id);
+  return stored !== null && stored.passwordHash === passwordHash && stored.disabledAt === null;
 };

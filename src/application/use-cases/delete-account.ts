@@ -25,7 +25,7 @@ export const deleteAccount = (deps: DeleteAccountDeps) => {
     cancellation.throwIfAborted();
     const removed = await deps.unitOfWork.run(
       async (stores) =>
-        (await isStillUserWithPassword(deps, stores, user)) && (await removeAccount(deps, stores, user, { origin })),
+        (await isStillUserWithPassword(stores, user)) && (await removeAccount(deps, stores, user, { origin })),
     );
     if (!removed) return remove(input, cancellation);
   };

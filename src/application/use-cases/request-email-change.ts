@@ -34,7 +34,7 @@ export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
     if (to === user.email) return;
     const isDone = await deps.unitOfWork.run(async (stores) => {
       // A change of the password ends links like this one; none may be stored after it.
-      if (!(await isStillUserWithPassword(deps, stores, user))) return false;
+      if (!(await isStillUserWithPassword(stores, user))) return false;
       const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (asked >= REQUESTS_PER_PERIOD) return true;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);

@@ -1,0 +1,75 @@
+import { type AuditedEvent, auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
+import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import type { AccountEvent, Origin } from '../../src/domain/event.ts';
+import type { LinkPurpose } from '../../src/domain/link.ts';
+import { NOTICES, type Notice, type Telling } from '../../src/domain/message.ts';
+import { ADA } from './application.ts';
+import { applicationWithMail, tokenIn } from './mail/sender.ts';
+
+/** Ada's address, as it is stored. */
+export const EMAIL = 'ada@example.org';
+export const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
+export const ORIGIN: Origin = { userAgent: 'a laptop', address: '192.0.2.0/24', requestId: 'a request' };
+export const INVALID_LINK = { code: 'AUTH_LINK_INVALID' };
+export const DUPLICATE = { code: 'AUTH_USER_DUPLICATE' };
+export const NO_RECORD = { code: 'DB_RECORD_NOT_FOUND' };
+export const WRONG_PASSWORD = { code: 'AUTH_CREDENTIALS_INVALID' };
+export const DISABLED = { code: 'AUTH_ACCOUNT_DISABLED' };
+
+/** An event in short: its kind, and why a session ended. */
+export const inShort = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);
+
+/** Ada, registered with one session in an application that sends mail, and what is stored about her. */
+export const registeredAda = async (given: { readonly notices?: readonly Notice[] } = {}) => {
+  const notices = new Set(given.notices ?? NOTICES);
+  const app = { ...applicationWithMail({ notices }), notices };
+  const { user, ...session } = await app.register(ADA);
+  const about = (userId: string) => storedAbout(app, userId, app.clock.now());
+  const ofAda = () => about(user.id);
+  return {
+    app,
+    user,
+    session,
+    /** Everything that is stored about a user. */
+    about,
+    /** Everything that is stored about Ada. */
+    ofAda,
+    /** What happened to Ada, the latest first. */
+    happened: async () => (await ofAda()).events.map(inShort),
+    /** What waits to be sent. */
+    told: async () => (await ofAda()).messages.map(({ kind, to }) => `${kind} to ${to}`),
+    /** What the live links are for. */
+    purposes: async () => (await ofAda()).links.map(({ purpose }) => purpose).sort(),
+    /** Sends a message about Ada. @returns the token of a link in it. */
+    linkIn: async (telling: Omit<Telling, 'userId'>, purpose: LinkPurpose): Promise<string> => {
+      await app.tell({ ...telling, userId: user.id });
+      const mails = await app.sendAll();
+      return tokenIn(mails.at(-1) ?? { text: 'nothing' }, purpose);
+    },
+    logIn: (password = ADA.password) => app.login({ account: ADA.username, password }),
+    /** Stores another hash, as others do meanwhile. @param isNew whether it is of another password. */
+    setPassword: async (password: string, { isNew }: { readonly isNew: boolean }) => {
+      const passwordHash = await app.hasher.hash(password);
+      await app.users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: isNew, now: app.clock.now() });
+    },
+    setDisabled: (disabledAt: number | null) => app.users.update(user.id, { disabledAt, now: app.clock.now() }),
+  };
+};
+
+const storedAbout = async ({ users, sessions, events, links, outbox }: Stores, userId: string, now: number) => ({
+  user: await users.findById(userId),
+  sessions: await sessions.listByUser(userId, now),
+  events: await events.list({ userId, before: null, limit: 10_000 }),
+  links: await links.listByUser(userId, now),
+  messages: await outbox.listByUser(userId),
+});
+
+/** What is stored about a user who does not exist. */
+export const NOTHING = { user: null, sessions: [], events: [], links: [], messages: [] };
+
+/** Dependencies whose units of work are audited, with names, and the audit. */
+export const audited = <Deps extends { readonly unitOfWork: UnitOfWork }>(deps: Deps) => {
+  const audit: AuditedEvent[] = [];
+  const unitOfWork = auditedUnitOfWork(deps.unitOfWork, { audit: (events) => audit.push(...events), withNames: true });
+  return { deps: { ...deps, unitOfWork }, audit };
+};

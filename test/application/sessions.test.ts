@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { BOB, ORIGIN } from '../support/account.ts';
 import { ADA, application, DAY, MINUTE } from '../support/application.ts';
+import { expectAllOrNothing } from '../support/units.ts';
 
-const BOB = { username: 'Bob', email: 'bob@example.org', password: 'staple battery' };
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
 const PHONE = { userAgent: 'a phone', address: '2001:db8::/48' };
 
@@ -13,7 +14,8 @@ const setUp = async () => {
   const phone = await app.login({ account: 'Ada', password: ADA.password, origin: { ...PHONE, requestId: null } });
   const listed = async (currentId = '') =>
     (await app.listSessions(user.id, currentId)).map(({ userAgent }) => userAgent);
-  return { app, user, laptop, phone, listed };
+  const happened = () => app.events.list({ userId: user.id, before: null, limit: 100 });
+  return { app, user, laptop, phone, listed, happened };
 };
 
 describe('listSessions', () => {
@@ -72,6 +74,25 @@ describe('endOwnSession', () => {
       await expect(failure).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND' });
     }
     expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('records once who ended it, and nothing about a session that the user does not have', async () => {
+    const { app, user, phone, happened } = await setUp();
+    const bob = await app.register(BOB);
+    await app.endOwnSession({ id: phone.sessionId, userId: user.id }, ORIGIN);
+    const [ending] = await happened();
+    expect(ending).toMatchObject({ kind: 'session-ended', reason: 'ended-by-user', sessionId: phone.sessionId });
+    expect(ending).toMatchObject(ORIGIN);
+    for (const id of [phone.sessionId, bob.sessionId]) {
+      await expect(app.endOwnSession({ id, userId: user.id })).rejects.toThrow();
+    }
+    expect(await happened()).toHaveLength(3);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, user, phone, listed, happened } = await setUp();
+    const look = async () => [await listed(), await happened()];
+    await expectAllOrNothing(app, look, () => app.endOwnSession({ id: phone.sessionId, userId: user.id }));
   });
 });
 

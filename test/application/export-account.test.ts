@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { exportAccount } from '../../src/application/use-cases/export-account.ts';
+import { listEvents } from '../../src/application/use-cases/list-events.ts';
+import { BOB, EMAIL, inShort, NO_RECORD, registeredAda } from '../support/account.ts';
+import { DAY, MINUTE } from '../support/application.ts';
+import { anEvent } from '../support/builders.ts';
+
+const setUp = async () => {
+  const ada = await registeredAda();
+  return { ...ada, exported: () => exportAccount(ada.app)(ada.user.id) };
+};
+
+describe('exportAccount', () => {
+  it('returns everything that is stored about a user, and no secret', async () => {
+    const { app, user, session, linkIn, exported } = await setUp();
+    await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
+    await app.tell({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
+    app.clock.advance(MINUTE);
+    await app.refresh([session.refreshToken]);
+    const now = app.clock.now();
+    const createdAt = now - MINUTE;
+    const nowhere = { userAgent: null, address: null };
+    const id = expect.any(String);
+    expect(await exported()).toStrictEqual({
+      exportedAt: now,
+      user: { ...user, passwordChangedAt: 0, emailVerifiedAt: null, disabledAt: null },
+      sessions: [{ id: session.sessionId, createdAt, lastUsedAt: now, expiresAt: now + 7 * DAY, ...nowhere }],
+      events: [
+        {
+          id,
+          kind: 'registered',
+          at: createdAt,
+          sessionId: session.sessionId,
+          reason: null,
+          count: 1,
+          requestId: null,
+          ...nowhere,
+        },
+      ],
+      eventsBefore: null,
+      links: [{ purpose: 'password-reset', email: EMAIL, createdAt, expiresAt: createdAt + 30 * MINUTE }],
+      messages: [
+        {
+          id,
+          kind: 'email-changed',
+          to: EMAIL,
+          email: 'new@example.org',
+          origin: { requestId: null, ...nowhere },
+          createdAt,
+        },
+      ],
+    });
+  });
+
+  it('leaves out what has expired', async () => {
+    const { app, linkIn, exported } = await setUp();
+    await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
+    app.clock.advance(7 * DAY);
+    expect(await exported()).toMatchObject({ sessions: [], links: [] });
+  });
+
+  it('returns nothing of another user', async () => {
+    const { app, exported } = await setUp();
+    const before = await exported();
+    const { user: bob } = await app.register(BOB);
+    await app.login({ account: BOB.username, password: BOB.password });
+    await app.tell({ kind: 'password-reset', userId: bob.id, to: BOB.email });
+    expect(await exported()).toEqual(before);
+  });
+
+  it('returns the latest 5000 events, and where the older ones begin', async () => {
+    const { app, user, exported } = await setUp();
+    const add = (count: number) =>
+      app.events.add(Array.from({ length: count }, () => anEvent({ id: app.ids.next(), userId: user.id })));
+    await add(4_999);
+    const whole = await exported();
+    expect([whole.events.length, whole.eventsBefore]).toEqual([5_000, null]);
+    expect(whole.events.map(({ kind }) => kind).lastIndexOf('registered')).toBe(4_999);
+
+    await add(2);
+    const { events, eventsBefore } = await exported();
+    expect(events).toHaveLength(5_000);
+    expect(events[2]?.id).toBe(whole.events[0]?.id);
+    const rest = await listEvents(app)(user.id, { before: eventsBefore, limit: 100 });
+    expect(rest.events.map(inShort)).toEqual(['logged-in', 'registered']);
+  });
+
+  it('does not know an unknown user', async () => {
+    const { app } = await setUp();
+    await expect(exportAccount(app)('nobody')).rejects.toMatchObject(NO_RECORD);
+  });
+});

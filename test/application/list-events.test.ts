@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { listEvents } from '../../src/application/use-cases/list-events.ts';
+import { BOB, registeredAda } from '../support/account.ts';
+
+/** Ada, with five events: her registration and four log-ins. */
+const setUp = async () => {
+  const ada = await registeredAda();
+  for (let count = 0; count < 4; count += 1) await ada.logIn();
+  const { events } = await ada.ofAda();
+  const list = listEvents(ada.app);
+  return { ...ada, ids: events.map(({ id }) => id), list };
+};
+
+describe('listEvents', () => {
+  it('lists the latest first, page after page, each event once', async () => {
+    const { user, ids, list } = await setUp();
+    const pages: string[][] = [];
+    let before: string | null = null;
+    do {
+      const page = await list(user.id, { before, limit: 2 });
+      pages.push(page.events.map(({ id }) => id));
+      before = page.next;
+    } while (before !== null && pages.length < 10);
+    expect(pages).toEqual([ids.slice(0, 2), ids.slice(2, 4), ids.slice(4)]);
+    expect(ids).toEqual(ids.toSorted().toReversed());
+  });
+
+  it.each([
+    [4, true],
+    [5, false],
+    [6, false],
+  ])('of five events, %i to a page, says whether there is a next page: %s', async (limit, isFollowed) => {
+    const { user, ids, list } = await setUp();
+    const { events, next } = await list(user.id, { before: null, limit });
+    expect(events.map(({ id }) => id)).toEqual(ids.slice(0, limit));
+    expect(next).toBe(isFollowed ? ids[limit - 1] : null);
+  });
+
+  it('lists nothing of another user, and nothing after the last event', async () => {
+    const { app, user, ids, list } = await setUp();
+    const { user: bob } = await app.register(BOB);
+    expect((await list(user.id, { before: null, limit: 100 })).events.map(({ id }) => id)).toEqual(ids);
+    expect((await list(bob.id, { before: null, limit: 100 })).events).toMatchObject([{ kind: 'registered' }]);
+    expect(await list(user.id, { before: ids.at(-1) ?? '', limit: 2 })).toStrictEqual({ events: [], next: null });
+  });
+});

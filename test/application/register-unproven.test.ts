@@ -1,0 +1,225 @@
+import { describe, expect, it } from 'vitest';
+import { confirmEmail } from '../../src/application/use-cases/confirm-email.ts';
+import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
+import { login } from '../../src/application/use-cases/login.ts';
+import { registerUnproven } from '../../src/application/use-cases/register-unproven.ts';
+import { DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
+import { ADA, DAY, MINUTE, rejections } from '../support/application.ts';
+import { tokenIn } from '../support/mail/sender.ts';
+import { beforeNextUnit, expectAllOrNothing } from '../support/units.ts';
+
+const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple battery', origin: ORIGIN };
+const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
+
+/** Ada has an account. Eve registers where an address has to be proven before the first log-in. */
+const setUp = async () => {
+  const ada = await registeredAda();
+  const { app } = ada;
+  app.clock.advance(MINUTE);
+  const hashed: string[] = [];
+  const hasher = {
+    ...app.hasher,
+    hash: async (password: string) => {
+      hashed.push(password);
+      return app.hasher.hash(password);
+    },
+  };
+  const deps = { ...app, hasher, emailVerification: 'required' as const };
+  const find = () => app.users.findByUsername(EVE.username);
+  return {
+    ...ada,
+    deps,
+    hashed,
+    register: registerUnproven(deps),
+    logInAs: ({ username: account, password }: typeof ADA) => login(deps)({ account, password }),
+    prove: () => app.users.update(ada.user.id, { emailVerifiedAt: 1, now: app.clock.now() }),
+    findEve: find,
+    /** What is stored about Eve. */
+    ofEve: async () => ada.about((await find())?.id ?? 'nobody'),
+  };
+};
+
+describe('registerUnproven, with a free address', () => {
+  it('makes an account without a session, and has a link sent', async () => {
+    const { app, ofEve, register } = await setUp();
+    expect(await register(EVE)).toBeUndefined();
+    const { user, sessions, events, messages } = await ofEve();
+    expect(user).toMatchObject({ username: 'Eve', emailVerifiedAt: null, createdAt: app.clock.now() });
+    expect(sessions).toEqual([]);
+    expect(events).toMatchObject([{ kind: 'registered', sessionId: null, ...ORIGIN }]);
+    expect(messages).toMatchObject([{ kind: 'email-verification', to: EVE.email, origin: ORIGIN }]);
+  });
+
+  it('lets the user log in once the address is proven', async () => {
+    const { app, register, logInAs } = await setUp();
+    await register(EVE);
+    await expect(logInAs(EVE)).rejects.toMatchObject(UNVERIFIED);
+    const [mail] = await app.sendAll();
+    await confirmEmail(app)(tokenIn(mail ?? { text: 'nothing' }, 'email-verification'));
+    expect(await logInAs(EVE)).toHaveProperty('accessToken');
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofEve, register } = await setUp();
+    await expectAllOrNothing(app, ofEve, () => register(EVE));
+  });
+});
+
+describe('registerUnproven, with the address of an account', () => {
+  const TAKEN = { ...EVE, email: 'ADA@example.org' };
+
+  it('makes no account, and tells the owner alone', async () => {
+    const { ofAda, happened, told, findEve, prove, register } = await setUp();
+    await prove();
+    expect(await register(TAKEN)).toBeUndefined();
+    expect(await findEve()).toBeNull();
+    expect(await told()).toEqual([`address-taken to ${EMAIL}`]);
+    expect(await happened()).toEqual(['registration-refused', 'registered']);
+    expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
+  });
+
+  it('changes nothing about a user whose address is proven', async () => {
+    const { ofAda, prove, register, logInAs } = await setUp();
+    await prove();
+    const { user, sessions } = await ofAda();
+    await register(TAKEN);
+    expect(await ofAda()).toMatchObject({ user, sessions });
+    expect(await logInAs(ADA)).toHaveProperty('accessToken');
+  });
+
+  it('makes both passwords invalid when the address is not proven, until its owner sets one by mail', async () => {
+    const { app, ofAda, register, logInAs } = await setUp();
+    await register(TAKEN);
+    for (const { password } of [ADA, TAKEN]) {
+      await expect(logInAs({ ...ADA, password })).rejects.toMatchObject(WRONG_PASSWORD);
+    }
+    expect((await ofAda()).user).toMatchObject({ passwordChangedAt: app.clock.now(), username: ADA.username });
+    expect((await ofAda()).sessions).toHaveLength(1);
+    await app.sendAll();
+    await app.requestPasswordReset(EMAIL);
+    const [mail] = await app.sendAll();
+    const token = tokenIn(mail ?? { text: 'nothing' }, 'password-reset');
+    await app.resetPassword({ token, newPassword: 'another staple' });
+    expect(await logInAs({ ...ADA, password: 'another staple' })).toHaveProperty('accessToken');
+  });
+
+  it('tells the owner five times a day, and still leaves no password valid', async () => {
+    const { app, happened, told, setPassword, register, logInAs } = await setUp();
+    for (let count = 0; count < 7; count += 1) await register(TAKEN);
+    expect(await told()).toHaveLength(5);
+    expect((await happened()).filter((what) => what === 'registration-refused')).toHaveLength(5);
+    await setPassword(ADA.password, { isNew: true });
+    await register(TAKEN);
+    await expect(logInAs(ADA)).rejects.toMatchObject(WRONG_PASSWORD);
+    app.clock.advance(DAY + 1);
+    await register(TAKEN);
+    expect(await told()).toHaveLength(6);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, register } = await setUp();
+    await expectAllOrNothing(app, ofAda, () => register(TAKEN));
+  });
+});
+
+describe('registerUnproven, with the username of an account', () => {
+  it.each([
+    ['free', EVE.email],
+    ['taken', EMAIL],
+  ])('is refused, and tells nobody, when the address is %s', async (_what, email) => {
+    const { app, ofAda, register } = await setUp();
+    const before = await ofAda();
+    await expect(register({ ...EVE, username: 'aDA', email })).rejects.toMatchObject(DUPLICATE);
+    expect(await ofAda()).toEqual(before);
+    expect(await app.sendAll()).toEqual([]);
+  });
+});
+
+describe('registerUnproven, with an address that is held', () => {
+  it('makes no account, and tells nobody, as long as it is held', async () => {
+    const { app, ofAda, linkIn, findEve, register } = await setUp();
+    const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
+    await confirmEmailChange(app)(token);
+    const before = await ofAda();
+    expect(await register({ ...EVE, email: EMAIL })).toBeUndefined();
+    expect(await findEve()).toBeNull();
+    expect(await ofAda()).toEqual(before);
+    app.clock.advance(7 * DAY);
+    await register({ ...EVE, email: EMAIL });
+    expect(await findEve()).toMatchObject({ email: EMAIL });
+  });
+});
+
+describe('registerUnproven', () => {
+  it('computes one hash, of the password only if it is stored', async () => {
+    const { hashed, register } = await setUp();
+    await register(EVE);
+    expect(hashed).toEqual([EVE.password]);
+    await register({ ...EVE, username: 'Mallory', email: EMAIL });
+    expect(hashed).toHaveLength(2);
+    expect(hashed[1]).not.toBe(EVE.password);
+  });
+
+  it('refuses an easy password before it looks anything up', async () => {
+    const { deps, ofAda, hashed } = await setUp();
+    const before = await ofAda();
+    const register = registerUnproven({ ...deps, blocklist: { isCommon: () => true } });
+    for (const email of [EVE.email, EMAIL]) {
+      await expect(register({ ...EVE, email })).rejects.toMatchObject({
+        code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+        details: [{ field: 'password', code: 'too_common' }],
+      });
+    }
+    expect(hashed).toEqual([]);
+    expect(await ofAda()).toEqual(before);
+  });
+
+  it('has no effect once it is cancelled', async () => {
+    const { ofAda, findEve, register } = await setUp();
+    const before = await ofAda();
+    for (const email of [EVE.email, EMAIL]) {
+      await expect(register({ ...EVE, email }, AbortSignal.abort(new Error('late')))).rejects.toThrow('late');
+    }
+    expect(await findEve()).toBeNull();
+    expect(await ofAda()).toEqual(before);
+  });
+
+  it('begins anew when somebody gets the address meanwhile', async () => {
+    const { app, about, findEve, register } = await setUp();
+    let userId = '';
+    beforeNextUnit(app, async () => {
+      const { user } = await app.register({ ...EVE, username: 'Mallory' });
+      userId = user.id;
+    });
+    expect(await register(EVE)).toBeUndefined();
+    expect(await findEve()).toBeNull();
+    expect((await about(userId)).messages).toMatchObject([{ kind: 'address-taken', to: EVE.email }]);
+  });
+
+  it('begins anew when the address becomes free meanwhile, and stores the password', async () => {
+    const { app, user, findEve, hashed, register, logInAs } = await setUp();
+    beforeNextUnit(app, () => app.users.remove(user.id));
+    await register({ ...EVE, email: EMAIL });
+    expect(await findEve()).toMatchObject({ email: EMAIL });
+    expect(hashed).toHaveLength(2);
+    await expect(logInAs(EVE)).rejects.toMatchObject(UNVERIFIED);
+  });
+
+  it('makes one account when many register with an address at once, and tells each the same', async () => {
+    const { app, about, register } = await setUp();
+    const names = Array.from({ length: 20 }, (_, number) => `Eve.${number}`);
+    const all = await Promise.all(names.map((username) => register({ ...EVE, username })));
+    expect(all).toEqual(Array(20).fill(undefined));
+    const users = await Promise.all(names.map((name) => app.users.findByUsername(name)));
+    const [winner, ...others] = users.filter((user) => user !== null);
+    expect(others).toEqual([]);
+    const told = (await about(winner?.id ?? 'nobody')).messages.map(({ kind }) => kind);
+    expect(told).toEqual(['email-verification', ...Array(5).fill('address-taken')]);
+  });
+
+  it('makes one account when many register with a username at once', async () => {
+    const { register } = await setUp();
+    const all = Array.from({ length: 20 }, (_, number) => register({ ...EVE, email: `eve@${number}.example.org` }));
+    expect(await rejections(all)).toEqual(Array(19).fill(expect.objectContaining(DUPLICATE)));
+  });
+});

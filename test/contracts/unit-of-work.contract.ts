@@ -215,26 +215,34 @@ const overlapping = ({ it }: Tests<Given>): void => {
     expect((await stores.sessions.listByUser(user.id, NOW)).map(({ id }) => id)).toEqual([session.id]);
   });
 
-  it('holds back whoever records something about a user whom it has locked, and shows them its changes', async (given) => {
+  it('holds back whoever records something about a user whom it has locked or changed, and shows them its changes', async (given) => {
     const { unitOfWork, user, needs, store } = given;
     needs('together');
     needs('records');
-    const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const locking = unitOfWork.run(async ({ users }) => {
-      await users.lock(user.id);
-      reached.resolve();
-      await going.promise;
-      await users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: true, now: NOW + 1 });
-    });
-    await Promise.race([reached.promise, locking]);
-    const recording = unitOfWork.run(async ({ users, events }) => {
-      await events.add([anEvent({ userId: user.id })]);
-      return users.findById(user.id);
-    });
-    await Promise.race([recording, store.untilOneWaits()]);
-    going.resolve();
-    await locking;
-    expect(await recording).toMatchObject({ passwordHash: 'new' });
+    const password = { isOfNewPassword: true, now: NOW + 1 };
+    const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
+      (users) => users.lock(user.id),
+      (users) => users.update(user.id, { disabledAt: NOW, now: NOW + 1 }),
+      (users) => users.setPasswordHash(user.id, { ...password, passwordHash: 'first' }),
+    ];
+    for (const [at, first] of firsts.entries()) {
+      const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const locking = unitOfWork.run(async ({ users }) => {
+        await first(users);
+        reached.resolve();
+        await going.promise;
+        await users.setPasswordHash(user.id, { ...password, passwordHash: `new ${at}` });
+      });
+      await Promise.race([reached.promise, locking]);
+      const recording = unitOfWork.run(async ({ users, events }) => {
+        await events.add([anEvent({ userId: user.id })]);
+        return users.findById(user.id);
+      });
+      await Promise.race([recording, store.untilOneWaits()]);
+      going.resolve();
+      await locking;
+      expect(await recording).toMatchObject({ passwordHash: `new ${at}` });
+    }
   });
 
   it('keeps exactly 50 sessions of a user who logs in many times at once', async ({ unitOfWork, stores, user }) => {

@@ -35,9 +35,10 @@ describeMutants((make: ReturnType<typeof withFault>, suite) => describeUnitOfWor
     make: withFault((stores) => separateStores(stores)),
     caughtBy: 'shows the changes to nobody before the work has ended',
   },
-  'lets others record something about a user whom it has locked': {
+  'lets others record something about a user whom it has locked or changed': {
     make: withFault((stores) => separateStores(stores)),
-    caughtBy: 'holds back whoever records something about a user whom it has locked, and shows them its changes',
+    caughtBy:
+      'holds back whoever records something about a user whom it has locked or changed, and shows them its changes',
   },
   'replaces the error of the work': {
     make: withFault(({ unitOfWork }) => ({

@@ -13,6 +13,7 @@ import { toSession } from './sql-rows.ts';
 import {
   addCounting,
   clockOf,
+  endOne,
   endSurplus,
   liveSessions,
   lockUser,
@@ -84,9 +85,7 @@ export const mikroOrmSessionRepository = (
     },
     async end({ id, userId }) {
       if (!isId(id) || !isId(userId)) return false;
-      const { numDeletedRows } = await translated(() =>
-        tables().deleteFrom('sessions').where('id', '=', id).where('user_id', '=', userId).executeTakeFirst(),
-      );
+      const { numDeletedRows } = await translated(() => endOne(tables(), { id, userId }).executeTakeFirst());
       return numDeletedRows > 0n;
     },
     async listByUser(userId, now) {

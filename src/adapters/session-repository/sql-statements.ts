@@ -68,6 +68,17 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
 export const lockUser = (db: Kysely<Tables>, { userId }: Session) =>
   db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate();
 
+/**
+ * Deletes a session. Locks its user first, as the event of its end does later: who ends all sessions of the user locks the user and then the
+ * sessions, and in another order each would wait for the other.
+ */
+export const endOne = (db: Kysely<Tables>, { id, userId }: SessionKey) =>
+  db
+    .with('locked', () => db.selectFrom('users').select('id').where('id', '=', userId).forKeyShare())
+    .deleteFrom('sessions')
+    .where('id', '=', id)
+    .where('user_id', '=', (query) => query.selectFrom('locked').select('locked.id'));
+
 type RotationValues = Rotation & {
   /** Epoch seconds of the database clock; from then on nothing changes. */
   readonly deadline: number;

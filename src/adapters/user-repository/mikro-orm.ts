@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { isId } from '../../domain/id.ts';
@@ -18,6 +19,19 @@ const selectById = selectBy('id');
 const selectByUsername = selectBy('username_canonical');
 const selectByEmail = selectBy('email');
 
+/**
+ * A change of a user that locks them first as `lock` does. An update alone takes a weaker lock, which stored sessions and events of the user
+ * do not wait for: to strengthen it later, a unit would have to wait for a log-in that waits for the unit.
+ */
+const changeOf = (db: Kysely<Tables>, id: string) =>
+  db
+    .with('locked', () => locked(db, id))
+    .updateTable('users')
+    .where('id', '=', (query) => query.selectFrom('locked').select('locked.id'));
+
+/** No weaker lock holds back the inserts of other tables, whose foreign keys lock the row `for key share`. */
+const locked = (db: Kysely<Tables>, id: string) => db.selectFrom('users').select('id').where('id', '=', id).forUpdate();
+
 /** Users in table `users`, one plain query per call, without MikroORM's unit of work. */
 export const mikroOrmUserRepository = (statements: Statements): UserRepository => {
   const tables = () => statements.getKysely<Tables>();
@@ -36,20 +50,19 @@ export const mikroOrmUserRepository = (statements: Statements): UserRepository =
     findByEmail: (email) => findBy(selectByEmail, canonicalEmail(email)),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
-      const change = tables()
-        .updateTable('users')
-        .set({ password_hash: passwordHash, updated_at: now, ...(isOfNewPassword && { password_changed_at: now }) })
-        .where('id', '=', id);
+      const change = changeOf(tables(), id).set({
+        password_hash: passwordHash,
+        updated_at: now,
+        ...(isOfNewPassword && { password_changed_at: now }),
+      });
       const limited = replaces === undefined ? change : change.where('password_hash', '=', replaces);
       const { numUpdatedRows } = await translated(() => limited.executeTakeFirst());
       return numUpdatedRows > 0n;
     },
     async update(id, { now, ...change }, onlyIf = {}) {
       if (!isId(id)) return null;
-      const changed = tables()
-        .updateTable('users')
+      const changed = changeOf(tables(), id)
         .set({ ...toFields(change), updated_at: now })
-        .where('id', '=', id)
         .where((eb) =>
           eb.and(
             Object.entries(toFields(onlyIf)).map(([column, value]) =>
@@ -64,8 +77,7 @@ export const mikroOrmUserRepository = (statements: Statements): UserRepository =
     },
     async lock(id) {
       if (!tables().isTransaction || !isId(id)) return;
-      // No weaker lock holds back the inserts of other tables, whose foreign keys lock the row `for key share`.
-      await translated(() => tables().selectFrom('users').select('id').where('id', '=', id).forUpdate().execute());
+      await translated(() => locked(tables(), id).execute());
     },
     async remove(id) {
       if (!isId(id)) return;

@@ -22,7 +22,7 @@ export type Stores = {
  * - neither undoes nor delays for long what others change meanwhile
  * - runs the work again when it conflicts with another
  * - keeps all changes or rejects, when the work goes on after a store has refused a change
- * - holds back whoever records something about a user whom it has locked, and shows them its changes
+ * - holds back whoever records something about a user whom it has locked or changed, and shows them its changes
  * - keeps exactly 50 sessions of a user who logs in many times at once
  * - rejects a unit of work within another
  * - rejects with DB_QUERY_FAILED alone when its store fails

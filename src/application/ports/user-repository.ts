@@ -68,7 +68,8 @@ export interface UserRepository {
   update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
   /**
    * Locks a user until the end of the unit of work; outside of one it does nothing. Others who change the user, or store a session or an
-   * event of theirs, wait, and then see what the unit has changed. Does nothing either in a store whose units take turns.
+   * event of theirs, wait, and then see what the unit has changed. A change of the user locks them in the same way. Does nothing either in a
+   * store whose units take turns.
    */
   lock(id: string): Promise<void>;
   /** Removes a user, and the user's sessions if they are in the same store. */

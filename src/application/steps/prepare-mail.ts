@@ -5,6 +5,7 @@ import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail } from '../ports/mailer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
 import { type LetterSettings, letterFor, type SentMessage, type WantedLink } from './letters.ts';
 import { type RecordDeps, record } from './record.ts';
 
@@ -28,10 +29,8 @@ const REQUESTS = {
  */
 export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message: Message): Promise<Mail | null> => {
   const { users, links, outbox } = stores;
-  const user = await (message.userId === null ? users.findByEmail(message.to) : users.findById(message.userId));
+  const user = await lockedUser(users, message);
   if (user === null) return null;
-  // Two requests may be answered at the same time.
-  if (isRequest(message)) await users.lock(user.id);
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
   const letter = letterFor({ ...message, kind }, user, deps.letters, live);
@@ -44,6 +43,17 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   }
   const addresses = await makeLinks(deps, stores, user, letter.links);
   return { id: message.id, to: message.to, ...letter.write((purpose) => addresses.get(purpose) ?? '') };
+};
+
+/**
+ * The user that a message is about, who is locked before anything of theirs is read or changed: two requests may be answered at the same
+ * time, and what removes links locks the user before the message, too.
+ */
+const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
+  const id = userId ?? (await users.findByEmail(to))?.id;
+  if (id === undefined) return null;
+  await users.lock(id);
+  return users.findById(id);
 };
 
 type Asked = {

@@ -1,4 +1,3 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { MessageKind, Notice } from '../../domain/message.ts';
@@ -12,6 +11,7 @@ import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
+import { findLink, invalidLink, takeLink } from '../steps/links.ts';
 import { type RecordDeps, record, tell } from '../steps/record.ts';
 
 export type ResetPasswordDeps = RecordDeps & {
@@ -43,43 +43,38 @@ export const resetPassword =
   (deps: ResetPasswordDeps) =>
   async (input: ResetPasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { token, newPassword, origin = NO_ORIGIN } = input;
-    const tokenHash = deps.linkTokens.hashOf(token);
-    const link = await deps.links.find('password-reset', tokenHash, deps.clock.now());
-    const user = await ownerOf(link, deps.users);
+    const user = await ownerOf(await findLink(deps, deps, 'password-reset', token), deps.users);
     assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     cancellation.throwIfAborted();
     const passwordHash = await deps.hasher.hash(newPassword);
     cancellation.throwIfAborted();
     await deps.unitOfWork.run(async (stores) => {
-      const taken = await stores.links.take('password-reset', tokenHash, deps.clock.now());
-      await replacePassword(deps, stores, { link: taken, passwordHash, origin });
+      await replacePassword(deps, stores, { token, passwordHash, origin });
       cancellation.throwIfAborted();
     });
   };
 
 /** The owner of a link that was sent to the address which the account still has. @throws AppError AUTH_LINK_INVALID */
-const ownerOf = async (link: Link | null, users: UserRepository): Promise<User> => {
-  if (link === null) throw new AppError('AUTH_LINK_INVALID');
+const ownerOf = async (link: Link, users: UserRepository): Promise<User> => {
   const user = await users.findById(link.userId);
-  if (user === null || user.email !== link.email) throw outOfDate('the address of the account was changed');
-  if (user.disabledAt !== null) throw outOfDate('the account is disabled');
+  if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
+  if (user.disabledAt !== null) throw invalidLink('the account is disabled');
   return user;
 };
 
-const outOfDate = (reason: string): AppError => new AppError('AUTH_LINK_INVALID', { reason });
-
-type Replacement = { readonly link: Link | null; readonly passwordHash: string; readonly origin: Origin };
+type Replacement = { readonly token: string; readonly passwordHash: string; readonly origin: Origin };
 
 /** The user is changed first: that locks the user, so that nothing read after it changes before the end of the unit of work. */
 const replacePassword = async (
   deps: ResetPasswordDeps,
   stores: Stores,
-  { link, passwordHash, origin }: Replacement,
+  { token, passwordHash, origin }: Replacement,
 ): Promise<void> => {
-  if (link === null) throw new AppError('AUTH_LINK_INVALID');
+  const link = await findLink(deps, stores, 'password-reset', token);
   const { userId, email } = link;
   const now = deps.clock.now();
   await stores.users.setPasswordHash(userId, { passwordHash, isOfNewPassword: true, now });
+  await takeLink(deps, stores, link);
   await ownerOf(link, stores.users);
   await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);

@@ -1,0 +1,175 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
+import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
+import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
+import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
+import { withdrawLinks } from '../../src/application/steps/links.ts';
+import { prepareMail } from '../../src/application/steps/prepare-mail.ts';
+import { resetPassword } from '../../src/application/use-cases/reset-password.ts';
+import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
+import { transactions } from '../../src/infrastructure/database/transact.ts';
+import { sqlStores } from '../../src/infrastructure/storages/sql.ts';
+import { DAY } from '../support/application.ts';
+import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
+import { plainPasswordHasher } from '../support/fakes.ts';
+import { SOON } from '../support/processes/killable-service.ts';
+import { openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+
+const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
+const LETTERS = { context: { serviceName: 'test' }, passwordResetLifetime: DAY, emailVerificationLifetime: DAY };
+
+const linkTokens = randomLinkTokens();
+const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };
+const PREPARING = { ...RECORDING, linkTokens, letters: LETTERS, pagesUrl: 'https://auth.example.org/account' };
+
+type Work = (stores: Stores) => Promise<unknown>;
+
+/** Stores on PostgreSQL with a user, and units of work that count how often they are run: again after a deadlock. */
+const setUp = async () => {
+  const database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
+  onTestFinished(database.close);
+  const stores = sqlStores(database.em);
+  const user = aUser();
+  await stores.users.add(user);
+  const unit = mikroOrmUnitOfWork(transactions(database.em, { kind: 'postgresql' }), sqlStores);
+  let runs = 0;
+  const unitOfWork: UnitOfWork = {
+    run: (work) =>
+      unit.run((inside) => {
+        runs += 1;
+        return work(inside);
+      }),
+  };
+  /** Begins `second` when `first` has stopped, and lets `first` go on when `second` waits for it. @returns both results. */
+  const interleave = async (first: (stop: () => Promise<void>) => Promise<unknown>, second: () => Promise<unknown>) => {
+    const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const stop = () => {
+      reached.resolve();
+      return going.promise;
+    };
+    const begun = first(stop);
+    await Promise.race([reached.promise, begun]);
+    const later = second();
+    const waits = vi.waitFor(async () => expect(await database.em.execute(WAITING)).toHaveLength(1), SOON);
+    await Promise.race([waits, later]);
+    going.resolve();
+    return Promise.all([begun, later]);
+  };
+  return { stores, user, unitOfWork, interleave, runs: () => runs };
+};
+
+describe.runIf(TEST_DATABASE_URL !== undefined)(
+  'two units of work about one user, neither of which blocks the other',
+  () => {
+    it('end one session, and all', async () => {
+      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const [one, other] = [aSession({ userId: user.id }), aSession({ userId: user.id })];
+      for (const session of [one, other]) await stores.sessions.add(session);
+      const endOne =
+        (stop: () => Promise<void>): Work =>
+        (inside) => {
+          const end = async (key: typeof one) => {
+            const ended = await inside.sessions.end(key);
+            await stop();
+            return ended;
+          };
+          return endSession(RECORDING, { ...inside, sessions: { ...inside.sessions, end } }, one, ENDING);
+        };
+      const all = { userId: user.id, exceptId: null };
+      const results = await interleave(
+        (stop) => unitOfWork.run(endOne(stop)),
+        () => unitOfWork.run((inside) => endSessionsOf(RECORDING, inside, all, ENDING)),
+      );
+      expect(results).toEqual([true, 1]);
+      expect(runs()).toBe(2);
+    });
+
+    it('change the password and end all sessions, and log in beside many sessions', async () => {
+      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      for (let count = 1; count < SESSIONS_PER_USER; count += 1)
+        await stores.sessions.add(aSession({ userId: user.id }));
+      // The event locks the user a little, as the first of several sessions does; the one beside many others locks more.
+      const logIn =
+        (stop: () => Promise<void>): Work =>
+        async (inside) => {
+          await inside.events.add([anEvent({ userId: user.id })]);
+          await stop();
+          await inside.sessions.add(aSession({ userId: user.id }));
+        };
+      const change: Work = async (inside) => {
+        await inside.users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: true, now: NOW });
+        return endSessionsOf(RECORDING, inside, { userId: user.id, exceptId: null }, ENDING);
+      };
+      const [, ended] = await interleave(
+        (stop) => unitOfWork.run(logIn(stop)),
+        () => unitOfWork.run(change),
+      );
+      expect(ended).toBe(SESSIONS_PER_USER);
+      expect(runs()).toBe(2);
+    });
+
+    it('prepare a mail with a link, and reset the password, which makes such links invalid', async () => {
+      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const token = linkTokens.next();
+      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: linkTokens.hashOf(token) }));
+      const message = aMessage({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
+      await stores.outbox.add([message]);
+      const prepare =
+        (stop: () => Promise<void>): Work =>
+        (inside) => {
+          const identify: Stores['outbox']['identify'] = async (...given) => {
+            const isThere = await inside.outbox.identify(...given);
+            await stop();
+            return isThere;
+          };
+          return prepareMail(PREPARING, { ...inside, outbox: { ...inside.outbox, identify } }, message);
+        };
+      const reset = resetPassword({
+        ...stores,
+        ...PREPARING,
+        unitOfWork,
+        hasher: plainPasswordHasher(),
+        blocklist: null,
+      });
+      const [mail] = await interleave(
+        (stop) => unitOfWork.run(prepare(stop)),
+        () => reset({ token, newPassword: 'a new correct horse' }),
+      );
+      expect(mail).toMatchObject({ to: 'new@example.org' });
+      expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+      expect(runs()).toBe(2);
+    });
+
+    it('reset the password, and withdraw the link that does', async () => {
+      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const token = linkTokens.next();
+      await stores.links.put(aLink({ userId: user.id, email: user.email, tokenHash: linkTokens.hashOf(token) }));
+      const stopping = (stop: () => Promise<void>): UnitOfWork => ({
+        run: (work) =>
+          unitOfWork.run((inside) => {
+            const take: Stores['links']['take'] = async (...given) => {
+              const taken = await inside.links.take(...given);
+              await stop();
+              return taken;
+            };
+            return work({ ...inside, links: { ...inside.links, take } });
+          }),
+      });
+      const deps = { ...stores, ...PREPARING, hasher: plainPasswordHasher(), blocklist: null };
+      await interleave(
+        (stop) => resetPassword({ ...deps, unitOfWork: stopping(stop) })({ token, newPassword: 'a new correct horse' }),
+        () =>
+          unitOfWork.run(async (inside) => {
+            await inside.users.lock(user.id);
+            await withdrawLinks(inside, user.id, ['password-reset']);
+          }),
+      );
+      expect((await stores.users.findById(user.id))?.passwordChangedAt).toBe(NOW);
+      expect(runs()).toBe(2);
+    });
+  },
+);

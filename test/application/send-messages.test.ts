@@ -69,6 +69,8 @@ describe('what is out of date', () => {
     ['password-reset-request', { disabledAt: 1 }],
     ['email-verification', { email: OTHER }],
     ['email-verification', { emailVerifiedAt: 1 }],
+    ['email-verification', { disabledAt: 1 }],
+    ['email-verification-request', { disabledAt: 1 }],
     ['email-verification-request', { emailVerifiedAt: 1 }],
     ['address-taken', { email: OTHER }],
   ])('is not sent: %s after %o', async (kind, change) => {

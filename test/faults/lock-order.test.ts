@@ -144,6 +144,25 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       expect(runs()).toBe(2);
     });
 
+    it('change the address, and answer a request for a link to the former one, with nothing', async () => {
+      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const request = aMessage({ kind: 'password-reset-request', userId: null, to: user.email });
+      await stores.outbox.add([request]);
+      const change =
+        (stop: () => Promise<void>): Work =>
+        async (inside) => {
+          await inside.users.update(user.id, { email: 'new@example.org', now: NOW });
+          await stop();
+        };
+      const [, mail] = await interleave(
+        (stop) => unitOfWork.run(change(stop)),
+        () => unitOfWork.run((inside) => prepareMail(PREPARING, inside, request)),
+      );
+      expect(mail).toBeNull();
+      expect(await stores.links.listByUser(user.id, NOW)).toEqual([]);
+      expect(runs()).toBe(2);
+    });
+
     it('reset the password, and withdraw the link that does', async () => {
       const { stores, user, unitOfWork, interleave, runs } = await setUp();
       const token = linkTokens.next();

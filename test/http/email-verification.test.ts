@@ -147,6 +147,14 @@ describe('POST /auth/email-verification/not-me', () => {
     expect(await storedUser(user.id)).not.toBeNull();
   });
 
+  it('never removes a disabled account, whose story must not be deleted by whoever was shut out', async () => {
+    const { user, notMe } = await registered();
+    await service.ports.users.update(user.id, { disabledAt: 7, now: Date.now() });
+    expect((await useLink(service, NOT_ME, notMe).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    expect(await eventsOf(service, user.id)).not.toEqual([]);
+    expect(await storedUser(user.id)).toMatchObject({ disabledAt: 7 });
+  });
+
   it('and the proof at the same moment: one of them happens', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { user, verify, notMe } = await registered();

@@ -65,8 +65,9 @@ const LETTERS: Readonly<Record<SentKind, Compose>> = {
           links: [{ purpose: 'password-reset', email: to, lifetime: validFor }],
           write: (addressOf) => passwordReset(context, { link: addressOf('password-reset'), validFor }),
         },
+  /** Nothing for a disabled account: with the second link, whoever was shut out would delete the story of the account. */
   'email-verification': ({ to }, user, { context, emailVerificationLifetime: validFor }) =>
-    user.email !== to || user.emailVerifiedAt !== null
+    user.email !== to || user.emailVerifiedAt !== null || user.disabledAt !== null
       ? null
       : {
           links: [

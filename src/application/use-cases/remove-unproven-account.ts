@@ -8,7 +8,7 @@ export type RemoveUnprovenAccountDeps = LinkDeps & RecordDeps & { readonly unitO
 
 /**
  * "I did not register": removes the account that somebody registered with the address of another. Never one whose address was
- * proven.
+ * proven, or one that is disabled: else whoever was shut out could delete the story of the account.
  * @throws AppError AUTH_LINK_INVALID
  */
 export const removeUnprovenAccount =
@@ -18,8 +18,9 @@ export const removeUnprovenAccount =
       const link = await findLink(deps, stores, 'not-me', token);
       const { userId, email } = link;
       const now = deps.clock.now();
-      const unproven = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });
-      if (unproven === null) throw invalidLink('the address was proven');
+      const unchanged = { email, emailVerifiedAt: null, disabledAt: null };
+      const unproven = await stores.users.update(userId, { now }, unchanged);
+      if (unproven === null) throw invalidLink('the address was proven, or the account is disabled');
       await takeLink(deps, stores, link);
       await removeAccount(deps, stores, unproven, { origin });
     });

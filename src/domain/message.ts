@@ -51,6 +51,15 @@ type OfRequest = { readonly kind: RequestKind };
 export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): message is Given & OfRequest =>
   REQUEST_KINDS.some((each) => each === message.kind);
 
+/** What is sent or not, or is one or the other of these, depending on whether an address has an account that only its owner may know of. */
+const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
+
+/**
+ * Whether the work on a message must not begin while responses are on their way to those who have caused it: the time of a response
+ * would show whether an address has an account.
+ */
+export const mayWait = ({ kind }: Pick<Message, 'kind'>): boolean => SECRET_KINDS.includes(kind);
+
 export const newMessage = (
   { kind, userId, to, email = null }: Telling,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },

@@ -1,12 +1,13 @@
 import type { Outbox } from '../../application/ports/outbox.ts';
 import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import { mayWait } from '../../domain/message.ts';
 
-/** @param onAdded called when messages were added, so that they are sent at once. */
+/** @param onAdded called when messages were added, so that they are sent at once; not for those that may wait. */
 export const watchedOutbox = (outbox: Outbox, onAdded: () => void): Outbox => ({
   ...outbox,
   async add(messages) {
     await outbox.add(messages);
-    if (messages.length > 0) onAdded();
+    if (!messages.every(mayWait)) onAdded();
   },
 });
 

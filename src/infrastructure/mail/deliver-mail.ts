@@ -5,7 +5,10 @@ import type { Bell } from './bell.ts';
 
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10;
-/** Milliseconds between two looks at the outbox, for messages of other instances and for those that are tried again. */
+/**
+ * Milliseconds between two looks at the outbox at most, for requests, messages of other instances, and those that are tried again. The time
+ * is random, so that nobody can have a request answered at a moment of their choice.
+ */
 const POLL_INTERVAL = 5_000;
 /** Milliseconds that mail in progress has when the service stops; and then again, to be put back into the outbox. */
 const GRACE = 5_000;
@@ -45,7 +48,7 @@ export const deliverMail = async (
     const begun = await beginOrWarn();
     if (begun > 0 && inProgress.size < CONCURRENCY) continue;
     if (begun === 0) await onIdle?.();
-    await bell.wait(pollInterval);
+    await bell.wait(pollInterval * (0.2 + 0.8 * Math.random()));
   }
   const ended = Promise.all(inProgress);
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-work/watched.ts';
+import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
+import { aMessage } from '../support/builders.ts';
+
+/** Kinds whose work could be seen in the time of a response, and tell that an address has an account. */
+const WAITING: readonly MessageKind[] = [
+  'password-reset-request',
+  'email-verification-request',
+  'email-verification',
+  'address-taken',
+];
+
+/** How often the sender is woken when messages of these kinds are added. */
+const wakings = async (...kinds: readonly MessageKind[]) => {
+  const { unitOfWork, outbox } = memoryStores();
+  let woken = 0;
+  const wake = () => {
+    woken += 1;
+  };
+  const messages = () => kinds.map((kind) => aMessage({ kind, userId: null }));
+  await watchedOutbox(outbox, wake).add(messages());
+  await watchedUnitOfWork(unitOfWork, wake).run((stores) => stores.outbox.add(messages()));
+  return woken;
+};
+
+describe('a message that is added to a watched outbox', () => {
+  // Proves: network-8
+  it.each(WAITING)(
+    'is left to the next look of the sender if the time of a response could tell of it: %s',
+    async (kind) => {
+      expect(await wakings(kind)).toBe(0);
+    },
+  );
+
+  it.each(MESSAGE_KINDS.filter((kind) => !WAITING.includes(kind)))('wakes the sender: %s', async (kind) => {
+    expect(await wakings(kind)).toBe(2);
+    expect(await wakings('password-reset-request', kind)).toBe(2);
+  });
+
+  it('wakes nobody when there is none', async () => {
+    expect(await wakings()).toBe(0);
+  });
+});

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { translated } from './translated.ts';
 
 /** Rows by their ids: copies are put in and taken out. */
 export type Rows<Row> = {
@@ -57,11 +57,5 @@ export const sharedRows = <Row extends { readonly id: string }>() => {
 /** The same access; foreign errors become DB_QUERY_FAILED. */
 export const translating =
   <Row>(access: Access<Row>): Access<Row> =>
-  async (step) => {
-    try {
-      return await access(step);
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      throw new AppError('DB_QUERY_FAILED', { reason: error instanceof Error ? error.name : 'unknown' });
-    }
-  };
+  (step) =>
+    translated(() => access(step));

@@ -1,9 +1,10 @@
 import { canonicalEmail, canonicalUsername } from '../../../../src/domain/account.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
+import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { isTaken } from '../correct.ts';
-import { type Faults, inTurn, patternOf } from './fault.ts';
+import { type Faults, patternOf } from './fault.ts';
 
 const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
 

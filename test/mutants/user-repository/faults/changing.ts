@@ -1,7 +1,8 @@
 import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
 import type { User } from '../../../../src/domain/user.ts';
+import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
-import { type Faults, inTurn } from './fault.ts';
+import type { Faults } from './fault.ts';
 
 const replaceHash =
   (access: Access<User>): UserRepository['setPasswordHash'] =>

@@ -30,13 +30,3 @@ export const patternOf = (name: string): RegExp => {
     .replaceAll('_', '.');
   return new RegExp(`^${pattern}$`, 'i');
 };
-
-/** One after the other within this process, as with a lock of its own. */
-export const inTurn = () => {
-  let last: Promise<unknown> = Promise.resolve();
-  return <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const turn = last.then(work, work);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
-};

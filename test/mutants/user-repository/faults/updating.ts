@@ -2,9 +2,10 @@ import type { UserRepository } from '../../../../src/application/ports/user-repo
 import { canonicalUsername } from '../../../../src/domain/account.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
+import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { changedBy, hasValues, isTaken } from '../correct.ts';
-import { type Faults, inTurn } from './fault.ts';
+import type { Faults } from './fault.ts';
 
 const VALUES = 'changes them only if the given ones still have their values';
 const FIELDS = 'changes the other fields, and the time of the update';

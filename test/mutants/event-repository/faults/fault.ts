@@ -1,0 +1,30 @@
+import type { Tables } from '../../../../src/adapters/memory/tables.ts';
+import type { EventRepository, Refusals } from '../../../../src/application/ports/event-repository.ts';
+import { type AccountEvent, refusalsPeriodOf } from '../../../../src/domain/event.ts';
+import type { Faults as FaultsOf } from '../../records/in-memory.ts';
+
+export type Faults = FaultsOf<EventRepository>;
+
+/** More than a test stores. */
+export const ALL = 1_000;
+
+export const rowsOf = (tables: Tables) => tables.open<AccountEvent>('events');
+
+export const allIn = (tables: Tables): AccountEvent[] => [...rowsOf(tables).values()];
+
+/** The event of the user that counts the refused log-ins of the same hour. */
+export const earlierIn = (tables: Tables, { userId, at }: Refusals): AccountEvent | undefined =>
+  allIn(tables).find(
+    (event) =>
+      event.userId === userId && event.kind === 'login-refused' && refusalsPeriodOf(event.at) === refusalsPeriodOf(at),
+  );
+
+/** The refused log-ins as an event, added to an earlier one. */
+export const addedTo = (earlier: AccountEvent | undefined, refused: Refusals): AccountEvent => ({
+  ...refused,
+  id: earlier?.id ?? refused.id,
+  count: refused.count + (earlier?.count ?? 0),
+  kind: 'login-refused',
+  sessionId: null,
+  reason: null,
+});

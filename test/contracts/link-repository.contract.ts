@@ -88,9 +88,10 @@ const finding = ({ it }: Tests<Given>): void => {
 };
 
 const taking = ({ it }: Tests<Given>): void => {
-  it('takes a link once, also when many take it at the same time', async ({ repository, owner }) => {
+  it('takes a link once, also when many take it at the same time', async ({ repository, owner, otherUser }) => {
     const link = aLink({ userId: owner });
-    await repository.put(link);
+    const others = [aLink({ userId: owner, purpose: other(link.purpose) }), aLink({ userId: otherUser })];
+    for (const each of [link, ...others]) await repository.put(each);
     const taken = await Promise.all(
       Array.from({ length: RACERS }, () => repository.take(link.purpose, link.tokenHash, NOW)),
     );
@@ -98,6 +99,7 @@ const taking = ({ it }: Tests<Given>): void => {
     expect(await repository.find(link.purpose, link.tokenHash, NOW)).toBeNull();
     await repository.put(link);
     expect(await repository.take(link.purpose, link.tokenHash, NOW)).toStrictEqual(link);
+    for (const each of others) expect(await repository.find(each.purpose, each.tokenHash, NOW)).toStrictEqual(each);
   });
 
   it('gives a link to one of two instances that take it', async ({ repository, owner, otherUser, hook }) => {

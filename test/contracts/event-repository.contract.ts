@@ -88,7 +88,8 @@ const listing = ({ it }: Tests<Given>): void => {
 };
 
 const counting = ({ it }: Tests<Given>): void => {
-  it('adds refused log-ins of one hour to one event', async ({ repository, owner, otherUser, hook, store }) => {
+  it('adds refused log-ins of one hour to one event', async (given) => {
+    const { repository, owner, otherUser, anotherIfAny } = given;
     const [first, last] = [
       refusals({ userId: owner, at: HOUR, count: 3, ...NOWHERE }),
       refusals({ userId: owner, at: HOUR + REFUSALS_PERIOD - 1, count: 4 }),
@@ -104,8 +105,7 @@ const counting = ({ it }: Tests<Given>): void => {
       { ...last, ...expected, id: first.id, count: 7 },
     ]);
     expect(await listAll(repository, otherUser)).toStrictEqual([{ ...ofOther, ...expected }]);
-    const another = typeof store.another === 'function' ? await hook('another')() : repository;
-    await atBoth(another, repository, (events) =>
+    await atBoth(await anotherIfAny(), repository, (events) =>
       Promise.all(Array.from({ length: 20 }, () => events.addRefusals([refusals({ userId: owner, count: 2 })]))),
     );
     expect((await refused()).map(({ count }) => count)).toEqual([1, 7 + 80]);

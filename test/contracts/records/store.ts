@@ -16,7 +16,10 @@ export const givenRecords = async <Port>(make: () => Promise<RecordsStore<Port>>
   const [owner, otherUser] = store.owners;
   /** A hook of the store; without it, the test is skipped. */
   const hook = (name: 'another' | 'failing'): (() => Promise<Port>) => offered(store[name] as Absent, run) as never;
-  return { store, repository: store.repository, owner, otherUser, stranger: anId(), hook };
+  /** A second instance; the same one where the store has no other. */
+  const anotherIfAny = async (): Promise<Port> =>
+    typeof store.another === 'function' ? store.another() : store.repository;
+  return { store, repository: store.repository, owner, otherUser, stranger: anId(), hook, anotherIfAny };
 };
 
 export type GivenRecords<Port> = Awaited<ReturnType<typeof givenRecords<Port>>>;

@@ -1,0 +1,142 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Tables } from '../../../../src/adapters/memory/tables.ts';
+import { type Outbox, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
+import { isRequest, type Message } from '../../../../src/domain/message.ts';
+import { inTurn } from '../../harness/in-turn.ts';
+import { allIn, type Faults, isSame, type Row, rowsOf, store } from './fault.ts';
+
+const ONE = 'keeps one request of each kind for an address until it is claimed';
+const CONCURRENT = 'keeps one of many requests for an address that come at the same time';
+const BOUNDED = 'keeps a bounded number of requests';
+const NAMES = 'names the user of a message, once it is known';
+
+/** Adds the messages that are welcome among those that wait. */
+const addingBy = (
+  tables: Tables,
+  isWelcome: (message: Message, waiting: readonly Row[]) => boolean | Promise<boolean>,
+): Outbox['add'] => {
+  return async (messages) => {
+    for (const message of messages) if (await isWelcome(message, allIn(tables))) store(tables, message);
+  };
+};
+
+const isAsked = (message: Message, waiting: readonly Row[]): boolean =>
+  waiting.some((row) => row.isUnclaimedRequest && isSame(row, message));
+
+/** Looks, and then adds. */
+const addingInSteps = (tables: Tables): Outbox['add'] =>
+  addingBy(tables, async (message, waiting) => {
+    await setImmediate();
+    return !isRequest(message) || !isAsked(message, waiting);
+  });
+
+export const REQUESTING: Faults = {
+  'keeps every request': { wrong: (_correct, { tables }) => ({ add: addingBy(tables, () => true) }), caughtBy: ONE },
+  'keeps one request for an address, of whatever kind': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(
+        tables,
+        (message, waiting) =>
+          !isRequest(message) || !waiting.some((row) => row.isUnclaimedRequest && row.to === message.to),
+      ),
+    }),
+    caughtBy: ONE,
+  },
+  'keeps one request of each kind, for whatever address': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(
+        tables,
+        (message, waiting) =>
+          !isRequest(message) || !waiting.some((row) => row.isUnclaimedRequest && row.kind === message.kind),
+      ),
+    }),
+    caughtBy: ONE,
+  },
+  'keeps one message of each kind for an address': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(tables, (message, waiting) => !waiting.some((row) => isSame(row, message))),
+    }),
+    caughtBy: ONE,
+  },
+  'keeps no request while an earlier one is being answered': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(tables, (message, waiting) => !isRequest(message) || !waiting.some((row) => isSame(row, message))),
+    }),
+    caughtBy: ONE,
+  },
+  'looks for a request, and then adds one': {
+    wrong: (_correct, { tables }) => ({ add: addingInSteps(tables) }),
+    caughtBy: CONCURRENT,
+  },
+  'looks for a request and adds one under a lock of its own process': {
+    wrong: (_correct, { tables }) => {
+      const turn = inTurn();
+      return { add: (messages) => turn(() => addingInSteps(tables)(messages)) };
+    },
+    caughtBy: CONCURRENT,
+  },
+  'keeps any number of requests': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(tables, (message, waiting) => !isRequest(message) || !isAsked(message, waiting)),
+    }),
+    caughtBy: BOUNDED,
+  },
+  'drops a message when too many requests wait': {
+    wrong: ({ add }, { tables }) => ({
+      add: async (messages) => {
+        for (const message of messages) if (rowsOf(tables).size < REQUESTS_WAITING) await add([message]);
+      },
+    }),
+    caughtBy: BOUNDED,
+  },
+  'keeps no further request after the greatest number was reached once': {
+    wrong: ({ add }) => {
+      let added = 0;
+      return {
+        add: async (messages) => {
+          for (const message of messages) {
+            if (isRequest(message)) added += 1;
+            if (!isRequest(message) || added <= REQUESTS_WAITING) await add([message]);
+          }
+        },
+      };
+    },
+    caughtBy: BOUNDED,
+  },
+  'drops the oldest request when too many wait': {
+    wrong: ({ add, remove }, { tables }) => ({
+      add: async (messages) => {
+        for (const message of messages) {
+          const requests = allIn(tables).filter(({ isUnclaimedRequest }) => isUnclaimedRequest);
+          if (isRequest(message) && requests.length >= REQUESTS_WAITING) await remove([requests[0]?.id ?? '']);
+          await add([message]);
+        }
+      },
+    }),
+    caughtBy: BOUNDED,
+  },
+  'says that a message is named which is gone': {
+    wrong: ({ identify }) => ({
+      identify: async (id, identity) => {
+        await identify(id, identity);
+        return true;
+      },
+    }),
+    caughtBy: NAMES,
+  },
+  'names the user, but not what the message became': {
+    wrong: ({ identify }, { tables }) => ({
+      identify: (id, { kind, userId }) => identify(id, { kind: rowsOf(tables).get(id)?.kind ?? kind, userId }),
+    }),
+    caughtBy: NAMES,
+  },
+  'names the user of every message': {
+    wrong: ({ identify }, { tables }) => ({
+      identify: async (_id, identity) => {
+        for (const { id } of allIn(tables)) await identify(id, identity);
+        return rowsOf(tables).size > 0;
+      },
+    }),
+    caughtBy: NAMES,
+  },
+};

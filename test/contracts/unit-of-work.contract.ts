@@ -205,7 +205,7 @@ const overlapping = ({ it }: Tests<Given>): void => {
     await Promise.race([reached.promise, result]);
     const { over } = await interfere(user, other);
     going.resolve();
-    expect(await result).toEqual([true, [old.id]]);
+    await expect(result).resolves.toEqual([true, [old.id]]);
     await over;
     expect(runs).toBeGreaterThan(1);
     expect(told.length).toBeGreaterThan(0);

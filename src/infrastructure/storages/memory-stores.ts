@@ -1,6 +1,6 @@
 import { memoryEventRepository } from '../../adapters/event-repository/memory.ts';
 import { memoryLinkRepository } from '../../adapters/link-repository/memory.ts';
-import { memoryTables, type Tables } from '../../adapters/memory/tables.ts';
+import { memoryTables, type SharedTables, type Tables } from '../../adapters/memory/tables.ts';
 import { memoryOutbox } from '../../adapters/outbox/memory.ts';
 import { memorySessionRepository } from '../../adapters/session-repository/memory.ts';
 import { memoryUnitOfWork } from '../../adapters/unit-of-work/memory.ts';
@@ -33,7 +33,7 @@ const storesOver = (tables: Tables): Stores => {
 };
 
 /** Stores in memory that are changed together. */
-export const memoryStores = (): Stores & { readonly unitOfWork: UnitOfWork } => {
-  const tables = memoryTables();
-  return { ...storesOver(tables), unitOfWork: memoryUnitOfWork(tables, storesOver) };
-};
+export const memoryStores = (tables: SharedTables = memoryTables()): Stores & { readonly unitOfWork: UnitOfWork } => ({
+  ...storesOver(tables),
+  unitOfWork: memoryUnitOfWork(tables, storesOver),
+});

@@ -1,0 +1,124 @@
+import { separateStores } from '../../../../src/adapters/unit-of-work/separate.ts';
+import { AppError } from '../../../../src/domain/errors/app-error.ts';
+import type { User } from '../../../../src/domain/user.ts';
+import { memoryStores } from '../../../../src/infrastructure/storages/memory-stores.ts';
+import { type Faults, giving, withForeignSessions } from './fault.ts';
+
+const MEANWHILE = 'neither undoes nor delays for long what others change meanwhile';
+const AGAIN = 'runs the work again when it conflicts with another';
+const LOCKED = 'holds back whoever records something about a user whom it has locked or changed, and shows them its changes';
+const FIFTY = 'keeps exactly 50 sessions of a user who logs in many times at once';
+const SHOWS = 'shows the changes to nobody before the work has ended';
+
+export const OVERLAPPING: Faults = {
+  'shows changes before they are kept': {
+    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    caughtBy: SHOWS,
+  },
+  'puts all users back when the work fails': {
+    wrong: ({ unitOfWork }, { tables }) => ({
+      unitOfWork: {
+        async run(work) {
+          const users = tables.open<User>('users');
+          const before = [...users.values()];
+          return unitOfWork.run(work).catch((error: unknown) => {
+            for (const user of before) users.set(user.id, user);
+            throw error;
+          });
+        },
+      },
+    }),
+    caughtBy: MEANWHILE,
+  },
+  'lets others change nothing meanwhile': {
+    wrong: ({ unitOfWork, stores }) => {
+      let isRunning = false;
+      return {
+        stores: {
+          ...stores,
+          users: {
+            ...stores.users,
+            update: async (...given) => (isRunning ? null : stores.users.update(...given)),
+          },
+        },
+        unitOfWork: {
+          run: (work) => {
+            isRunning = true;
+            return unitOfWork.run(work).finally(() => {
+              isRunning = false;
+            });
+          },
+        },
+      };
+    },
+    caughtBy: MEANWHILE,
+  },
+  'never runs the work again': {
+    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    caughtBy: AGAIN,
+  },
+  'rejects when it conflicts with another': {
+    wrong: (_correct, { tables }) => {
+      const begin: typeof tables.begin = () => {
+        const changes = tables.begin();
+        const commit = () => {
+          if (changes.commit()) return true;
+          throw new AppError('DB_QUERY_FAILED');
+        };
+        return { ...changes, commit };
+      };
+      return { unitOfWork: memoryStores({ ...tables, begin }).unitOfWork };
+    },
+    caughtBy: AGAIN,
+  },
+  'adds a session a second time when the work runs again': {
+    wrong: withForeignSessions((unitOfWork, sessions) => giving(unitOfWork, () => ({ sessions }))),
+    caughtBy: AGAIN,
+  },
+  'forgets which sessions ended when the work runs again': {
+    wrong: withForeignSessions((unitOfWork, sessions) => {
+      const added = new Set<string>();
+      return giving(unitOfWork, () => ({
+        sessions: {
+          ...sessions,
+          add: async (session) => {
+            if (added.has(session.id)) return [];
+            added.add(session.id);
+            return sessions.add(session);
+          },
+        },
+      }));
+    }),
+    caughtBy: AGAIN,
+  },
+  'keeps each change at once, and forgets the user who is locked': {
+    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    caughtBy: LOCKED,
+  },
+  'has units of several instances overlap': {
+    wrong: (_correct, { tables }) => ({
+      unitOfWork: { run: (work) => memoryStores(tables).unitOfWork.run(work) },
+    }),
+    caughtBy: LOCKED,
+  },
+  'counts the sessions of a user, and then adds one': {
+    wrong: (_correct, { tables }) => ({
+      unitOfWork: { run: (work) => memoryStores(tables).unitOfWork.run(work) },
+    }),
+    caughtBy: FIFTY,
+  },
+  'does not say which sessions gave way': {
+    wrong: ({ unitOfWork }) => ({
+      unitOfWork: giving(unitOfWork, ({ sessions }) => ({
+        sessions: {
+          ...sessions,
+          add: async (session) => {
+            await sessions.add(session);
+            return [];
+          },
+        },
+      })),
+    }),
+    caughtBy: FIFTY,
+  },
+};

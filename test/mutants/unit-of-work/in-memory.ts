@@ -1,0 +1,50 @@
+import { setImmediate } from 'node:timers/promises';
+import { memoryTables, type SharedTables } from '../../../src/adapters/memory/tables.ts';
+import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
+import type { UnitOfWorkStore } from '../../contracts/unit-of-work.contract.ts';
+import { NOW } from '../../support/builders.ts';
+import { failingTables } from '../harness/failing-tables.ts';
+import { withTranslatedErrors } from '../harness/translated.ts';
+
+/** A unit of work, and the stores as everybody else sees them. */
+type Instance = Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'sessionsTogether'>;
+type Store = { readonly tables: SharedTables; readonly untranslated: UnitOfWork };
+
+/** What of a correct instance is wrong. */
+export type Wrong = (correct: Instance, store: Store) => Partial<Instance>;
+
+const translatedStores = ({ users, sessions, events, links, outbox }: Stores): Stores => ({
+  users: withTranslatedErrors(users),
+  sessions: withTranslatedErrors(sessions),
+  events: withTranslatedErrors(events),
+  links: withTranslatedErrors(links),
+  outbox: withTranslatedErrors(outbox),
+});
+
+const open = (tables: SharedTables, wrong: Wrong | undefined): Instance => {
+  const { unitOfWork: untranslated, ...stores } = memoryStores(tables);
+  const correct: Instance = {
+    unitOfWork: { run: (work) => untranslated.run((inside) => work(translatedStores(inside))) },
+    stores: translatedStores(stores),
+    sessionsTogether: true,
+  };
+  return { ...correct, ...wrong?.(correct, { tables, untranslated }) };
+};
+
+/** Makes stores in memory, and a unit of work over them with a fault. */
+export const inMemory = (wrong?: Wrong) => async (): Promise<UnitOfWorkStore> => {
+  const tables = memoryTables();
+  const instance = open(tables, wrong);
+  return {
+    ...instance,
+    together: true,
+    records: true,
+    interfere: async ({ id }) => {
+      await instance.stores.users.update(id, { emailVerifiedAt: NOW, now: NOW });
+      return { over: Promise.resolve() };
+    },
+    untilOneWaits: setImmediate,
+    failing: async () => open(failingTables(tables), wrong).unitOfWork,
+  };
+};

@@ -5,8 +5,8 @@ import { COUNTING } from './event-repository/faults/counting.ts';
 import { FAILING } from './event-repository/faults/failing.ts';
 import { LISTING } from './event-repository/faults/listing.ts';
 import { PURGING } from './event-repository/faults/purging.ts';
-import { describeMutants } from './harness/describe-mutants.ts';
-import { mutantsOf, recordsInMemory } from './records/in-memory.ts';
+import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
+import { recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<EventRepository>((tables, hasUser) => {
   const { removeOfUser: forget, ...events } = memoryEventRepository(hasUser, tables);
@@ -17,5 +17,5 @@ describeEventRepository('the correct repository', inMemory());
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeEventRepository('a mutant', make, suite),
-  mutantsOf(inMemory, { ...LISTING, ...COUNTING, ...PURGING, ...FAILING }),
+  mutantsOf(inMemory, LISTING, COUNTING, PURGING, FAILING),
 );

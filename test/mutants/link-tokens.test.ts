@@ -3,6 +3,7 @@ import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import { describeLinkTokens } from '../contracts/link-tokens.contract.ts';
 import { describeMutants } from './harness/describe-mutants.ts';
 
+const HASHES = 'hashes a token to the same text each time, and other tokens to others';
 const FORM = 'makes tokens of 256 random bits: 43 characters of base64url';
 const correct = randomLinkTokens();
 
@@ -36,6 +37,27 @@ describeMutants((make: typeof randomLinkTokens, suite) => describeLinkTokens('a 
       const salt = randomBytes(8);
       return { ...correct, hashOf: (token) => createHash('sha256').update(salt).update(token).digest('base64url') };
     },
-    caughtBy: 'hashes a token to the same text each time, and other tokens to others',
+    caughtBy: HASHES,
+  },
+  'hashes by another function': {
+    make: () => ({ ...correct, hashOf: (token) => createHash('sha512').update(token).digest('base64url') }),
+    caughtBy: HASHES,
+  },
+  'ignores spaces around a token': {
+    make: () => ({ ...correct, hashOf: (token) => correct.hashOf(token.trim()) }),
+    caughtBy: HASHES,
+  },
+  'makes the tokens of another instance': {
+    make: () => {
+      let count = 0;
+      return {
+        ...correct,
+        next: () => {
+          count += 1;
+          return createHash('sha256').update(`${count}`).digest('base64url');
+        },
+      };
+    },
+    caughtBy: 'never makes the same token twice',
   },
 });

@@ -2,10 +2,13 @@ import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import type { LoginAttempts } from '../../src/application/ports/login-attempts.ts';
 import type { AttemptsStore } from '../contracts/login-attempts/store.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
-import { describeMutants } from './harness/describe-mutants.ts';
+import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { sharedRows } from './harness/shared-rows.ts';
 import { type Connection, correctAttempts, type Throttle } from './login-attempts/correct.ts';
-import { FAULTS, withFault } from './login-attempts/faults.ts';
+import { withFault } from './login-attempts/faults/fault.ts';
+import { PARTIES } from './login-attempts/faults/parties.ts';
+import { SETTLING } from './login-attempts/faults/settling.ts';
+import { WAITING } from './login-attempts/faults/waiting.ts';
 
 const inMemory = (open: (connection: Connection) => LoginAttempts) => async (): Promise<AttemptsStore> => {
   const shared = sharedRows<Throttle>();
@@ -22,10 +25,5 @@ describeLoginAttempts('correctAttempts', inMemory(correctAttempts));
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeLoginAttempts('a mutant', make, suite),
-  Object.fromEntries(
-    Object.entries(FAULTS).map(([what, fault]) => [
-      what,
-      { make: inMemory(withFault(fault)), caughtBy: fault.caughtBy },
-    ]),
-  ),
+  mutantsOf((fault) => inMemory(withFault(fault)), WAITING, PARTIES, SETTLING),
 );

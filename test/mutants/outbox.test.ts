@@ -1,12 +1,12 @@
 import { memoryOutbox } from '../../src/adapters/outbox/memory.ts';
 import type { Outbox } from '../../src/application/ports/outbox.ts';
 import { describeOutbox } from '../contracts/outbox.contract.ts';
-import { describeMutants } from './harness/describe-mutants.ts';
+import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { CLAIMING } from './outbox/faults/claiming.ts';
 import { FAILING } from './outbox/faults/failing.ts';
 import { REMOVING } from './outbox/faults/removing.ts';
 import { REQUESTING } from './outbox/faults/requesting.ts';
-import { mutantsOf, recordsInMemory } from './records/in-memory.ts';
+import { recordsInMemory } from './records/in-memory.ts';
 
 const inMemory = recordsInMemory<Outbox>((tables) => {
   const { removeOfUser: forget, ...outbox } = memoryOutbox(tables);
@@ -17,5 +17,5 @@ describeOutbox('the correct outbox', inMemory());
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeOutbox('a mutant', make, suite),
-  mutantsOf(inMemory, { ...CLAIMING, ...REQUESTING, ...REMOVING, ...FAILING }),
+  mutantsOf(inMemory, CLAIMING, REQUESTING, REMOVING, FAILING),
 );

@@ -1,6 +1,6 @@
 import { withSessionsElsewhere } from '../../src/adapters/unit-of-work/separate.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';
-import { describeMutants } from './harness/describe-mutants.ts';
+import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { withForeignSessions } from './unit-of-work/faults/fault.ts';
 import { KEEPING } from './unit-of-work/faults/keeping.ts';
 import { OVERLAPPING } from './unit-of-work/faults/overlapping.ts';
@@ -12,10 +12,5 @@ describeUnitOfWork('the correct one with sessions elsewhere', inMemory(withForei
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeUnitOfWork('a mutant', make, suite),
-  Object.fromEntries(
-    Object.entries({ ...KEEPING, ...OVERLAPPING, ...REFUSING }).map(([what, { wrong, caughtBy }]) => [
-      what,
-      { make: inMemory(wrong), caughtBy },
-    ]),
-  ),
+  mutantsOf(({ wrong }) => inMemory(wrong), KEEPING, OVERLAPPING, REFUSING),
 );

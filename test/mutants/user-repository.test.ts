@@ -2,7 +2,7 @@ import type { UserRepository } from '../../src/application/ports/user-repository
 import type { User } from '../../src/domain/user.ts';
 import type { UserStore } from '../contracts/user-repository/store.ts';
 import { describeUserRepository } from '../contracts/user-repository.contract.ts';
-import { describeMutants } from './harness/describe-mutants.ts';
+import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { type Access, sharedRows } from './harness/shared-rows.ts';
 import { correctUsers } from './user-repository/correct.ts';
 import { ADDING } from './user-repository/faults/adding.ts';
@@ -24,10 +24,5 @@ describeUserRepository('correctUsers', inMemory(correctUsers));
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeUserRepository('a mutant', make, suite),
-  Object.fromEntries(
-    Object.entries({ ...ADDING, ...FINDING, ...CHANGING, ...UPDATING }).map(([what, fault]) => [
-      what,
-      { make: inMemory(withFault(fault)), caughtBy: fault.caughtBy },
-    ]),
-  ),
+  mutantsOf((fault) => inMemory(withFault(fault)), ADDING, FINDING, CHANGING, UPDATING),
 );

@@ -11,6 +11,8 @@ export const parties = ({ it }: Tests<GivenAttempts>): void => {
       expect(await fail(1)).toBe(0);
       await pass(MINUTE);
     }
+    await fail(5);
+    expect(await fail(1)).toBe(0);
     expect(await attempts.begin(from('owner'))).toBe(0);
   });
 

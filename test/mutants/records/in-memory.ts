@@ -12,13 +12,16 @@ type Wrong<Port> = (
   store: { readonly tables: Tables; readonly hasUser: HasUser; readonly untranslated: Forgetting<Port> },
 ) => Partial<Forgetting<Port>>;
 
-/** By what is wrong: the methods of an adapter that are wrong, and the title of the test that has to catch it. */
-export type Faults<Port> = Readonly<Record<string, { readonly wrong: Wrong<Port>; readonly caughtBy: string }>>;
+/** The methods of an adapter that are wrong, and the title of the test that has to catch it. */
+type Fault<Port> = { readonly wrong: Wrong<Port>; readonly caughtBy: string };
+
+/** By what is wrong. */
+export type Faults<Port> = Readonly<Record<string, Fault<Port>>>;
 
 /** Makes stores in memory that several instances share. @param open makes the correct adapter over tables. */
 export const recordsInMemory =
   <Port extends object>(open: (tables: Tables, hasUser: HasUser) => Forgetting<Port>) =>
-  (wrong?: Wrong<Port>) =>
+  (fault?: Fault<Port>) =>
   async (): Promise<RecordsStore<Port>> => {
     const owners = [anId(), anId()] as const;
     const users = new Set<string>(owners);
@@ -27,7 +30,7 @@ export const recordsInMemory =
     const instance = (tables: Tables): Forgetting<Port> => {
       const untranslated = open(tables, hasUser);
       const correct = withTranslatedErrors(untranslated);
-      return { ...correct, ...wrong?.(correct, { tables, hasUser, untranslated }) };
+      return { ...correct, ...fault?.wrong(correct, { tables, hasUser, untranslated }) };
     };
     const repository = instance(stored);
     return {
@@ -41,9 +44,3 @@ export const recordsInMemory =
       },
     };
   };
-
-/** @param make makes the store of an adapter with that fault. */
-export const mutantsOf = <Port, Make>(make: (wrong: Wrong<Port>) => Make, faults: Faults<Port>) =>
-  Object.fromEntries(
-    Object.entries(faults).map(([what, { wrong, caughtBy }]) => [what, { make: make(wrong), caughtBy }]),
-  );

@@ -63,6 +63,21 @@ export const PURGING: Faults = {
     }),
     caughtBy: 'purges expired sessions, and only those, and returns their keys',
   },
+  'hides purged sessions from its lists alone': {
+    wrong: ({ access }, correct) => {
+      const purged = new Set<string>();
+      return {
+        listByUser: async (userId, at) => (await correct.listByUser(userId, at)).filter(({ id }) => !purged.has(id)),
+        purge: async (at, limit) => {
+          const expired = await access((rows) => rows.all().filter((session) => !isLive(session, at)));
+          const chosen = expired.filter(({ id }) => !purged.has(id)).slice(0, limit);
+          for (const { id } of chosen) purged.add(id);
+          return keysOf(chosen);
+        },
+      };
+    },
+    caughtBy: 'does not find a session that expired long ago and was purged',
+  },
   'returns what it meant to purge': {
     wrong: ({ access }) => ({
       purge: async (at, limit) => {

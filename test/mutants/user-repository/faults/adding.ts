@@ -82,11 +82,23 @@ export const ADDING: Faults = {
     }),
     caughtBy: 'rejects a second user with the same id',
   },
+  'adds a user, and then sees that a name is taken': {
+    wrong: ({ access }) => ({
+      add: (user) =>
+        access((rows) => {
+          if (rows.get(user.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
+          const taken = isTaken(rows, user);
+          rows.set({ ...user, email: canonicalEmail(user.email) });
+          if (taken) throw new AppError('AUTH_USER_DUPLICATE');
+        }),
+    }),
+    caughtBy: 'stores nothing of a rejected user',
+  },
   'checks whether a name is taken, and then adds': {
     wrong: ({ access }) => ({ add: add(access) }),
     caughtBy: 'accepts exactly one of many concurrent adds with the same username',
   },
-  'checks whether a name is taken under a lock of its own process': {
+  'checks whether a name is taken, and then adds, under a lock of its own process': {
     wrong: ({ access }) => {
       const turn = inTurn();
       return { add: (user) => turn(() => add(access)(user)) };

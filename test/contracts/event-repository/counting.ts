@@ -1,0 +1,69 @@
+import { expect } from 'vitest';
+import { type AccountEvent, REFUSALS_PERIOD } from '../../../src/domain/event.ts';
+import { anEvent, NOW } from '../../support/builders.ts';
+import type { Tests } from '../suite.ts';
+import { atBoth } from '../two-instances.ts';
+import { type GivenEvents, HOUR, listAll, NOWHERE, ORIGIN, refusals, series } from './store.ts';
+
+export const counting = ({ it }: Tests<GivenEvents>): void => {
+  it('adds refused log-ins of one hour to one event', async (given) => {
+    const { repository, owner, otherUser, anotherIfAny } = given;
+    const [first, last] = [
+      refusals({ userId: owner, at: HOUR, count: 3, ...NOWHERE }),
+      refusals({ userId: owner, at: HOUR + REFUSALS_PERIOD - 1, count: 4 }),
+    ];
+    const next = refusals({ userId: owner, at: HOUR + REFUSALS_PERIOD });
+    const ofOther = refusals({ userId: otherUser });
+    await repository.add([anEvent({ userId: owner, at: HOUR })]);
+    await repository.addRefusals([first, last, next, ofOther]);
+    const expected = { kind: 'login-refused', sessionId: null, reason: null };
+    const refused = async () => (await listAll(repository, owner)).filter(({ kind }) => kind === 'login-refused');
+    expect(await refused()).toStrictEqual([
+      { ...next, ...expected },
+      { ...last, ...expected, id: first.id, count: 7 },
+    ]);
+    expect(await listAll(repository, otherUser)).toStrictEqual([{ ...ofOther, ...expected }]);
+    await atBoth(await anotherIfAny(), repository, (events) =>
+      Promise.all(Array.from({ length: 20 }, () => events.addRefusals([refusals({ userId: owner, count: 2 })]))),
+    );
+    expect((await refused()).map(({ count }) => count)).toEqual([1, 7 + 80]);
+  });
+
+  it('ignores refused log-ins of a user who does not exist any more', async ({ repository, owner, stranger }) => {
+    await repository.addRefusals([refusals({ userId: stranger }), refusals({ userId: owner })]);
+    expect(await listAll(repository, stranger)).toEqual([]);
+    expect(await listAll(repository, owner)).toHaveLength(1);
+  });
+
+  it('knows whether a user has logged in on a device', async ({ repository, owner, otherUser }) => {
+    const { userAgent, address } = ORIGIN;
+    const knows = (device = { userAgent, address } as Pick<AccountEvent, 'userAgent' | 'address'>, user = owner) =>
+      repository.knowsDevice(user, device);
+    expect(await knows()).toBe(false);
+    await repository.add([anEvent({ userId: owner, kind: 'password-changed', ...ORIGIN })]);
+    await repository.addRefusals([refusals({ userId: owner })]);
+    expect(await knows()).toBe(false);
+    await repository.add([anEvent({ userId: owner, kind: 'logged-in', ...ORIGIN })]);
+    expect(await knows()).toBe(true);
+    for (const other of [
+      { userAgent: 'another', address },
+      { userAgent, address: '192.0.2.0/24' },
+      { userAgent: null, address },
+      { userAgent, address: null },
+      { userAgent: null, address: null },
+    ]) {
+      expect(await knows(other), JSON.stringify(other)).toBe(false);
+    }
+    expect(await knows(undefined, otherUser)).toBe(false);
+    await repository.add([anEvent({ userId: otherUser, kind: 'registered', ...NOWHERE })]);
+    expect(await knows({ userAgent: null, address: null }, otherUser)).toBe(true);
+  });
+
+  it('counts the events of a kind since a time', async ({ repository, owner, otherUser }) => {
+    const asked = { kind: 'password-reset-requested' } as const;
+    await repository.add([...series(owner, 5, asked), anEvent({ userId: owner, at: NOW + 9 })]);
+    await repository.add(series(otherUser, 3, asked));
+    const count = (since: number) => repository.countSince(owner, asked.kind, since);
+    expect([await count(0), await count(NOW + 2), await count(NOW + 4), await count(NOW + 5)]).toEqual([5, 3, 1, 0]);
+  });
+};

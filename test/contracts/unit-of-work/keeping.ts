@@ -1,0 +1,64 @@
+import { expect } from 'vitest';
+import { aUser, NOW } from '../../support/builders.ts';
+import type { Tests } from '../suite.ts';
+import { changeAll, type GivenUnits, REFUSAL } from './store.ts';
+
+export const keeping = ({ it }: Tests<GivenUnits>): void => {
+  it('keeps all changes when the work succeeds, and returns its result', async ({
+    unitOfWork,
+    stores,
+    user,
+    needs,
+  }) => {
+    needs('records');
+    const { work, seenIn, prepare, after } = changeAll(user);
+    await prepare(stores);
+    const result = { of: 'the work' };
+    expect(await unitOfWork.run((inside) => work(inside).then(() => result))).toBe(result);
+    expect(await seenIn(stores)).toStrictEqual(after);
+  });
+
+  it('keeps none when the work rejects, and rejects with the same error', async (given) => {
+    const { unitOfWork, stores, user, needs, store } = given;
+    needs('together');
+    const { work, seenIn, prepare, before } = changeAll(user);
+    await prepare(stores);
+    const failing = unitOfWork.run(async (inside) => {
+      await work(inside);
+      throw REFUSAL;
+    });
+    await expect(failing).rejects.toBe(REFUSAL);
+    // In a store of their own, those that were added have ended, and those that have ended stay so.
+    const expected = store.sessionsTogether === true ? before : { ...before, ended: null };
+    expect(await seenIn(stores)).toStrictEqual(expected);
+    expect(await unitOfWork.run(async () => 'the next one')).toBe('the next one');
+  });
+
+  it('shows its own changes to the work', async ({ unitOfWork, user, stores, needs }) => {
+    needs('records');
+    const { work, seenIn, prepare, after } = changeAll(user);
+    await prepare(stores);
+    const seen = await unitOfWork.run(async (inside) => {
+      await work(inside);
+      return seenIn(inside);
+    });
+    expect(seen).toStrictEqual(after);
+  });
+
+  it('keeps all changes or rejects, when the work goes on after a store has refused a change', async (given) => {
+    const { unitOfWork, stores, user, other } = given;
+    for (const isLast of [true, false]) {
+      const now = NOW + 10 + Number(isLast);
+      const outcome = await unitOfWork
+        .run(async ({ users }) => {
+          if (isLast) await users.update(user.id, { disabledAt: now, now });
+          await users.add(aUser({ username: other.username })).catch(() => undefined);
+          if (!isLast) await users.update(user.id, { disabledAt: now, now });
+          return 'kept';
+        })
+        .catch(() => 'lost');
+      const { disabledAt } = (await stores.users.findById(user.id)) ?? expect.unreachable();
+      expect(disabledAt === now ? 'kept' : 'lost').toBe(outcome);
+    }
+  });
+};

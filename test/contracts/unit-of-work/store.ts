@@ -1,0 +1,72 @@
+import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { User } from '../../../src/domain/user.ts';
+import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
+import { type Absent, offered } from '../hooks.ts';
+import type { Run } from '../suite.ts';
+
+/** A unit of work under test, and the stores as everybody else sees them. A hook that cannot be offered is `absent(why)`. */
+export type UnitOfWorkStore = {
+  readonly unitOfWork: UnitOfWork;
+  readonly stores: Stores;
+  /** Whether the changes of users, events, links and messages are kept together; else each is kept at once. */
+  readonly together: true | Absent;
+  /** Whether sessions are kept together with these. */
+  readonly sessionsTogether: true | Absent;
+  /** Whether there are events, links and messages. */
+  readonly records: true | Absent;
+  /** Gets in the way of a unit that has changed the first user, and will change the second. `over` resolves when that is over. */
+  readonly interfere: ((first: User, second: User) => Promise<{ readonly over: Promise<unknown> }>) | Absent;
+  /** Resolves when a unit waits for another. Where units take turns: when it has had the chance to run. */
+  readonly untilOneWaits: () => Promise<unknown>;
+  /** Opens an instance whose store fails at every call, with an error of the driver. */
+  readonly failing: (() => Promise<UnitOfWork>) | Absent;
+  readonly close?: () => Promise<void>;
+};
+
+export const givenUnits = async (make: () => Promise<UnitOfWorkStore>, run: Run) => {
+  const store = await make();
+  const { unitOfWork, stores } = store;
+  const [user, other] = [aUser(), aUser()];
+  for (const each of [user, other]) await stores.users.add(each);
+  /** The test is skipped unless the store does that. */
+  const needs = (what: 'together' | 'sessionsTogether' | 'records') => offered(store[what], run);
+  return { store, unitOfWork, stores, user, other, needs, run };
+};
+export type GivenUnits = Awaited<ReturnType<typeof givenUnits>>;
+
+export const REFUSAL = new Error('the work failed');
+export const eventsOf = ({ events }: Stores, { id }: User) => events.list({ userId: id, before: null, limit: 1_000 });
+
+/** Changes every store, and returns what is stored then. */
+export const changeAll = (user: User) => {
+  const [added, session, ended] = [aUser(), aSession({ userId: user.id }), aSession({ userId: user.id })];
+  const event = anEvent({ userId: user.id });
+  const [link, message] = [aLink({ userId: user.id }), aMessage({ userId: user.id })];
+  const changed = { ...user, username: `${user.username}.new`, passwordHash: 'new', updatedAt: NOW + 2 };
+  const work = async ({ users, sessions, events, links, outbox }: Stores): Promise<void> => {
+    await users.add(added);
+    await users.update(user.id, { username: changed.username, now: NOW + 1 });
+    await users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: false, now: NOW + 2 });
+    await sessions.end(ended);
+    await sessions.add(session);
+    await events.add([event]);
+    await links.put(link);
+    await outbox.add([message]);
+  };
+  const seenIn = async (stores: Stores) => ({
+    added: await stores.users.findById(added.id),
+    user: await stores.users.findById(user.id),
+    session: await stores.sessions.find(session),
+    ended: await stores.sessions.find(ended),
+    events: await eventsOf(stores, user),
+    link: await stores.links.find(link.purpose, link.tokenHash, NOW),
+    messages: await stores.outbox.listByUser(user.id),
+  });
+  return {
+    work,
+    seenIn,
+    prepare: ({ sessions }: Stores) => sessions.add(ended),
+    before: { added: null, user, session: null, ended, events: [], link: null, messages: [] },
+    after: { added, user: changed, session, ended: null, events: [event], link, messages: [message] },
+  };
+};

@@ -188,6 +188,14 @@ describe('an address that was given up', () => {
     expect(await isFree(NEW_EMAIL)).toBe(false);
   });
 
+  it('is held no more by a change back, when notices are off since', async () => {
+    const { app, linkTo, purposes, changeTo, isFree } = await setUp();
+    await changeTo(NEW_EMAIL);
+    await confirmEmailChange({ ...app, notices: new Set<Notice>() })(await linkTo(EMAIL));
+    expect(await purposes()).toEqual([]);
+    expect(await isFree(NEW_EMAIL)).toBe(true);
+  });
+
   it('is neither told nor held without notices about addresses', async () => {
     const { told, purposes, changeTo, isFree } = await setUp({ notices: ['password', 'replay', 'new-device'] });
     await changeTo(NEW_EMAIL);

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
@@ -10,15 +11,25 @@ import { prepareMail } from '../../src/application/steps/prepare-mail.ts';
 import { resetPassword } from '../../src/application/use-cases/reset-password.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
+import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { transactions } from '../../src/infrastructure/database/transact.ts';
 import { sqlStores } from '../../src/infrastructure/storages/sql.ts';
 import { DAY } from '../support/application.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
-import { SOON } from '../support/processes/killable-service.ts';
-import { openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+import { signUp } from '../support/http/auth-http.ts';
+import { startService } from '../support/http/service.ts';
+import { PATIENT, SOON } from '../support/processes/killable-service.ts';
+import {
+  createDatabase,
+  inTransaction,
+  onPostgresql,
+  openOnPostgresql,
+  TEST_DATABASE_URL,
+} from '../support/storage/databases.ts';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
 const LETTERS = { context: { serviceName: 'test' }, passwordResetLifetime: DAY, emailVerificationLifetime: DAY };
 
@@ -192,3 +203,39 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
     });
   },
 );
+
+describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among log-ins that never stop', () => {
+  it('waits for those that were there before it, and for none that came later', async () => {
+    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+    onTestFinished(drop);
+    const database = await openDatabase(onPostgresql(url), { migrate: true });
+    onTestFinished(database.close);
+    const hasher = bcryptPasswordHasher({ cost: 4 });
+    const service = await startService({ ...PATIENT, DATABASE_URL: url }, { hasher });
+    onTestFinished(service.close);
+    const { person, accessToken } = await signUp(service);
+    const { username: account, password } = person;
+    const logIn = () => service.http.post('/auth/login').send({ account, password }).then();
+    const change = () =>
+      service.http
+        .put('/users/me/password')
+        .set('Authorization', `Bearer ${accessToken}`)
+        .send({ currentPassword: password, newPassword: 'a new correct horse' })
+        .then();
+    const untilWaiting = (count: number) =>
+      vi.waitFor(async () => expect(await database.em.execute(WAITING)).toHaveLength(count), SOON);
+
+    const answers = await inTransaction(database, async (send) => {
+      await send('lock table events in exclusive mode');
+      const before = logIn();
+      await untilWaiting(1);
+      const changed = change();
+      await untilWaiting(2);
+      const later = logIn();
+      await untilWaiting(3);
+      expect(await database.em.execute(WAITING_FOR_EVENTS)).toHaveLength(1);
+      return [before, changed, later];
+    });
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 401]);
+  });
+});

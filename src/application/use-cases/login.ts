@@ -72,6 +72,8 @@ export const login =
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
     const opening = deps.unitOfWork.run(async (stores) => {
+      // Log-ins of a user take turns with changes of the user, who would wait without end for log-ins that overlap.
+      await stores.users.lock(user.id);
       const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
       await storeSession(deps, stores, session, { kind: 'logged-in', origin });
       if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });

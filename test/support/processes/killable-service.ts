@@ -33,10 +33,9 @@ const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_act
   where not granted and relation = '${table}'::regclass
     and query not like '%skip locked%' and query not like '%on conflict%'`;
 
-/** What waits for another transaction that has locked a user. */
+/** What waits for another transaction before it locks a user. */
 const WAITING_FOR_USER = `select pid from pg_stat_activity
-  where datname = current_database() and wait_event_type = 'Lock' and query like '%into events%'
-    and wait_event in ('tuple', 'transactionid')`;
+  where datname = current_database() and wait_event_type = 'Lock' and query like 'select "id" from "users"%for update%'`;
 
 /** Everything that is stored about a user in PostgreSQL. */
 const ABOUT_USER = `
@@ -100,7 +99,7 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
 
   return {
     env,
-    /** Waits until something is to be recorded about a user whom another transaction has locked. */
+    /** Waits until something is to be done with a user whom another transaction has locked. */
     untilUserIsWaitedFor,
     url: () => service.url,
     query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),

@@ -5,6 +5,7 @@ import { login } from '../../src/application/use-cases/login.ts';
 import { registerUnproven } from '../../src/application/use-cases/register-unproven.ts';
 import { DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../support/application.ts';
+import { notingPasswordHasher } from '../support/fakes.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { beforeNextUnit, expectAllOrNothing } from '../support/units.ts';
 
@@ -16,14 +17,7 @@ const setUp = async () => {
   const ada = await registeredAda();
   const { app } = ada;
   app.clock.advance(MINUTE);
-  const hashed: string[] = [];
-  const hasher = {
-    ...app.hasher,
-    hash: async (password: string) => {
-      hashed.push(password);
-      return app.hasher.hash(password);
-    },
-  };
+  const { hashed, hasher } = notingPasswordHasher(app.hasher);
   const deps = { ...app, hasher, emailVerification: 'required' as const };
   const find = () => app.users.findByUsername(EVE.username);
   return {

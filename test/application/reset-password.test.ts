@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../support/application.ts';
+import { notingPasswordHasher, plainPasswordHasher } from '../support/fakes.ts';
 import { applicationWithMail, tokenIn } from '../support/mail/sender.ts';
 
 const EMAIL = 'ada@example.org';
@@ -119,17 +120,8 @@ describe('resetPassword', () => {
   });
 
   it('hashes no password without a live link', async () => {
-    const hashed: string[] = [];
-    const { reset } = await setUp({
-      hasher: {
-        hash: async (password) => {
-          hashed.push(password);
-          return password;
-        },
-        verify: async () => false,
-        needsRehash: () => false,
-      },
-    });
+    const { hashed, hasher } = notingPasswordHasher(plainPasswordHasher());
+    const { reset } = await setUp({ hasher });
     await expect(reset('unknown')).rejects.toMatchObject(INVALID);
     expect(hashed).toEqual([]);
   });

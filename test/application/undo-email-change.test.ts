@@ -3,6 +3,7 @@ import { confirmEmailChange } from '../../src/application/use-cases/confirm-emai
 import { undoEmailChange } from '../../src/application/use-cases/undo-email-change.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../support/application.ts';
+import { notingPasswordHasher } from '../support/fakes.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
@@ -116,14 +117,7 @@ describe('undoEmailChange', () => {
 
   it('hashes no password without a live link', async () => {
     const { app, token } = await setUp();
-    const hashed: string[] = [];
-    const hasher = {
-      ...app.hasher,
-      hash: async (password: string) => {
-        hashed.push(password);
-        return app.hasher.hash(password);
-      },
-    };
+    const { hashed, hasher } = notingPasswordHasher(app.hasher);
     const undo = undoEmailChange({ ...app, hasher });
     await expect(undo(app.linkTokens.next())).rejects.toMatchObject(INVALID_LINK);
     expect(hashed).toEqual([]);

@@ -43,3 +43,13 @@ export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons()
     comparisons: () => compared,
   };
 };
+
+/** A hasher that notes the passwords that it hashes. */
+export const notingPasswordHasher = (hasher: PasswordHasher) => {
+  const hashed: string[] = [];
+  const hash = (password: string) => {
+    hashed.push(password);
+    return hasher.hash(password);
+  };
+  return { hashed, hasher: { ...hasher, hash } };
+};

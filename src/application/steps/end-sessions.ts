@@ -20,7 +20,7 @@ export const endSession = async (
 
 /**
  * Ends the sessions of a user, who is locked from then on: a log-in that is under way has either stored its session before, which ends,
- * or waits when it stores or records it, and then sees what the unit of work has changed.
+ * or waits for the lock, and then sees what the unit of work has changed.
  * @param exceptId the session that stays open; `null` to end all. @returns how many.
  */
 export const endSessionsOf = async (

@@ -72,7 +72,7 @@ export const login =
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
     const opening = deps.unitOfWork.run(async (stores) => {
-      // Log-ins of a user take turns with changes of the user, who would wait without end for log-ins that overlap.
+      // Otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
       await stores.users.lock(user.id);
       const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
       await storeSession(deps, stores, session, { kind: 'logged-in', origin });

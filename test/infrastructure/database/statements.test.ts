@@ -12,6 +12,8 @@ import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/s
 
 /** What a statement does to which table; the two words by which a transaction begins. */
 const shortened = (statement: string): string => {
+  const [, locked] = /^select .* from "(\w+)".* for update$/.exec(statement) ?? [];
+  if (locked !== undefined) return `lock ${locked}`;
   const [, change, table] =
     /(insert into|update|delete from) "?(\w+)"?/.exec(statement) ?? /(select) .* from "(\w+)"/.exec(statement) ?? [];
   if (change === undefined) return statement.split(' ').slice(0, 2).join(' ');
@@ -58,7 +60,15 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     };
     expect(seen).toStrictEqual({
       register: ['start transaction', 'insert users', 'select links', 'insert sessions', 'insert events', 'commit'],
-      login: ['select users', 'start transaction', 'insert sessions', 'insert events', 'commit', 'select users'],
+      login: [
+        'select users',
+        'start transaction',
+        'lock users',
+        'insert sessions',
+        'insert events',
+        'commit',
+        'select users',
+      ],
       refresh: ['update sessions'],
       logout: ['start transaction', 'delete sessions', 'insert events', 'commit'],
     });
@@ -69,6 +79,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     expect(await sentBy(logIn)).toStrictEqual([
       'select users',
       'start transaction',
+      'lock users',
       'select events',
       'insert sessions',
       'insert events',

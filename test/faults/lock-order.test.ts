@@ -35,7 +35,13 @@ const LETTERS = { context: { serviceName: 'test' }, passwordResetLifetime: DAY, 
 
 const linkTokens = randomLinkTokens();
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };
-const PREPARING = { ...RECORDING, linkTokens, letters: LETTERS, pagesUrl: 'https://auth.example.org/account' };
+const PREPARING = {
+  ...RECORDING,
+  linkTokens,
+  letters: LETTERS,
+  mailboxLimit: () => true,
+  pagesUrl: 'https://auth.example.org/account',
+};
 
 type Work = (stores: Stores) => Promise<unknown>;
 

@@ -7,11 +7,13 @@ import type { Mail } from '../ports/mailer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type LetterSettings, letterFor, type SentMessage, type WantedLink } from './letters.ts';
+import type { MailboxLimit } from './mailbox-limit.ts';
 import { type RecordDeps, record } from './record.ts';
 
 export type PrepareMailDeps = RecordDeps & {
   readonly linkTokens: LinkTokens;
   readonly letters: LetterSettings;
+  readonly mailboxLimit: MailboxLimit;
   /** Without a slash at its end. The page of a link has the name of its purpose. */
   readonly pagesUrl: string;
 };
@@ -36,6 +38,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   const letter = letterFor({ ...message, kind }, user, deps.letters, live);
   if (letter === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
+  if (mayBeOfStranger(kind, message, user) && !deps.mailboxLimit(message.to, user)) return null;
   // Locks the message: what removes it together with links (a reset of the password) waits, and then finds the links.
   if (!(await outbox.identify(message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
@@ -55,6 +58,10 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
   await users.lock(id);
   return users.findById(id);
 };
+
+/** Whether the mail may go to somebody else than the user. A notice to a former address is not limited: it tells its owner of a takeover. */
+const mayBeOfStranger = (kind: SentMessage['kind'], { to }: Message, { email, emailVerifiedAt }: User): boolean =>
+  to === email ? emailVerifiedAt === null : kind === 'email-change';
 
 type Asked = {
   readonly message: Message & { readonly kind: RequestKind };

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { type Config, parseConfig } from '../config.ts';
 import { serve } from '../serve.ts';
 import { storageOf } from '../storages/storages.ts';
-import { manageKeys } from './keys.ts';
 import { print } from './standard-output.ts';
 
 /** Prints the error's message to standard error, and exits. */
@@ -74,6 +73,11 @@ const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Prom
   process.exit(status);
 };
 
+const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
+  const { manageKeys } = await import('./keys.ts');
+  await print(await manageKeys(args, env));
+};
+
 /**
  * Runs the command that the first argument names, by default `serve`. Ends the process when it fails.
  * @param env the environment of the process, to which the variables of `.env` are added.
@@ -85,7 +89,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['doctor', () => examine(args, env)],
     ['users', () => manageUsers(args, env)],
     ['data', () => manageData(args, env)],
-    ['keys', async () => print(await manageKeys(args, env))],
+    ['keys', () => keys(args, env)],
   ]);
   try {
     readEnvFile();

@@ -1,7 +1,5 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { fileMailer } from '../../adapters/mailer/files.ts';
-import { smtpMailer } from '../../adapters/mailer/smtp.ts';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Config } from '../config.ts';
@@ -12,14 +10,15 @@ import { keepPrivate } from '../data-dir/private-data.ts';
  * sent is written to files, and its links to the log.
  * @throws Error that names DATA_DIR and the system's reason.
  */
-export const openMailer = (
+export const openMailer = async (
   { mail, dataDir }: Pick<Config, 'mail' | 'dataDir'>,
   logger: Pick<Logger, 'info'>,
-): Mailer | null => {
+): Promise<Mailer | null> => {
   if (mail === null) return null;
   const { url, from, requireTls } = mail;
-  if (url !== null) return smtpMailer({ url, from, requireTls });
+  if (url !== null) return (await import('../../adapters/mailer/smtp.ts')).smtpMailer({ url, from, requireTls });
   keepMailPrivate(dataDir);
+  const { fileMailer } = await import('../../adapters/mailer/files.ts');
   const onWritten = (path: string, links: readonly string[]) =>
     logger.info({ path, links }, 'A mail was written to a file');
   return fileMailer({ directory: join(dataDir, 'mail'), from, onWritten });

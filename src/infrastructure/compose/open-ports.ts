@@ -30,7 +30,7 @@ export const openPorts = async (config: Config, logger: Logger, { own, storage, 
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = own.clock ?? systemClock;
   const { tokens, keySet } = await openTokens(config, own);
-  const mailer = storage.keepsRecords ? mailerOf(config, logger, own) : null;
+  const mailer = storage.keepsRecords ? await mailerOf(config, logger, own) : null;
   const { users, sessions, events, links, outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
@@ -48,5 +48,5 @@ export const openPorts = async (config: Config, logger: Logger, { own, storage, 
   return { ports, keySet, hashing: hasher.load };
 };
 
-const mailerOf = (config: Config, logger: Logger, { mailer }: Partial<Ports>): Ports['mailer'] =>
+const mailerOf = async (config: Config, logger: Logger, { mailer }: Partial<Ports>): Promise<Ports['mailer']> =>
   mailer === undefined ? openMailer(config, logger) : mailer;

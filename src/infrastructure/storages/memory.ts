@@ -1,5 +1,4 @@
 import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
-import { memoryStores } from './memory-stores.ts';
 import type { Storage } from './storage.ts';
 
 type MemoryOptions = { readonly kind: 'memory' };
@@ -22,6 +21,7 @@ export const memory: Storage<MemoryOptions> = {
   sessionsReferenceUsers: false,
   rotationBudget: ROTATION_BUDGET.database,
   open: async () => {
+    const { memoryStores } = await import('./memory-stores.ts');
     const { sessions, ...stores } = memoryStores();
     return {
       ...stores,

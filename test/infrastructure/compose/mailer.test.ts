@@ -14,15 +14,15 @@ beforeEach(() => {
 });
 afterEach(() => directory.remove());
 
-const opened = (env: Readonly<Record<string, string>> = {}) => {
+const opened = async (env: Readonly<Record<string, string>> = {}) => {
   const lines: unknown[][] = [];
   const config = parseConfig({ DATA_DIR: directory.path, ...env });
-  return { lines, mailer: openMailer(config, { info: (...line: unknown[]) => void lines.push(line) }) };
+  return { lines, mailer: await openMailer(config, { info: (...line: unknown[]) => void lines.push(line) }) };
 };
 
 describe('the mailer of a configuration', () => {
   it('writes mail to DATA_DIR and its links to the log, outside production', async () => {
-    const { mailer, lines } = opened();
+    const { mailer, lines } = await opened();
     expect(existsSync(join(directory.path, 'mail'))).toBe(false);
     const link = 'http://localhost:3000/account/password-reset#token=abc';
     expect(await mailer?.send({ ...MAIL, text: `Open ${link}` })).toBe('sent');
@@ -30,34 +30,37 @@ describe('the mailer of a configuration', () => {
     expect(lines).toEqual([[{ path: join(directory.path, 'mail', name), links: [link] }, expect.any(String)]]);
   });
 
-  it('is none in production without MAIL_URL', () => {
-    expect(opened(PRODUCTION).mailer).toBeNull();
+  it('is none in production without MAIL_URL', async () => {
+    expect((await opened(PRODUCTION)).mailer).toBeNull();
   });
 
   it('sends over SMTP to MAIL_URL, from MAIL_FROM', async () => {
     const server = await openSmtpServer();
     onTestFinished(server.close);
     const env = { ...NO_WARNINGS, MAIL_URL: `smtp://127.0.0.1:${server.port}`, MAIL_FROM: 'auth@example.com' };
-    expect(await opened(env).mailer?.send(MAIL)).toBe('sent');
+    expect(await (await opened(env)).mailer?.send(MAIL)).toBe('sent');
     expect(server.messages).toMatchObject([{ from: 'auth@example.com', recipients: [MAIL.to] }]);
     expect(existsSync(join(directory.path, 'mail'))).toBe(false);
   });
 
-  it.runIf(process.geteuid !== undefined)('closes the mail of an earlier start to others, or does not start', () => {
-    const mail = join(directory.path, 'mail');
-    mkdirSync(mail);
-    for (const path of [directory.path, mail]) chmodSync(path, 0o755);
-    opened();
-    expect([directory.path, mail].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
+  it.runIf(process.geteuid !== undefined)(
+    'closes the mail of an earlier start to others, or does not start',
+    async () => {
+      const mail = join(directory.path, 'mail');
+      mkdirSync(mail);
+      for (const path of [directory.path, mail]) chmodSync(path, 0o755);
+      await opened();
+      expect([directory.path, mail].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700]);
 
-    const open = temporaryDirectory();
-    onTestFinished(open.remove);
-    chmodSync(open.path, 0o755);
-    const dataDir = join(directory.path, 'data');
-    mkdirSync(dataDir);
-    symlinkSync(open.path, join(dataDir, 'mail'));
-    expect(() => opened({ DATA_DIR: dataDir })).toThrow(
-      /^The mail in DATA_DIR cannot be protected: everybody may enter mail/,
-    );
-  });
+      const open = temporaryDirectory();
+      onTestFinished(open.remove);
+      chmodSync(open.path, 0o755);
+      const dataDir = join(directory.path, 'data');
+      mkdirSync(dataDir);
+      symlinkSync(open.path, join(dataDir, 'mail'));
+      await expect(opened({ DATA_DIR: dataDir })).rejects.toThrow(
+        /^The mail in DATA_DIR cannot be protected: everybody may enter mail/,
+      );
+    },
+  );
 });

@@ -1,7 +1,5 @@
 import { once } from 'node:events';
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { MAX_HEADERS } from '../../src/infrastructure/http-server/request-fault.ts';
 import {
   exchangeRaw,
@@ -12,22 +10,9 @@ import {
   type RawAnswer,
   readToEnd,
 } from '../support/http/raw-http.ts';
-import { probe, stageApp, ULID } from '../support/http/stage-app.ts';
+import { probe, stageApp, ULID, upload } from '../support/http/stage-app.ts';
 
 const routes = [probe(() => 'payload')];
-const upload = route(
-  {
-    name: 'upload',
-    tag: 'health',
-    summary: 'A test',
-    method: 'POST',
-    path: '/upload',
-    auth: 'public',
-    request: { body: v.looseObject({}) },
-    response: { data: v.null() },
-  },
-  () => null,
-);
 
 const expectEnvelope = ({ headers, body }: RawAnswer, message: string) => {
   expect(JSON.parse(body)).toEqual({
@@ -146,7 +131,7 @@ describe('the response to a HEAD that is refused', () => {
   });
 
   it('has no body after other requests, whose responses have theirs', async () => {
-    const { url } = await stageApp([...routes, upload]);
+    const { url } = await stageApp([...routes, upload()]);
     const body = '{"HEAD ":1}';
     const post = `${head('POST /upload', { 'Content-Type': 'application/json', 'Content-Length': '11' })}${body}`;
     const text = await readUntilClosed(
@@ -190,7 +175,7 @@ describe('an error response on a connection with other requests', () => {
       await release.promise;
       return 'payload';
     });
-    const app = await stageApp([route, upload]);
+    const app = await stageApp([route, upload()]);
     return { ...app, asked: asked.promise, release: () => release.resolve() };
   };
 
@@ -226,7 +211,7 @@ describe('an error response on a connection with other requests', () => {
   });
 
   it('is not sent for the body of a request that already has its response', async () => {
-    const { url } = await stageApp([...routes, upload]);
+    const { url } = await stageApp([...routes, upload()]);
     const late = `${head('GET /probe', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })}`;
     const socket = openSocket(url);
     const text = readToEnd(socket);
@@ -282,7 +267,7 @@ describe('a request to upgrade to another protocol', () => {
   });
 
   it('closes its connection when it has a body', async () => {
-    const { url } = await stageApp([...routes, upload]);
+    const { url } = await stageApp([...routes, upload()]);
     const response = await exchangeRaw(url, `${head('GET /probe', { ...UPGRADE, 'Content-Length': '2' })}{}`);
     expect(response).toMatchObject({ status: 200, headers: { connection: 'close' } });
   });
@@ -290,7 +275,7 @@ describe('a request to upgrade to another protocol', () => {
 
 describe('a request with long chunk extensions', () => {
   it('gets 413 in the envelope', async () => {
-    const { url } = await stageApp([upload]);
+    const { url } = await stageApp([upload()]);
     const chunked = { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' };
     const response = await exchangeRaw(
       url,
@@ -303,7 +288,7 @@ describe('a request with long chunk extensions', () => {
 
 describe('a chunked request in HTTP/1.0', () => {
   it('closes its connection', async () => {
-    const { url } = await stageApp([upload]);
+    const { url } = await stageApp([upload()]);
     const request = [
       'POST /upload HTTP/1.0',
       'Connection: keep-alive',
@@ -326,7 +311,7 @@ describe('a request that does not arrive in time', () => {
     ['its headers', 'GET /probe HTTP/1.1\r\nHost: a\r\n'],
     ['its body', `${head('POST /upload', JSON_OF_10)}{`],
   ])('gets 408 in the envelope: %s', async (_what, bytes) => {
-    const { url, logs } = await stageApp([...routes, upload], {}, 200);
+    const { url, logs } = await stageApp([...routes, upload()], {}, 200);
     const response = await exchangeRaw(url, bytes);
     expect(response.status).toBe(408);
     expectEnvelope(response, 'Request Timeout');

@@ -8,11 +8,10 @@ import {
   RequestValidationFailure,
   ResponseSerializationFailure,
 } from '../../src/adapters/http/errors/exceptions.ts';
-import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { head, openSocket } from '../support/http/raw-http.ts';
-import { probe, type StageApp, stageApp, throwing } from '../support/http/stage-app.ts';
+import { probe, type StageApp, stageApp, throwing, upload } from '../support/http/stage-app.ts';
 
 /** An error as another copy of `http-errors` creates it. */
 const foreignHttpError = (status: number, more: object = {}) =>
@@ -189,19 +188,6 @@ describe('the filters', () => {
 });
 
 describe('a client that hangs up', () => {
-  const upload = route(
-    {
-      name: 'upload',
-      tag: 'health',
-      summary: 'A test',
-      method: 'POST',
-      path: '/upload',
-      auth: 'public',
-      request: { body: v.looseObject({}) },
-      response: { data: v.null() },
-    },
-    () => null,
-  );
   const answered = (app: StageApp) => app.logs.filter(({ msg }) => msg === 'request answered');
   const ALARMING_LEVELS = ['warn', 'error', 'fatal'];
 
@@ -209,7 +195,7 @@ describe('a client that hangs up', () => {
     ['plain', 'identity', Buffer.from('{"name":')],
     ['compressed', 'gzip', gzipSync('{"name":"ada"}').subarray(0, 12)],
   ])('during its %s body causes no warning and no error in the log', async (_what, encoding, part) => {
-    const app = await stageApp([upload]);
+    const app = await stageApp([upload()]);
     const socket = openSocket(app.url);
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': encoding, Expect: '100-continue' };
     socket.write(head('POST /upload', { ...headers, 'Content-Length': '40' }));

@@ -1,8 +1,6 @@
-import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { route } from '../../../src/adapters/http/routing/define-route.ts';
 import { head, openSocket, parseAnswer, readToEnd } from '../../support/http/raw-http.ts';
-import { probe, stageApp } from '../../support/http/stage-app.ts';
+import { probe, stageApp, upload } from '../../support/http/stage-app.ts';
 
 describe('the start time', () => {
   // Proves: request-23
@@ -17,23 +15,12 @@ describe('the start time', () => {
 
   it('is taken after the body has arrived, so that a slow client does not count as a slow request', async () => {
     const times: number[] = [];
-    const upload = route(
-      {
-        name: 'upload',
-        tag: 'health',
-        summary: 'A test',
-        method: 'POST',
-        path: '/upload',
-        auth: 'public',
-        request: { body: v.object({}) },
-        response: { data: v.null() },
-      },
-      (_input, ctx) => {
+    const { url } = await stageApp([
+      upload((_input, ctx) => {
         times.push(ctx.state.startedAt ?? Number.NaN);
         return null;
-      },
-    );
-    const { url } = await stageApp([upload]);
+      }),
+    ]);
     const socket = openSocket(url);
     const answered = readToEnd(socket);
     const headers = { 'Content-Type': 'application/json', Expect: '100-continue', 'Content-Length': '2' };

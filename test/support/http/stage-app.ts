@@ -106,6 +106,22 @@ export const probe = (handler: (input: HandlerInput, ctx: Context) => unknown, g
     handler,
   );
 
+/** `POST /upload`, which takes an object. */
+export const upload = (handler: (input: HandlerInput, ctx: Context) => null = () => null): Route =>
+  route(
+    {
+      name: 'upload',
+      tag: 'health',
+      summary: 'A test',
+      method: 'POST',
+      path: '/upload',
+      auth: 'public',
+      request: { body: v.looseObject({}) },
+      response: { data: v.null() },
+    },
+    handler,
+  );
+
 /** `GET /probe` with a handler that throws the exception. */
 export const throwing = (exception: unknown): Route =>
   probe(() => {

@@ -10,10 +10,11 @@ export const attemptLog = (logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'err
     const message = { message: { id, kind, userId, attempts } };
     if (outcome === 'given-up') logger.error({ ...message, err }, 'a mail could not be sent and is given up');
     else if (outcome === 'refused') logger.warn(message, 'the mail server refused a mail for good');
+    else if (outcome === 'dropped') logger.debug(message, 'a mail was dropped: out of date, or one too many');
     else if (outcome === 'failed') {
       logger[isFailing ? 'debug' : 'warn']({ ...message, err }, 'a mail could not be sent and is tried again');
       isFailing = true;
-    } else if (outcome === 'sent') {
+    } else {
       if (isFailing) logger.info('mail can be sent again');
       isFailing = false;
       logger.debug(message, 'a mail was sent');

@@ -22,7 +22,7 @@ it('warns of the first failure alone, until mail can be sent again', () => {
   const { levels, log } = logged();
   for (const outcome of ['failed', 'failed', 'dropped', 'failed', 'sent', 'sent', 'failed'] as const)
     log(outcome, MESSAGE);
-  expect(levels()).toEqual(['warn', 'debug', 'debug', 'info', 'debug', 'debug', 'warn']);
+  expect(levels()).toEqual(['warn', 'debug', 'debug', 'debug', 'info', 'debug', 'debug', 'warn']);
 });
 
 it('reports each mail that is lost', () => {
@@ -33,7 +33,7 @@ it('reports each mail that is lost', () => {
 
 it('names the message, and not the address', () => {
   const { lines, log } = logged();
-  for (const outcome of ['sent', 'refused', 'failed', 'given-up'] as const) log(outcome, MESSAGE);
+  for (const outcome of ['sent', 'refused', 'dropped', 'failed', 'given-up'] as const) log(outcome, MESSAGE);
   for (const [, line] of lines) {
     expect(line).toContain('"id":"m"');
     expect(line).not.toContain('@');

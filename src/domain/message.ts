@@ -52,13 +52,14 @@ export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): 
   REQUEST_KINDS.some((each) => each === message.kind);
 
 /** What is sent or not, or is one or the other of these, depending on whether an address has an account that only its owner may know of. */
-const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
+export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
 /**
- * Whether the work on a message must not begin while responses are on their way to those who have caused it: the time of a response
- * would show whether an address has an account.
+ * Whether the work on a message must not begin at a moment that somebody else can choose: the time of a response to them then would show
+ * whether an address has an account. That of a further attempt shows whether there was a first one.
  */
-export const mayWait = ({ kind }: Pick<Message, 'kind'>): boolean => SECRET_KINDS.includes(kind);
+export const mayWait = ({ kind, attempts }: Pick<Message, 'kind' | 'attempts'>): boolean =>
+  attempts > 0 || SECRET_KINDS.includes(kind);
 
 export const newMessage = (
   { kind, userId, to, email = null }: Telling,

@@ -104,6 +104,19 @@ describe('a request for a link', () => {
     expect(event).toMatchObject({ kind: 'password-reset-requested', ...origin });
   });
 
+  // Proves: network-8
+  it('is not answered because somebody else has a message sent', async () => {
+    const { app, user, ask } = await setUp();
+    const lookedAt = app.clock.now();
+    app.clock.advance(1);
+    await ask();
+    await app.tell({ kind: 'email-change', userId: user.id, to: OTHER });
+    await Promise.all(await app.send(10, lookedAt));
+    expect(app.mails.map(({ to }) => to)).toEqual([OTHER]);
+    await Promise.all(await app.send(10, app.clock.now()));
+    expect(app.mails.map(({ to }) => to)).toEqual([OTHER, EMAIL]);
+  });
+
   // Proves: mail-6
   it('does not replace a link that was sent less than five minutes ago', async () => {
     const { app, ask, isLive } = await setUp();

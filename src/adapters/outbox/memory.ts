@@ -1,5 +1,5 @@
 import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
-import { isRequest, type Message } from '../../domain/message.ts';
+import { isRequest, type Message, mayWait } from '../../domain/message.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type Waiting = Message & { readonly nextAttemptAt: number; readonly isUnclaimedRequest: boolean };
@@ -30,9 +30,9 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
         messages.set(message.id, { ...message, nextAttemptAt, isUnclaimedRequest });
       }
     },
-    async claim({ now, until, limit }) {
+    async claim({ now, lookedAt = now, until, limit }) {
       const due = all()
-        .filter(({ nextAttemptAt }) => nextAttemptAt <= now)
+        .filter((message) => message.nextAttemptAt <= (mayWait(message) ? Math.min(lookedAt, now) : now))
         .sort((a, b) => a.nextAttemptAt - b.nextAttemptAt || (a.id < b.id ? -1 : 1))
         .slice(0, limit)
         .map(({ attempts, ...message }) => ({

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { type Claim, type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
 import { isId } from '../../domain/id.ts';
-import { isRequest, type Message } from '../../domain/message.ts';
+import { isRequest, type Message, SECRET_KINDS } from '../../domain/message.ts';
 import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
@@ -40,8 +40,8 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
       if (others.length === 0) return;
       await translated(() => tables().insertInto('outbox').values(others.map(toRow)).execute());
     },
-    async claim({ now, until, limit }) {
-      const rows = await translated(() => claimDue(tables(), { now, until, limit }).execute());
+    async claim(claim) {
+      const rows = await translated(() => claimDue(tables(), claim).execute());
       return rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     async identify(id, { kind, userId }) {
@@ -88,13 +88,11 @@ const addRequest = (message: Message) => {
     on conflict (waiting_request) do nothing`;
 };
 
-type Claim = Parameters<Outbox['claim']>[0];
-
 /**
  * Locked rows are skipped: another instance is claiming them. A claimed request makes room for the next one here and not when it is
  * answered: an insert would have to wait for the longer transaction of an answer, and show that the address has an account.
  */
-const claimDue = (db: Kysely<Tables>, { now, until, limit }: Claim) =>
+const claimDue = (db: Kysely<Tables>, { now, lookedAt = now, until, limit }: Claim) =>
   db
     .updateTable('outbox')
     .set((eb) => ({
@@ -107,6 +105,12 @@ const claimDue = (db: Kysely<Tables>, { now, until, limit }: Claim) =>
         .selectFrom('outbox as due')
         .select('due.id')
         .where('due.next_attempt_at', '<=', now)
+        .where((of) =>
+          of.or([
+            of('due.next_attempt_at', '<=', lookedAt),
+            of.and([of('due.attempts', '=', 0), of('due.kind', 'not in', [...SECRET_KINDS])]),
+          ]),
+        )
         .orderBy('due.next_attempt_at')
         .orderBy('due.id')
         .limit(limit)

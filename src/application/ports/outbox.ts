@@ -3,9 +3,18 @@ import type { Message } from '../../domain/message.ts';
 /** How many requests may wait to be claimed. More are dropped: a stranger can make them without an account. */
 export const REQUESTS_WAITING = 1_000;
 
+export type Claim = {
+  readonly now: number;
+  /** When the sender last looked at a moment of its own: messages that may wait (`mayWait`) had to be due by then. Default: `now`. */
+  readonly lookedAt?: number | undefined;
+  readonly until: number;
+  readonly limit: number;
+};
+
 /**
  * Messages that are to be sent. They are added with the change that they tell, and removed when they were sent.
  * - claims messages whose time has come, the oldest first, at most as many as it is asked to
+ * - claims messages that may wait only if they were due at the last look
  * - claims a message as it was added
  * - claims each message for one of several instances, until the lease ends
  * - counts the attempts of a message
@@ -23,7 +32,7 @@ export const REQUESTS_WAITING = 1_000;
 export interface Outbox {
   add(messages: readonly Message[]): Promise<void>;
   /** Claims messages and counts an attempt of each. Nobody else gets them before `until`. Epoch milliseconds. */
-  claim(claim: { readonly now: number; readonly until: number; readonly limit: number }): Promise<Message[]>;
+  claim(claim: Claim): Promise<Message[]>;
   /** Replaces the kind and the user of a waiting message. @returns false when the message is gone. */
   identify(id: string, identity: Pick<Message, 'kind' | 'userId'>): Promise<boolean>;
   /** Lets it be claimed again at a time. Epoch milliseconds. */

@@ -24,15 +24,15 @@ const LEASE = 5 * 60_000;
 
 /**
  * Begins to send the messages whose time has come, at most `limit`, at least once each: a message is removed when it was sent, and one
- * whose sender ends before that is sent again.
+ * whose sender ends before that is sent again. Those that may wait are sent if they were due at `lookedAt`; without it, all are.
  * @returns a promise for each attempt, which never rejects
  * @throws AppError DB_QUERY_FAILED when no message could be claimed
  */
 export const sendMessages = (given: SendMessagesDeps) => {
   const deps = { ...given, mailboxLimit: mailboxLimit(given.clock) };
-  return async (limit: number): Promise<readonly Promise<void>[]> => {
+  return async (limit: number, lookedAt?: number): Promise<readonly Promise<void>[]> => {
     const now = deps.clock.now();
-    const claimed = await deps.outbox.claim({ now, until: now + LEASE, limit });
+    const claimed = await deps.outbox.claim({ now, lookedAt, until: now + LEASE, limit });
     return claimed.map((message) => attempt(deps, message));
   };
 };

@@ -40,7 +40,10 @@ export const mailDelivery = (
   return {
     send,
     deliver: (signal) =>
-      deliverMail({ send, bell, abandon, logger, onIdle: metrics === null ? undefined : look }, signal),
+      deliverMail(
+        { send, bell, abandon, clock: ports.clock, logger, onIdle: metrics === null ? undefined : look },
+        signal,
+      ),
     waiting: () => ({
       count: waiting.count,
       seconds: waiting.since === null ? 0 : Math.max(0, (ports.clock.now() - waiting.since) / 1000),

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Clock } from '../../application/ports/clock.ts';
 import type { sendMessages } from '../../application/use-cases/send-messages.ts';
 import type { Bell } from './bell.ts';
 
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10;
 /**
- * Milliseconds between two looks at the outbox at most, for requests, messages of other instances, and those that are tried again. The time
- * is random, so that nobody can have a request answered at a moment of their choice.
+ * Milliseconds between two looks at the outbox at most, for messages that may wait, those of other instances, and those that are tried again.
+ * The time is random, and the bell does not change it, so that nobody can have a request answered at a moment of their choice.
  */
 const POLL_INTERVAL = 5_000;
 /** Milliseconds that mail in progress has when the service stops; and then again, to be put back into the outbox. */
@@ -19,6 +20,7 @@ export type DeliverMailDeps = {
   readonly bell: Bell;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
+  readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
   /** Called when nothing more is to be sent for now. Never rejects. */
   readonly onIdle?: (() => Promise<void>) | undefined;
@@ -26,13 +28,14 @@ export type DeliverMailDeps = {
 
 /** Sends the messages in the outbox until `signal` is aborted. A slow one does not keep the others waiting. */
 export const deliverMail = async (
-  { send, bell, abandon, logger, onIdle }: DeliverMailDeps,
+  { send, bell, abandon, clock, logger, onIdle }: DeliverMailDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
 ): Promise<void> => {
   const inProgress = new Set<Promise<void>>();
+  const looks = randomLooks(clock, pollInterval);
   const begin = async (): Promise<number> => {
-    const attempts = await send(CONCURRENCY - inProgress.size);
+    const attempts = await send(CONCURRENCY - inProgress.size, looks.last());
     for (const attempt of attempts) {
       inProgress.add(attempt);
       attempt.finally(() => {
@@ -48,13 +51,30 @@ export const deliverMail = async (
     const begun = await beginOrWarn();
     if (begun > 0 && inProgress.size < CONCURRENCY) continue;
     if (begun === 0) await onIdle?.();
-    await bell.wait(pollInterval * (0.2 + 0.8 * Math.random()));
+    await bell.wait(looks.untilNext());
   }
   const ended = Promise.all(inProgress);
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
   if (inProgress.size === 0) return;
   abandon();
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
+};
+
+/** Moments at which all messages are looked at, whatever the bell does in between. */
+const randomLooks = (clock: Clock, interval: number) => {
+  let [last, next] = [clock.now(), performance.now()];
+  const untilNext = () => Math.max(0, next - performance.now());
+  return {
+    /** When the last one was. Epoch milliseconds. */
+    last(): number {
+      if (untilNext() > 0) return last;
+      last = clock.now();
+      next = performance.now() + interval * (0.2 + 0.8 * Math.random());
+      return last;
+    },
+    /** Milliseconds until the next one. */
+    untilNext,
+  };
 };
 
 /** Logs when the outbox cannot be read, and when it can again. */

@@ -3,7 +3,7 @@ import { MESSAGE_KINDS, type Message } from '../../../src/domain/message.ts';
 import { aMessage, anId, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth } from '../two-instances.ts';
-import { claim, type GivenMessages, idsOf, LEASE, ORIGIN, series } from './store.ts';
+import { aRequest, claim, type GivenMessages, idsOf, LEASE, ORIGIN, series } from './store.ts';
 
 export const claiming = ({ it }: Tests<GivenMessages>): void => {
   it('claims messages whose time has come, the oldest first, at most as many as it is asked to', async (given) => {
@@ -21,6 +21,22 @@ export const claiming = ({ it }: Tests<GivenMessages>): void => {
       idsOf(messages.slice(2, 4)),
       idsOf(messages.slice(4)),
     ]);
+  });
+
+  it('claims messages that may wait only if they were due at the last look', async ({ repository: outbox, owner }) => {
+    const [before, urgent] = [aRequest({ createdAt: NOW }), aMessage({ userId: owner, createdAt: NOW + 2 })];
+    const [after, ...others] = [
+      aRequest({ kind: 'email-verification-request', createdAt: NOW + 1 }),
+      aMessage({ kind: 'email-verification', userId: owner, createdAt: NOW + 1 }),
+      aMessage({ kind: 'address-taken', userId: owner, createdAt: NOW + 1 }),
+    ];
+    await outbox.add([before, urgent, after, ...others]);
+    const claimAt = (lookedAt: number) => outbox.claim({ now: NOW + 2, lookedAt, until: NOW + LEASE, limit: 100 });
+    expect(idsOf(await claimAt(NOW))).toEqual(idsOf([before, urgent]));
+    await outbox.postpone(urgent.id, NOW + 2);
+    expect(await claimAt(NOW)).toEqual([]);
+    expect(idsOf(await claimAt(NOW + 1))).toEqual(idsOf([after, ...others]));
+    expect(await claimAt(NOW + 2)).toStrictEqual([{ ...urgent, attempts: 2 }]);
   });
 
   it('claims a message as it was added', async ({ repository: outbox, owner }) => {

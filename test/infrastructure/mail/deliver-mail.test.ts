@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Clock } from '../../../src/application/ports/clock.ts';
 import { bell } from '../../../src/infrastructure/mail/bell.ts';
 import { deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
 
@@ -11,9 +12,12 @@ const anOutbox = () => {
   const begun: Promise<void>[] = [];
   let failures = 0;
   const looks: number[] = [];
+  /** When the sender looked last at a moment of its own, for each look. */
+  const lookedAt: (number | undefined)[] = [];
   return {
     begun,
     looks,
+    lookedAt,
     abandon: vi.fn(),
     fail: (times: number) => {
       failures = times;
@@ -23,8 +27,9 @@ const anOutbox = () => {
       waiting.push(promise);
       return resolve;
     },
-    send: async (limit: number) => {
+    send: async (limit: number, at?: number) => {
       looks.push(limit);
+      lookedAt.push(at);
       if (failures > 0) {
         failures -= 1;
         throw new Error('down');
@@ -32,6 +37,17 @@ const anOutbox = () => {
       const attempts = waiting.splice(0, limit);
       begun.push(...attempts);
       return attempts;
+    },
+  };
+};
+
+/** Each time that it is asked, a millisecond has passed. */
+const tickingClock = (): Clock => {
+  let now = 0;
+  return {
+    now: () => {
+      now += 1;
+      return now;
     },
   };
 };
@@ -46,7 +62,8 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
   const rung = bell();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
-  const deps = { send: outbox.send, bell: rung, abandon: outbox.abandon, logger: logger as never, onIdle: idle };
+  const { send, abandon } = outbox;
+  const deps = { send, bell: rung, abandon, clock: tickingClock(), logger: logger as never, onIdle: idle };
   const done = deliverMail(deps, stop.signal, { pollInterval: HANGING, grace: HANGING, ...given });
   return { outbox, lines, ring: rung.ring, idle, stop: () => stop.abort(), done };
 };
@@ -58,6 +75,28 @@ describe('the loop that sends mail', () => {
     outbox.add()();
     ring();
     await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    stop();
+    await done;
+  });
+
+  // Proves: network-8
+  it('does not look for messages that may wait when it is rung', async () => {
+    const { outbox, ring, idle, stop, done } = start();
+    for (let times = 1; times < 4; times += 1) {
+      await vi.waitFor(() => expect(idle).toHaveBeenCalledTimes(times));
+      ring();
+    }
+    await vi.waitFor(() => expect(idle).toHaveBeenCalledTimes(4));
+    expect(new Set(outbox.lookedAt).size).toBe(1);
+    stop();
+    await done;
+  });
+
+  it('looks for them after a time, however often it is rung', async () => {
+    const { outbox, ring, stop, done } = start({ pollInterval: 20 });
+    const ringing = setInterval(ring, 1);
+    await vi.waitFor(() => expect(new Set(outbox.lookedAt).size).toBeGreaterThan(3));
+    clearInterval(ringing);
     stop();
     await done;
   });

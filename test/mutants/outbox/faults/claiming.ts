@@ -7,6 +7,7 @@ import { inTurn } from '../../harness/in-turn.ts';
 import { allIn, byDue, type Faults, type Row, rowsOf, toMessage } from './fault.ts';
 
 const DUE = 'claims messages whose time has come, the oldest first, at most as many as it is asked to';
+const LOOKED = 'claims messages that may wait only if they were due at the last look';
 const AS_ADDED = 'claims a message as it was added';
 const LEASE = 'claims each message for one of several instances, until the lease ends';
 const ATTEMPTS = 'counts the attempts of a message';
@@ -76,6 +77,14 @@ export const CLAIMING: Faults = {
         ),
     }),
     caughtBy: DUE,
+  },
+  'claims messages that may wait as soon as they are due': {
+    wrong: ({ claim }) => ({ claim: ({ lookedAt: _lookedAt, ...asked }) => claim(asked) }),
+    caughtBy: LOOKED,
+  },
+  'claims nothing that has become due since the last look': {
+    wrong: ({ claim }) => ({ claim: (asked) => claim({ ...asked, now: asked.lookedAt ?? asked.now }) }),
+    caughtBy: LOOKED,
   },
   'forgets what caused a message': { wrong: returning(() => ({ origin: NO_ORIGIN })), caughtBy: AS_ADDED },
   'forgets the address that a message is about': { wrong: returning(() => ({ email: null })), caughtBy: AS_ADDED },

@@ -34,18 +34,24 @@ const postgresql = async (): Promise<DatabaseOptions & { readonly url: string }>
 };
 const DATABASES = { PGlite: embedded, ...(server !== undefined && { PostgreSQL: postgresql }) };
 
+/** Starts a process that stops in the middle of a unit of work, in which it has added a user. */
+const stopInTheMiddle = async (options: DatabaseOptions, user: ReturnType<typeof aUser>) => {
+  const program = fileURLToPath(new URL('../support/processes/open-unit.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, JSON.stringify(options), JSON.stringify(user)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  const [said] = await Promise.race([once(child.stdout, 'data'), exited]);
+  expect(String(said)).toBe('in the middle\n');
+  return { child, exited };
+};
+
 describe('a process that is killed in the middle of a unit of work', () => {
   it.each(Object.entries(DATABASES))('leaves nothing half done on %s', async (_name, prepare) => {
     const options = await prepare();
     const user = aUser();
-    const program = fileURLToPath(new URL('../support/processes/open-unit.ts', import.meta.url));
-    const child = spawn(process.execPath, [program, JSON.stringify(options), JSON.stringify(user)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void child.kill('SIGKILL'));
-    const exited = once(child, 'exit');
-    const [said] = await Promise.race([once(child.stdout, 'data'), exited]);
-    expect(String(said)).toBe('in the middle\n');
+    const { child, exited } = await stopInTheMiddle(options, user);
     child.kill('SIGKILL');
     await exited;
     const { users, sessions, unitOfWork } = await openHere(options);
@@ -54,6 +60,22 @@ describe('a process that is killed in the middle of a unit of work', () => {
     // It holds no lock either.
     await unitOfWork.run((stores) => stores.users.add(user));
     expect(await users.findById(user.id)).toStrictEqual(user);
+  });
+});
+
+describe.runIf(server !== undefined)('a process that is frozen in the middle of a unit of work', () => {
+  // As one whose machine is gone: its connection is not closed.
+  // Proves: flood-11
+  it('does not keep what it has locked', async () => {
+    const options = await postgresql();
+    const user = aUser();
+    const { child } = await stopInTheMiddle(options, user);
+    child.kill('SIGSTOP');
+    const { users, unitOfWork } = await openHere(options);
+    const another = { ...aUser(), username: user.username };
+    // Waits for the end of the other transaction, which has the same name.
+    await unitOfWork.run((stores) => stores.users.add(another));
+    expect(await users.findById(another.id)).toStrictEqual(another);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import { Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
+import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
 import type { Transact } from '../../adapters/mikro-orm/transaction.ts';
 import type { DatabaseOptions } from './orm-options.ts';
@@ -12,11 +12,27 @@ type Pglite = Queries & { transaction<Result>(work: (transaction: Queries) => Pr
 export const transactions = (em: SqlEntityManager, { kind }: Pick<DatabaseOptions, 'kind'>): Transact =>
   kind === 'embedded' ? onPglite(em) : onPostgresql(em);
 
-/** READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. */
+/** Milliseconds between two statements of a transaction: longer than anything that a unit of work waits for besides the database. */
+export const IDLE_LIMIT = 10_000;
+
+/**
+ * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The server ends a transaction
+ * whose process is gone and whose connection nobody has closed; otherwise what it has locked would stay locked for hours.
+ */
 const onPostgresql =
   (em: SqlEntityManager): Transact =>
   (work) =>
-    em.getKysely<Tables>().transaction().setIsolationLevel('read committed').execute(work);
+    em
+      .getKysely<Tables>()
+      .transaction()
+      .setIsolationLevel('read committed')
+      .execute(async (transaction) => {
+        await transaction.executeQuery(LIMIT_IDLE_TIME);
+        return work(transaction);
+      });
+
+/** For this transaction alone: behind a pooler, somebody else gets the session next (ADR 0031). */
+const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
 
 /**
  * PGlite's own transaction, which other queries wait for. Kysely has one connection to PGlite, so that the queries of all callers would

@@ -59,10 +59,19 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       logout: await sentBy(() => logout([refreshToken])),
     };
     expect(seen).toStrictEqual({
-      register: ['start transaction', 'insert users', 'select links', 'insert sessions', 'insert events', 'commit'],
+      register: [
+        'start transaction',
+        'set local',
+        'insert users',
+        'select links',
+        'insert sessions',
+        'insert events',
+        'commit',
+      ],
       login: [
         'select users',
         'start transaction',
+        'set local',
         'lock users',
         'insert sessions',
         'insert events',
@@ -70,7 +79,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'select users',
       ],
       refresh: ['update sessions'],
-      logout: ['start transaction', 'delete sessions', 'insert events', 'commit'],
+      logout: ['start transaction', 'set local', 'delete sessions', 'insert events', 'commit'],
     });
   });
 
@@ -79,6 +88,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
     expect(await sentBy(logIn)).toStrictEqual([
       'select users',
       'start transaction',
+      'set local',
       'lock users',
       'select events',
       'insert sessions',

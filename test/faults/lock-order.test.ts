@@ -221,7 +221,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
     onTestFinished(service.close);
     const { person, accessToken } = await signUp(service);
     const { username: account, password } = person;
-    const logIn = () => service.http.post('/auth/login').send({ account, password }).then();
+    // In one instance, log-ins of a user wait for each other before they use the database.
+    const another = await startService({ ...PATIENT, DATABASE_URL: url }, { hasher });
+    onTestFinished(another.close);
+    const logInAt = ({ http }: typeof service) => http.post('/auth/login').send({ account, password }).then();
     const change = () =>
       service.http
         .put('/users/me/password')
@@ -233,11 +236,11 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
 
     const answers = await inTransaction(database, async (send) => {
       await send('lock table events in exclusive mode');
-      const before = logIn();
+      const before = logInAt(service);
       await untilWaiting(1);
       const changed = change();
       await untilWaiting(2);
-      const later = logIn();
+      const later = logInAt(another);
       await untilWaiting(3);
       expect(await database.em.execute(WAITING_FOR_EVENTS)).toHaveLength(1);
       return [before, changed, later];

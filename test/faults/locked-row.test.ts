@@ -1,7 +1,9 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
+import { PATIENT, SOON } from '../support/processes/killable-service.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
 import { ROUTES } from '../support/storage/routes.ts';
 
@@ -36,5 +38,41 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
 
     const next = heldFrom(await refreshWith(service, cookie).expect(200));
     await refreshWith(service, next.cookie).expect(200);
+  });
+});
+
+describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s', (_name, route) => {
+  // Proves: flood-11
+  it('wait with one connection, and leave the others to everybody else', async () => {
+    const { direct, url } = await route();
+    let compared = 0;
+    const bcrypt = bcryptPasswordHasher({ cost: 4 });
+    const hasher: typeof bcrypt = {
+      ...bcrypt,
+      verify: async (...given) => {
+        const matches = await bcrypt.verify(...given);
+        compared += 1;
+        return matches;
+      },
+    };
+    const env = { ...PATIENT, DATABASE_URL: url, DATABASE_POOL_SIZE: '2', DATABASE_CONNECTION_TIMEOUT: '2s' };
+    const service = await startService(env, { hasher });
+    onTestFinished(service.close);
+    const other = await openDatabase(onPostgresql(direct), { migrate: false });
+    onTestFinished(other.close);
+    const [locked, free] = [await signUp(service), await signUp(service)];
+    const { username: account, password } = locked.person;
+    const logIn = () => service.http.post('/auth/login').send({ account, password }).then();
+
+    const logIns = await inTransaction(other, async (send) => {
+      await send(`select id from users where username = '${account}' for update`);
+      const sent = Array.from({ length: 4 }, logIn);
+      await vi.waitFor(() => expect(compared).toBe(4), SOON);
+      await vi.waitFor(async () => expect(await other.em.execute(WAITING)).toHaveLength(1), SOON);
+      await refreshWith(service, free.cookie).expect(200);
+      expect(await other.em.execute(WAITING)).toHaveLength(1);
+      return sent;
+    });
+    expect((await Promise.all(logIns)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 });

@@ -1,6 +1,7 @@
 import { accountKind } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
+import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -17,6 +18,7 @@ import { type LoginSource, loginAttempts } from '../steps/login-attempt.ts';
 import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
 import { rehashIfNeeded } from '../steps/rehash-if-needed.ts';
+import { turns } from '../steps/turns.ts';
 
 export type LoginDeps = NoticeDeps & {
   readonly users: UserRepository;
@@ -57,9 +59,9 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
  * time does not show whether the account exists.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
-export const login =
-  (deps: LoginDeps) =>
-  async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+export const login = (deps: LoginDeps) => {
+  const inTurnOf = turns();
+  return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { password, origin = NO_ORIGIN } = input;
     const found = await findByAccount(deps, input.account);
     const { user, isOwnDevice } = await assertMayLogIn(deps, found, input).catch((error: unknown) => {
@@ -71,12 +73,10 @@ export const login =
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
-    const opening = deps.unitOfWork.run(async (stores) => {
-      // Otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
-      await stores.users.lock(user.id);
-      const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
-      await storeSession(deps, stores, session, { kind: 'logged-in', origin });
-      if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
+    // Those of one user wait for each other: here, so that they do not wait with a connection to the database each (ADR 0045).
+    const opening = inTurnOf(user.id, () => {
+      cancellation.throwIfAborted();
+      return store(deps, { user, session, isOwnDevice, origin });
     });
     await opening.catch(async (error: unknown) => {
       // The database refuses the log-in of a user who was deleted meanwhile, when a store of its own may already have the session.
@@ -92,6 +92,19 @@ export const login =
     else await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
     throw error;
   };
+};
+
+type LogIn = Admitted & { readonly session: Session; readonly origin: Origin };
+
+/** Stores the session of a log-in, and what is told of it. */
+const store = (deps: LoginDeps, { user, session, isOwnDevice, origin }: LogIn): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    // Otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
+    await stores.users.lock(user.id);
+    const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+    await storeSession(deps, stores, session, { kind: 'logged-in', origin });
+    if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
+  });
 
 /** @returns false as well when the store does not respond. */
 const isDeleted = ({ users }: LoginDeps, { id }: User): Promise<boolean> =>

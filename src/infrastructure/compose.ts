@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
@@ -112,6 +113,7 @@ const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observer
   notices: ports.mailer === null ? new Set() : config.notices,
   emailVerification: emailVerificationOf(config, ports),
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
+  pause,
   onRefresh: metrics?.observeRefresh,
   onRehashFailed: (error) => logger.warn({ err: error }, 'a password hash could not be renewed'),
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Pause } from '../../src/application/steps/in-steps.ts';
 import { confirmEmail } from '../../src/application/use-cases/confirm-email.ts';
 import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
 import { login } from '../../src/application/use-cases/login.ts';
@@ -13,12 +14,15 @@ const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple batte
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
 
 /** Ada has an account. Eve registers where an address has to be proven before the first log-in. */
-const setUp = async () => {
+/** A pause that lasts until other work had a turn. */
+const briefly = () => new Promise((resolve) => setImmediate(resolve));
+
+const setUp = async ({ pause = briefly }: { readonly pause?: Pause } = {}) => {
   const ada = await registeredAda();
   const { app } = ada;
   app.clock.advance(MINUTE);
   const { hashed, hasher } = notingPasswordHasher(app.hasher);
-  const deps = { ...app, hasher, emailVerification: 'required' as const };
+  const deps = { ...app, hasher, pause, emailVerification: 'required' as const };
   const find = () => app.users.findByUsername(EVE.username);
   return {
     ...ada,
@@ -145,6 +149,39 @@ describe('registerUnproven, with an address that is held', () => {
 });
 
 describe('registerUnproven', () => {
+  // Proves: network-8
+  it.each([
+    ['a free address', {}, undefined],
+    ['the address of an account', { email: EMAIL }, undefined],
+    ['the username of an account', { username: 'ada' }, DUPLICATE.code],
+  ])('ends at the same time, whatever there was to store: with %s', async (_what, given, refusal) => {
+    const [pauses, over] = [[] as number[], Promise.withResolvers<void>()];
+    const pause = (time: number) => {
+      pauses.push(time);
+      return over.promise;
+    };
+    const { deps } = await setUp({ pause });
+    const stored = Promise.withResolvers<void>();
+    const unitOfWork: typeof deps.unitOfWork = {
+      run: (work) => deps.unitOfWork.run(work).finally(stored.resolve),
+    };
+    let isOver = false;
+    const registration = registerUnproven({ ...deps, unitOfWork })({ ...EVE, ...given })
+      .then(
+        () => undefined,
+        ({ code }) => code,
+      )
+      .finally(() => {
+        isOver = true;
+      });
+    await stored.promise;
+    await briefly();
+    expect([isOver, pauses]).toEqual([false, [100]]);
+    over.resolve();
+    expect(await registration).toBe(refusal);
+    expect(pauses).toEqual([100]);
+  });
+
   it('computes one hash, of the password only if it is stored', async () => {
     const { hashed, register } = await setUp();
     await register(EVE);

@@ -6,10 +6,14 @@ import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { assertNotHeld, isHeld } from '../steps/held-addresses.ts';
+import { inSteps, type Pause } from '../steps/in-steps.ts';
 import { record, tell } from '../steps/record.ts';
 import type { RegisterDeps, RegisterInput } from './register.ts';
 
-export type RegisterUnprovenDeps = RegisterDeps & { readonly linkTokens: LinkTokens };
+export type RegisterUnprovenDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
+
+/** Milliseconds: several times as long as a registration takes in the database. */
+const STEP = 100;
 
 type Registration = {
   readonly user: User;
@@ -20,7 +24,7 @@ type Registration = {
 
 /**
  * Registers a user who cannot log in before the address is proven. The response does not tell whether the address has an account:
- * its owner is told by mail (ADR 0049). Each registration costs one hash and about as many statements.
+ * its owner is told by mail (ADR 0049). Each registration costs one hash, and the same time in the database, since the statements differ.
  * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const registerUnproven = (deps: RegisterUnprovenDeps) => {
@@ -31,7 +35,7 @@ export const registerUnproven = (deps: RegisterUnprovenDeps) => {
     const passwordHash = await deps.hasher.hash(isTaken ? deps.linkTokens.next() : password);
     cancellation.throwIfAborted();
     const user = newUser({ id: deps.ids.next(), username, email, passwordHash, now: deps.clock.now() });
-    const isDone = await store(deps, { user, isTaken, origin }).catch(unlessTaken);
+    const isDone = await inSteps(deps.pause, STEP, () => store(deps, { user, isTaken, origin })).catch(unlessTaken);
     // Somebody else has got the username or the address at the same time.
     if (!isDone) return register(input, cancellation);
   };

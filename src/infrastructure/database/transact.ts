@@ -13,7 +13,7 @@ export const transactions = (em: SqlEntityManager, { kind }: Pick<DatabaseOption
   kind === 'embedded' ? onPglite(em) : onPostgresql(em);
 
 /** Milliseconds between two statements of a transaction: longer than anything that a unit of work waits for besides the database. */
-export const IDLE_LIMIT = 10_000;
+const IDLE_LIMIT = 10_000;
 
 /**
  * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The server ends a transaction

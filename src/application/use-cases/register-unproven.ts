@@ -8,6 +8,7 @@ import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { assertNotHeld, isHeld } from '../steps/held-addresses.ts';
 import { inSteps, type Pause } from '../steps/in-steps.ts';
 import { record, tell } from '../steps/record.ts';
+import { unknownPassword } from '../steps/unknown-password.ts';
 import type { RegisterDeps, RegisterInput } from './register.ts';
 
 export type RegisterUnprovenDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
@@ -17,47 +18,49 @@ const STEP = 100;
 
 type Registration = {
   readonly user: User;
-  /** Whether the address had an account when the password was hashed. */
-  readonly isTaken: boolean;
+  /** Of a password that nobody knows. */
+  readonly unknownHash: string;
   readonly origin: Origin;
 };
 
 /**
  * Registers a user who cannot log in before the address is proven. The response does not tell whether the address has an account:
- * its owner is told by mail (ADR 0049). Each registration costs one hash, and the same time in the database, since the statements differ.
+ * its owner is told by mail (ADR 0049). Each registration costs one hash, whatever others register at the same time, and the same time in
+ * the database, since the statements differ.
  * @throws AppError AUTH_USER_DUPLICATE for the username alone, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const registerUnproven = (deps: RegisterUnprovenDeps) => {
-  const register = async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+  const hashOfUnknown = unknownPassword(deps);
+  return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
     const { username, email, password, origin = NO_ORIGIN } = input;
     assertPasswordAllowed(deps, input, 'password');
-    const isTaken = (await deps.users.findByEmail(email)) !== null;
-    const passwordHash = await deps.hasher.hash(isTaken ? deps.linkTokens.next() : password);
+    const unknownHash = await hashOfUnknown();
+    const passwordHash = await deps.hasher.hash(password);
     cancellation.throwIfAborted();
     const user = newUser({ id: deps.ids.next(), username, email, passwordHash, now: deps.clock.now() });
-    const isDone = await inSteps(deps.pause, STEP, () => store(deps, { user, isTaken, origin })).catch(unlessTaken);
-    // Somebody else has got the username or the address at the same time.
-    if (!isDone) return register(input, cancellation);
+    await inSteps(deps.pause, STEP, () => untilStored(deps, { user, unknownHash, origin }));
   };
-  return register;
 };
 
-const unlessTaken = (error: unknown): false => {
-  if (error instanceof Overtaken) return false;
-  throw error;
+/** Again as long as somebody else gets the username or the address at the same time. */
+const untilStored = async (deps: RegisterUnprovenDeps, registration: Registration): Promise<void> => {
+  try {
+    await store(deps, registration);
+  } catch (error) {
+    if (!(error instanceof Overtaken)) throw error;
+    await untilStored(deps, registration);
+  }
 };
 
 /** The store has refused the user although nobody had the names a moment before. */
 class Overtaken extends Error {}
 
-const store = (deps: RegisterUnprovenDeps, { user, isTaken, origin }: Registration): Promise<boolean> =>
+const store = (deps: RegisterUnprovenDeps, { user, unknownHash, origin }: Registration): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
     if ((await stores.users.findByUsername(user.username)) !== null) throw new AppError('AUTH_USER_DUPLICATE');
     const holder = await stores.users.findByEmail(user.email);
-    if ((holder !== null) !== isTaken) return false;
-    if (holder !== null) await tellHolder(deps, stores, { holder, passwordHash: user.passwordHash, origin });
+    if (holder !== null) await tellHolder(deps, stores, { holder, unknownHash, origin });
     else if (!(await isHeld(deps, stores, user))) await add(deps, stores, user, origin);
-    return true;
   });
 
 const add = async (deps: RegisterUnprovenDeps, stores: Stores, user: User, origin: Origin): Promise<void> => {
@@ -71,12 +74,7 @@ const add = async (deps: RegisterUnprovenDeps, stores: Stores, user: User, origi
   await tell(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
 };
 
-type Contest = {
-  readonly holder: User;
-  /** Of a password that nobody knows. */
-  readonly passwordHash: string;
-  readonly origin: Origin;
-};
+type Contest = Pick<Registration, 'unknownHash' | 'origin'> & { readonly holder: User };
 
 /** How many mails about registrations an account gets in a period: each says the same. */
 const MAILS_PER_PERIOD = 5;
@@ -90,7 +88,7 @@ const PERIOD = 86_400_000;
 const tellHolder = async (
   deps: RegisterUnprovenDeps,
   stores: Stores,
-  { holder: { id: userId, email }, passwordHash, origin }: Contest,
+  { holder: { id: userId, email }, unknownHash: passwordHash, origin }: Contest,
 ): Promise<void> => {
   const now = deps.clock.now();
   const unproven = await stores.users.update(userId, { now }, { email, emailVerifiedAt: null });

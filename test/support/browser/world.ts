@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { aPerson, startService } from '../http/service.ts';
 import { type Cookies, launchChromium } from './chromium.ts';
@@ -45,7 +46,10 @@ export type Visitor = {
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
-/** The service, an application, a foreign site and a browser, for a whole `describe`. */
+/**
+ * The service, an application, a foreign site and a browser, for a whole `describe`. The clock of the service stands still: however slow
+ * the machine is, no replayed token comes after the end of a window.
+ */
 export const openWorld = (host: Host, env: Env, cookies?: Cookies) => {
   const cleanups: (() => Promise<unknown>)[] = [];
   let browser: BrowserContext;
@@ -61,7 +65,8 @@ export const openWorld = (host: Host, env: Env, cookies?: Cookies) => {
       return site;
     };
     const [app, foreign] = [await open(host), await open('127.0.0.1')];
-    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env }, { hasher });
+    const clock = fixedClock(Date.now());
+    const service = await startService({ ALLOWED_ORIGINS_DEV: app.origin, ...env }, { hasher, clock });
     cleanups.push(service.close);
     const between = await witness(service.url);
     cleanups.push(between.close);

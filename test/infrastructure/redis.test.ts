@@ -12,7 +12,7 @@ const logger = createLogger({ level: 'silent', environment: 'test', version: 'te
 const TIMEOUT = 250;
 const LATE = 600;
 /** Only catches a hang. */
-const CONNECTING = 10_000;
+const CONNECTING = 60_000;
 
 const connect = async (url: string) => {
   const redis = connectRedis([url], logger, { commandTimeout: TIMEOUT });

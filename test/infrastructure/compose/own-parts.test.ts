@@ -106,7 +106,7 @@ describe('users and sessions of one’s own', () => {
     replies = true;
     await vi.waitFor(async () => {
       expect(await service.ports.sessions.rotate(aRotation(session))).toBe('rotated');
-    }, 10_000);
+    }, 60_000);
   });
 
   it.each([

@@ -71,10 +71,10 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
 describe('the loop that sends mail', () => {
   it('begins as soon as a message was added', async () => {
     const { outbox, ring, idle, stop, done } = start();
-    await vi.waitFor(() => expect(idle).toHaveBeenCalledTimes(1));
+    await expect.poll(() => idle).toHaveBeenCalledTimes(1);
     outbox.add()();
     ring();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     await done;
   });
@@ -103,23 +103,23 @@ describe('the loop that sends mail', () => {
 
   it('looks for messages of other instances after a time', async () => {
     const { outbox, stop, done } = start({ pollInterval: 1 });
-    await vi.waitFor(() => expect(outbox.looks.length).toBeGreaterThan(3));
+    await expect.poll(() => outbox.looks.length).toBeGreaterThan(3);
     outbox.add()();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     await done;
   });
 
   it('sends at most ten at the same time, and a further one as soon as one has ended', async () => {
     const { outbox, ring, idle, stop, done } = start();
-    await vi.waitFor(() => expect(idle).toHaveBeenCalled());
+    await expect.poll(() => idle).toHaveBeenCalled();
     const ends = Array.from({ length: 12 }, outbox.add);
     ring();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(10));
+    await expect.poll(() => outbox.begun).toHaveLength(10);
     ends[7]?.();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(11));
+    await expect.poll(() => outbox.begun).toHaveLength(11);
     for (const end of ends) end();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(12));
+    await expect.poll(() => outbox.begun).toHaveLength(12);
     stop();
     await done;
   });
@@ -127,9 +127,9 @@ describe('the loop that sends mail', () => {
   it('warns once while the outbox cannot be read, and goes on', async () => {
     const { outbox, lines, stop, done } = start({ pollInterval: 1 });
     outbox.fail(5);
-    await vi.waitFor(() => expect(lines).toHaveLength(2));
+    await expect.poll(() => lines).toHaveLength(2);
     outbox.add()();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    await expect.poll(() => outbox.begun).toHaveLength(1);
     expect(lines).toEqual(['the outbox could not be read', 'the outbox can be read again']);
     stop();
     await done;
@@ -139,7 +139,7 @@ describe('the loop that sends mail', () => {
     const { outbox, ring, stop, done } = start();
     const end = outbox.add();
     ring();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     let isDone = false;
     const watched = done.then(() => {
@@ -163,7 +163,7 @@ describe('the loop that sends mail', () => {
     const end = outbox.add();
     if (ends) outbox.abandon.mockImplementation(end);
     ring();
-    await vi.waitFor(() => expect(outbox.begun).toHaveLength(1));
+    await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     // The timers of the grace period do not keep a process alive; this one does.
     const alive = setTimeout(() => undefined, HANGING);

@@ -8,7 +8,8 @@ import { testKeys } from '../support/keys.ts';
 import { keyVariables } from '../support/processes/environments.ts';
 import { canShare } from '../support/processes/instances.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { ask, type Holder, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { ask, type Holder, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { whileShared } from '../support/processes/while-shared.ts';
 import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { canStartServers, postgresOfTheTests, startRedisCluster } from '../support/servers/of-the-tests.ts';
 import type { RedisCluster, Shard } from '../support/servers/redis-cluster.ts';
@@ -55,6 +56,7 @@ const instancesOverCluster = (env: Readonly<Record<string, string>> = {}) => {
   });
   return {
     cluster: () => cluster,
+    instances: () => services,
     urls: () => services.map(({ url }) => url),
     urlAt: (number: number): string => services[number % services.length]?.url ?? expect.unreachable(),
   };
@@ -73,7 +75,11 @@ const expectReadiness = async (urls: readonly string[], readiness: object): Prom
 };
 
 describe.runIf(canShare() && canStartServers())('two instances over a Redis Cluster', () => {
-  const { cluster, urls, urlAt } = instancesOverCluster({ RATE_LIMIT_STRICT: `${LIMIT}/60` });
+  const { cluster, instances, urls, urlAt } = instancesOverCluster({
+    // A window that does not end during the test.
+    RATE_LIMIT_STRICT: `${LIMIT}/3600`,
+    TRUST_PROXY: '1',
+  });
 
   it('are ready, whether they have the URLs of several nodes or of one', () => expectReadiness(urls(), READY));
 
@@ -107,8 +113,12 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
 
   // Proves: flood-1
   it('admit together what one of them would', async () => {
-    const attempt = (_none: unknown, index: number) => postJson(`${urlAt(index)}/auth/login`, {});
-    const statuses = (await Promise.all(Array.from({ length: 3 * LIMIT }, attempt))).map(({ status }) => status);
+    const statuses = await whileShared(instances(), async (attempt) => {
+      const headers = { 'Content-Type': 'application/json', 'X-Forwarded-For': `192.0.2.${attempt}` };
+      const logIn = (_none: unknown, index: number) =>
+        ask(`${urlAt(index)}/auth/login`, { method: 'POST', headers, body: '{}' });
+      return (await Promise.all(Array.from({ length: 3 * LIMIT }, logIn))).map(({ status }) => status);
+    });
     expect(statuses.sort()).toEqual([...Array(LIMIT).fill(400), ...Array(2 * LIMIT).fill(429)]);
   });
 });

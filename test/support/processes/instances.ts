@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { documentedHttp, type Http } from '../openapi/documented-http.ts';
 import { postgresOfTheTests, redisOfTheTests } from '../servers/of-the-tests.ts';
 import { createDatabase } from '../storage/databases.ts';
 import { takeRedisDatabase } from '../storage/redis-databases.ts';
 import { PRODUCTION } from './environments.ts';
 import { type RunningService, runService } from './process.ts';
+import { untilReady, whileShared } from './while-shared.ts';
 
 /** Whether a PostgreSQL and a Redis are available for instances to share; in CI they always are. */
 export const canShare = (): boolean => postgresOfTheTests() !== undefined && redisOfTheTests() !== undefined;
@@ -39,7 +40,7 @@ export const twoInstances = (
     for (const outcome of await Promise.allSettled(clocks.map(start))) {
       if (outcome.status === 'rejected') throw outcome.reason;
     }
-    await Promise.all(instances.map(foundItsParts));
+    await Promise.all(instances.map(untilReady));
   });
   afterAll(async () => {
     for (const clean of cleanups.toReversed()) await clean();
@@ -50,29 +51,11 @@ export const twoInstances = (
       if (instance === undefined) throw new Error('the instances do not run yet');
       return instance;
     },
-    /**
-     * Runs a scenario while the instances share their counts. A Redis that gets no processor time for a quarter of a second
-     * counts as unavailable, and each instance counts for itself: then the scenario runs again, with the next number.
-     */
-    whileShared: async <Result>(scenario: (attempt: number) => Promise<Result>): Promise<Result> => {
-      for (let attempt = 1; ; attempt += 1) {
-        const before = timesAway(instances);
-        await Promise.all(instances.map(foundItsParts));
-        const result = await scenario(attempt);
-        if (timesAway(instances) === before && !instances.some(isAway)) return result;
-      }
-    },
+    /** Runs a scenario while the instances share their counts; see `whileShared`. */
+    whileShared: <Result>(scenario: (attempt: number) => Promise<Result>, counts?: Parameters<typeof whileShared>[2]) =>
+      whileShared(instances, scenario, counts),
   };
 };
-
-const timesLogged = ({ stdout }: Instance, beginning: string): number =>
-  stdout.filter((line) => JSON.parse(line).msg.startsWith(beginning)).length;
-
-const timesAway = (instances: readonly Instance[]): number =>
-  instances.reduce((sum, instance) => sum + timesLogged(instance, 'Redis is unavailable'), 0);
-
-const isAway = (instance: Instance): boolean =>
-  timesLogged(instance, 'Redis is unavailable') > timesLogged(instance, 'Redis is available again');
 
 /** Has a process begin with another idea of the time, before it loads anything that asks for it. */
 const clockAhead = (milliseconds: number): Readonly<Record<string, string>> => {
@@ -91,14 +74,5 @@ const UNLIMITED = {
   REQUEST_TIMEOUT_MS: '600000',
   DATABASE_CONNECTION_TIMEOUT: '60s',
   DATABASE_STATEMENT_TIMEOUT: '60s',
+  JWT_REFRESH_RACE_WINDOW: '5m',
 };
-
-/** A process listens before it is connected to Redis, and counts for itself until then. */
-const foundItsParts = ({ http }: Instance): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const { body } = await http.get('/health/ready');
-      if (body.data?.status !== 'ready') throw new Error(`not ready: ${JSON.stringify(body)}`);
-    },
-    { timeout: 60_000, interval: 20 },
-  );

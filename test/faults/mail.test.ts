@@ -142,8 +142,9 @@ describe.runIf(canStartServers())('mail', () => {
     await postgres.kill();
     goOn.resolve();
     await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
-    await postgres.restart();
     // It was sent and could not be removed: whoever has the lease next sends it again, with a newer link.
+    await vi.waitFor(() => expect(first.stdout.join('\n')).toContain('a mail could not be sent'), SOON);
+    await postgres.restart();
     await first.stop('SIGKILL');
     const second = await run({ ...env, ...later(6 * 60_000) });
     await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(2), SOON);

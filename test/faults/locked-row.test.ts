@@ -32,7 +32,8 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
           code: 'DB_QUERY_FAILED',
           cookies: undefined,
         });
-        expect(await other.em.execute(WAITING)).toEqual([]);
+        // On a busy machine the request may be answered before the server has cancelled its statement; another end it has not.
+        await expect.poll(() => other.em.execute(WAITING)).toEqual([]);
       }
     });
 

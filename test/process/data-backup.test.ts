@@ -28,7 +28,13 @@ const newPath = (name: string): string => {
   return join(directory.path, `${made}-${name}`);
 };
 
-const UNLIMITED = { RATE_LIMIT_STRICT: 'off', RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_PUBLIC: 'off' };
+const UNLIMITED = {
+  RATE_LIMIT_STRICT: 'off',
+  RATE_LIMIT_GLOBAL: 'off',
+  RATE_LIMIT_PUBLIC: 'off',
+  // However slow the machine is, nothing is too late; only a hang is.
+  REQUEST_TIMEOUT_MS: '600000',
+};
 
 const start = async (dataDir: string): Promise<RunningService> => {
   const service = await runService({ DATA_DIR: dataDir, ...UNLIMITED });

@@ -70,8 +70,8 @@ export default defineConfig({
       },
     ],
     // Time-outs only catch hangs: they leave time for a machine that is busy with something else.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -76,7 +76,7 @@ describe('bcryptPasswordHasher', () => {
     `;
     const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
       encoding: 'utf8',
-      timeout: 30_000,
+      timeout: 60_000,
     });
     expect([status, stdout.trim().length]).toEqual([0, 60]);
   });

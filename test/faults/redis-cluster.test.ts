@@ -20,7 +20,6 @@ const LIMIT = 20;
 const HOLDERS_PER_SHARD = 2;
 /** Only catch a state that never comes. */
 const PATIENCE = { timeout: 60_000, interval: 20 };
-const TEST_TIMEOUT = 240_000;
 
 const ENVIRONMENT = {
   ...keyVariables(testKeys()),
@@ -50,7 +49,7 @@ const instancesOverCluster = (env: Readonly<Record<string, string>> = {}) => {
       cleanups.push(() => service.stop('SIGKILL'));
       services.push(service);
     }
-  }, TEST_TIMEOUT);
+  });
   afterAll(async () => {
     for (const clean of cleanups.toReversed()) await clean();
   });
@@ -194,49 +193,45 @@ describe.runIf(canShare() && canStartServers()).each(Object.entries(FAULTS))(
     };
 
     // Proves: flood-10
-    it(
-      'fail for the users of that master alone and until its replica is elected, and log nobody out',
-      async () => {
-        const shard = cluster().shards[STRUCK] ?? expect.unreachable();
-        await expectReadiness(urls(), READY);
-        const loops = urls().map((url) => refreshAllAt(url, holdersAt(url)));
-        const stop = () => Promise.all(loops.map((stopLoop) => stopLoop()));
-        onTestFinished(async () => void (await stop()));
-        await refreshed(placed, 3);
+    it('fail for the users of that master alone and until its replica is elected, and log nobody out', async () => {
+      const shard = cluster().shards[STRUCK] ?? expect.unreachable();
+      await expectReadiness(urls(), READY);
+      const loops = urls().map((url) => refreshAllAt(url, holdersAt(url)));
+      const stop = () => Promise.all(loops.map((stopLoop) => stopLoop()));
+      onTestFinished(async () => void (await stop()));
+      await refreshed(placed, 3);
 
-        await cluster().withhold(shard);
-        await cluster().settle(shard);
-        await strike(shard);
-        await cluster().failed(shard.master);
-        await vi.waitFor(() => {
-          for (const { failures } of onStruck()) expect(failures).not.toEqual([]);
-        }, PATIENCE);
-        await expectReadiness(urls(), NOT_READY);
-        await refreshed(onOthers(), 3);
+      await cluster().withhold(shard);
+      await cluster().settle(shard);
+      await strike(shard);
+      await cluster().failed(shard.master);
+      await vi.waitFor(() => {
+        for (const { failures } of onStruck()) expect(failures).not.toEqual([]);
+      }, PATIENCE);
+      await expectReadiness(urls(), NOT_READY);
+      await refreshed(onOthers(), 3);
 
-        await cluster().elect(shard);
-        await refreshed(placed, 1);
-        await expectReadiness(urls(), READY);
-        const failures = () => onStruck().map((holder) => holder.failures.length);
-        const untilElected = failures();
-        await refreshed(placed, 5);
-        expect(failures()).toEqual(untilElected);
+      await cluster().elect(shard);
+      await refreshed(placed, 1);
+      await expectReadiness(urls(), READY);
+      const failures = () => onStruck().map((holder) => holder.failures.length);
+      const untilElected = failures();
+      await refreshed(placed, 5);
+      expect(failures()).toEqual(untilElected);
 
-        await mend(shard);
-        await cluster().whole();
-        await refreshed(placed, 3);
-        await stop();
-        await expectReadiness(urls(), READY);
+      await mend(shard);
+      await cluster().whole();
+      await refreshed(placed, 3);
+      await stop();
+      await expectReadiness(urls(), READY);
 
-        for (const holder of placed) {
-          for (const at of [1, 0]) expect((await holder.refresh(urlAt(at))).status).toBe(200);
-        }
-        for (const holder of onOthers()) expect(holder.failures).toEqual([]);
-        expect(new Set(onStruck().flatMap((holder) => holder.failures.map(({ code }) => code)))).toEqual(
-          new Set(['DB_QUERY_FAILED']),
-        );
-      },
-      TEST_TIMEOUT,
-    );
+      for (const holder of placed) {
+        for (const at of [1, 0]) expect((await holder.refresh(urlAt(at))).status).toBe(200);
+      }
+      for (const holder of onOthers()) expect(holder.failures).toEqual([]);
+      expect(new Set(onStruck().flatMap((holder) => holder.failures.map(({ code }) => code)))).toEqual(
+        new Set(['DB_QUERY_FAILED']),
+      );
+    });
   },
 );

@@ -29,6 +29,7 @@ const newPath = (name: string): string => {
 };
 
 const UNLIMITED = {
+  BCRYPT_COST: '4',
   RATE_LIMIT_STRICT: 'off',
   RATE_LIMIT_GLOBAL: 'off',
   RATE_LIMIT_PUBLIC: 'off',

@@ -20,7 +20,7 @@ const setUp = async () => {
   // With one URL it is a Redis, not a Cluster.
   const redis = connectRedis([url], stageDeps().logger, { commandTimeout: TIMEOUT }) as Redis;
   onTestFinished(() => redis.disconnect());
-  await awaitRedis(redis, 10_000);
+  await awaitRedis(redis, 60_000);
   const rateLimits = { global: { requests: LIMIT, window: WINDOW }, strict: null, public: null };
   return { redis, start: () => stageApp([probe(() => null)], { redis, rateLimits }) };
 };
@@ -148,7 +148,7 @@ describe.runIf(canStartServers())('limits counted in a Redis of its own', () => 
     onTestFinished(own.kill);
     const redis = connectRedis([own.url], stageDeps().logger, { commandTimeout: 5_000 }) as Redis;
     onTestFinished(() => redis.disconnect());
-    await awaitRedis(redis, 10_000);
+    await awaitRedis(redis, 60_000);
     const define = redis.defineCommand.bind(redis);
     vi.spyOn(redis, 'defineCommand').mockImplementation((name, { lua = '', ...rest }) =>
       define(name, { ...rest, lua: lua.replace("redis.call('time')", `{ '${seconds}', '999999' }`) }),

@@ -21,9 +21,6 @@ import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-/** Milliseconds. To create an embedded database takes seconds, and far longer on a busy machine. */
-const CREATION_TIMEOUT = 120_000;
-
 type Env = Readonly<Record<string, string>>;
 
 /** A service with parts of the test's own, in a directory of its own, and the messages of its log. */
@@ -168,7 +165,7 @@ describe('stores of one’s own', () => {
 });
 
 describe('sessions of one’s own, and users in the database', () => {
-  it('work: the database is opened for the users', { timeout: CREATION_TIMEOUT }, async () => {
+  it('work: the database is opened for the users', async () => {
     const sessions = memorySessionRepository();
     const service = await composed({ ports: { sessions }, checks: [check] });
     onTestFinished(service.close);

@@ -78,7 +78,7 @@ describe('checkpoints of the embedded database', () => {
     await isCheckpointed(database);
   });
 
-  it('are made by the service', { timeout: 2 * timeout }, async () => {
+  it('are made by the service', async () => {
     const dataDir = await newDataDir();
     const context = { migrate: false, onCreate: () => undefined, logger: NOBODY };
     const database = await openForService({ kind: 'embedded', dataDir }, context);

@@ -6,9 +6,6 @@ import { postgresOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { createDatabase } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-/** Milliseconds. To create an embedded database takes seconds, and far longer on a busy machine. */
-const CREATION_TIMEOUT = 120_000;
-
 type Kind = keyof typeof STORAGES;
 type Env = Readonly<Record<string, string>>;
 
@@ -30,7 +27,7 @@ const PLACES: Record<Kind, () => Promise<Env | null>> = {
 };
 
 describe.each(Object.keys(STORAGES) as Kind[])('the storage %s', (kind) => {
-  it('opens, keeps a user and a session, and closes', { timeout: CREATION_TIMEOUT }, async ({ skip }) => {
+  it('opens, keeps a user and a session, and closes', async ({ skip }) => {
     const env = await PLACES[kind]();
     if (env === null) return skip('the server that it needs is missing');
     const { database } = parseConfig(env);

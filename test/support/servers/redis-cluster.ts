@@ -8,7 +8,7 @@ import type { TestServer } from './server.ts';
 const SHARDS = 3;
 const SLOTS = 16_384;
 /** Only catches a cluster that never gets there. */
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 /** Milliseconds for which a master's writes are paused: longer than the replica takes. */
 const PAUSE = 10_000;

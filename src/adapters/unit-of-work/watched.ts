@@ -4,11 +4,16 @@ import { mayWait } from '../../domain/message.ts';
 
 /** @param onAdded called when messages were added, so that they are sent at once; not for those that may wait. */
 export const watchedOutbox = (outbox: Outbox, onAdded: () => void): Outbox => ({
-  ...outbox,
   async add(messages) {
     await outbox.add(messages);
     if (!messages.every(mayWait)) onAdded();
   },
+  claim: (claim) => outbox.claim(claim),
+  identify: (id, identity) => outbox.identify(id, identity),
+  postpone: (id, until) => outbox.postpone(id, until),
+  remove: (ids) => outbox.remove(ids),
+  listByUser: (userId) => outbox.listByUser(userId),
+  waiting: () => outbox.waiting(),
 });
 
 /** Messages of a unit of work are there when it has ended. */

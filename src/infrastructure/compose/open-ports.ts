@@ -10,6 +10,7 @@ import type { bell } from '../mail/bell.ts';
 import type { RedisClient } from '../redis.ts';
 import { countLoginAttempts } from './login-attempts.ts';
 import { openMailer } from './mailer.ts';
+import { warnOfUnusedMailer } from './own-stores.ts';
 import type { Ports } from './ports.ts';
 import type { openStorage } from './storage.ts';
 import { openTokens } from './tokens.ts';
@@ -25,10 +26,11 @@ type Opened = {
   readonly added: ReturnType<typeof bell>;
 };
 
-/** The ports, those of the caller first. Links and messages are only those of the storage. */
+/** The ports, those of the caller first. */
 export const openPorts = async (config: Config, logger: Logger, { own, storage, redis, added }: Opened) => {
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = own.clock ?? systemClock;
+  warnOfUnusedMailer(config, own, logger);
   const { tokens, keySet } = await openTokens(config, own);
   const mailer = storage.keepsRecords ? await mailerOf(config, logger, own) : null;
   const { users, sessions, events, links, outbox, unitOfWork } = storage;

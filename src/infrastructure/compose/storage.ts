@@ -11,6 +11,7 @@ import { auditLog } from '../logging/audit-log.ts';
 import type { OpenStorage } from '../storages/storage.ts';
 import { storageOf } from '../storages/storages.ts';
 import type { OwnPorts } from './own-parts.ts';
+import { assertOwnStoresFit, isInDatabase, keepsRecordsOf } from './own-stores.ts';
 import type { Ports } from './ports.ts';
 import { openSessionStore } from './session-store.ts';
 
@@ -18,7 +19,7 @@ type Storage = Stores &
   Pick<Ports, 'unitOfWork'> &
   Pick<OpenStorage, 'connections' | 'close'> & {
     readonly checks: readonly Check[];
-    /** Whether events, links and messages are kept: not beside users of the caller's own, without a unit of work of the caller's. */
+    /** Whether events, links and messages are kept. */
     readonly keepsRecords: boolean;
   };
 
@@ -38,7 +39,7 @@ type StorageConfig = Pick<
  * @throws Error that names the setting or the port at fault, and the reason.
  */
 export const openStorage = async (config: StorageConfig, logger: Logger, own: OwnPorts): Promise<Storage> => {
-  assertReferencesHold(config, own);
+  assertOwnStoresFit(config, own);
   const database = await openDatabase(config, logger, own);
   try {
     const store = await openSessions(config, database, logger, own);
@@ -69,7 +70,7 @@ const joined = (config: StorageConfig, database: OpenStorage, { sessions, audite
   const users = own.users ?? database.users;
   const { events, links, outbox } = { ...(own.users === undefined ? database : NO_RECORDS), ...own };
   const stores: Stores = { users, sessions, events, links, outbox };
-  const keepsRecords = own.users === undefined || own.unitOfWork !== undefined;
+  const keepsRecords = keepsRecordsOf(own);
   return { ...stores, keepsRecords, unitOfWork: unitOfWorkOf(config, database, { stores, audited }, own) };
 };
 
@@ -90,17 +91,6 @@ const openSessions = (config: StorageConfig, { sessionsWithin }: OpenStorage, lo
   }
   const given = { sessionsWithin: () => sessions, rotationBudget: ROTATION_BUDGET.database };
   return openSessionStore({ ...config, sessionStore: 'database' }, given, logger);
-};
-
-const isInDatabase = ({ sessionStore }: StorageConfig, { sessions }: OwnPorts): boolean =>
-  sessions === undefined && sessionStore === 'database';
-
-const assertReferencesHold = (config: StorageConfig, own: OwnPorts): void => {
-  if (own.users === undefined || !isInDatabase(config, own)) return;
-  if (!storageOf(config.database).sessionsReferenceUsers) return;
-  throw new Error(
-    'ports.users needs ports.sessions, or SESSION_STORE=redis: sessions in the database of DATABASE_URL reference the users in it',
-  );
 };
 
 /** Where nothing is to be kept in the database of DATABASE_URL, an unused storage in memory takes its place. */

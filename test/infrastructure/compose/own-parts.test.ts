@@ -69,7 +69,7 @@ describe('users and sessions of one’s own', () => {
 
   it('need no database that could be reached, and production is not warned of it', async () => {
     const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
-    for (const env of [unreachable, { ...PRODUCTION, DATABASE_URL: '' }]) {
+    for (const env of [unreachable, { ...PRODUCTION, DATABASE_URL: '', MAIL_URL: '' }]) {
       const service = await composed({ ports: bothPorts() }, env);
       await service.close();
       expect(service.messages).toEqual([]);

@@ -1,0 +1,109 @@
+import { expect, it } from 'vitest';
+import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import type { OwnPorts } from '../../../src/infrastructure/compose/own-parts.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
+import { heldFrom } from '../../support/http/auth-http.ts';
+import { aPerson, startService } from '../../support/http/service.ts';
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+const TOKEN = /password-reset#token=([\w-]{43})/;
+
+type Stored = ReturnType<typeof memoryStores>;
+
+/** The same adapter as an instance of a class: its methods are those of its prototype, and need `this`. */
+const asInstance = <Port extends object>(port: Port): Port => {
+  type Instance = { readonly port: Port };
+  const methods = Object.entries(port).map(([name, method]) => [
+    name,
+    {
+      value(this: Instance, ...given: unknown[]) {
+        return method.apply(this.port, given);
+      },
+    },
+  ]);
+  return Object.create(Object.create(null, Object.fromEntries(methods)), { port: { value: port } });
+};
+
+/** Stores and their unit of work, all of them instances of classes. */
+const instances = (): Stored => {
+  const { unitOfWork, ...stores } = memoryStores();
+  const all = ({ users, sessions, events, links, outbox }: Omit<Stored, 'unitOfWork'>) => ({
+    users: asInstance(users),
+    sessions: asInstance(sessions),
+    events: asInstance(events),
+    links: asInstance(links),
+    outbox: asInstance(outbox),
+  });
+  const unit: UnitOfWork = { run: (work) => unitOfWork.run((inside) => work(all(inside))) };
+  return { ...all(stores), unitOfWork: asInstance(unit) };
+};
+
+const start = async (own: Partial<Ports>, env: Readonly<Record<string, string>> = {}) => {
+  const mailer = memoryMailer();
+  const service = await startService(env, { hasher, mailer: asInstance(mailer), ...own });
+  return { ...service, mailer };
+};
+
+/** Registers, forgets the password, sets another one, reads the events, and deletes the account. */
+const walk = async ({ http, mail, mailer, ports }: Awaited<ReturnType<typeof start>>) => {
+  const person = aPerson();
+  await http.post('/auth/register').send(person).expect(201);
+  await http.post('/auth/password-reset').send({ email: person.email }).expect(202);
+  await Promise.all((await mail?.send(10)) ?? []);
+  const [, token] = TOKEN.exec(mailer.mails.map(({ text }) => text).join('\n')) ?? [];
+  const password = 'another horse battery';
+  await http.post('/auth/password-reset/confirm').send({ token, newPassword: password }).expect(200);
+  const login = await http.post('/auth/login').send({ account: person.email, password }).expect(200);
+  const { accessToken, cookie } = heldFrom(login);
+  const asOwner = { Authorization: `Bearer ${accessToken}` };
+  await http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
+  const { body } = await http.get('/users/me/events').set(asOwner).expect(200);
+  const kinds = body.data.events.map(({ kind }: { kind: string }) => kind);
+  expect(kinds).toEqual(['logged-in', 'session-ended', 'password-reset', 'password-reset-requested', 'registered']);
+  const user = (await ports.users.findByUsername(person.username)) ?? expect.unreachable();
+  await http.delete('/users/me').set(asOwner).send({ password }).expect(200);
+  expect(await ports.users.findById(user.id)).toBeNull();
+  expect(await ports.outbox.listByUser(user.id)).toEqual([]);
+};
+
+it.each([
+  ['objects', memoryStores],
+  ['instances of classes', instances],
+])('all stores of one’s own with their unit of work serve everything, as %s', async (_form, stores) => {
+  const service = await start(stores());
+  await walk(service);
+  await service.close();
+});
+
+it.each<readonly [given: readonly (keyof Stored)[], refusal: RegExp]>([
+  [
+    ['unitOfWork'],
+    /^ports\.unitOfWork needs ports\.users, ports\.sessions, ports\.events, ports\.links, ports\.outbox: /,
+  ],
+  [['users', 'sessions', 'unitOfWork'], /^ports\.unitOfWork needs ports\.events, ports\.links, ports\.outbox: /],
+  [['users', 'events', 'links', 'outbox', 'unitOfWork'], /^ports\.events needs ports\.sessions: /],
+  [['users', 'sessions', 'events', 'links', 'outbox'], /^ports\.events needs ports\.unitOfWork: /],
+  [['events'], /^ports\.events needs ports\.users, /],
+  [['outbox', 'users', 'sessions'], /^ports\.outbox needs ports\.events, ports\.links, ports\.unitOfWork: /],
+])('%j alone are refused, since the service would look in one store for what is in another', async (given, refusal) => {
+  const stores = memoryStores();
+  const own: OwnPorts = Object.fromEntries(given.map((name) => [name, stores[name]]));
+  await expect(start(own)).rejects.toThrow(refusal);
+  await expect(start(own, { SESSION_STORE: 'redis', REDIS_URL: 'redis://127.0.0.1:1' })).rejects.toThrow(refusal);
+});
+
+it.each([
+  ['MAIL_URL', { MAIL_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'auth@example.org' }, undefined],
+  ['ports.mailer', {}, memoryMailer()],
+])('%s without a unit of work is warned of: it has no effect', async (name, env, mailer) => {
+  const { users, sessions } = memoryStores();
+  const { logs, mail, close } = await startService(env, { users, sessions, ...(mailer && { mailer }) });
+  await close();
+  expect(mail).toBeNull();
+  const warning = `${name} has no effect: beside ports.users, mail needs ports.unitOfWork`;
+  expect(logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg)).toEqual([warning]);
+});

@@ -102,7 +102,16 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
       (users) => users.update(user.id, { disabledAt: NOW, now: NOW + 1 }),
       (users) => users.setPasswordHash(user.id, { ...password, passwordHash: 'first' }),
     ];
-    for (const [at, first] of firsts.entries()) {
+    const seconds: readonly ((stores: Stores) => Promise<unknown>)[] = [
+      ({ events }) => events.add([anEvent({ userId: user.id })]),
+      ({ users }) => users.lock(user.id),
+      ({ users }) => users.update(user.id, { disabledAt: NOW, now: NOW + 2 }),
+      ...(store.sessionsTogether === true
+        ? [({ sessions }: Stores) => sessions.add(aSession({ userId: user.id }))]
+        : []),
+    ];
+    const pairs = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
+    for (const [at, { first, second }] of pairs.entries()) {
       const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const locking = unitOfWork.run(async ({ users }) => {
         await first(users);
@@ -111,9 +120,9 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
         await users.setPasswordHash(user.id, { ...password, passwordHash: `new ${at}` });
       });
       await Promise.race([reached.promise, locking]);
-      const recording = unitOfWork.run(async ({ users, events }) => {
-        await events.add([anEvent({ userId: user.id })]);
-        return users.findById(user.id);
+      const recording = unitOfWork.run(async (inside) => {
+        await second(inside);
+        return inside.users.findById(user.id);
       });
       await Promise.race([recording, store.untilOneWaits()]);
       going.resolve();

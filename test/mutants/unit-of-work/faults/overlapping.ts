@@ -1,7 +1,9 @@
 import { separateStores } from '../../../../src/adapters/unit-of-work/separate.ts';
+import type { Stores } from '../../../../src/application/ports/unit-of-work.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import { memoryStores } from '../../../../src/infrastructure/storages/memory-stores.ts';
+import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving, withForeignSessions } from './fault.ts';
 
 const MEANWHILE = 'neither undoes nor delays for long what others change meanwhile';
@@ -10,6 +12,38 @@ const LOCKED =
   'holds back whoever records something about a user whom it has locked or changed, and shows them its changes';
 const FIFTY = 'keeps exactly 50 sessions of a user who logs in many times at once';
 const SHOWS = 'shows the changes to nobody before the work has ended';
+
+/** A unit in which some calls wait for the end of the unit before, if that has locked or changed a user. */
+const holdingBack =
+  (waiting: (stores: Stores, held: Promise<unknown>) => Partial<Stores>): Wrong =>
+  ({ stores }) => {
+    let last: Promise<unknown> = Promise.resolve();
+    return {
+      unitOfWork: {
+        async run(work) {
+          const { promise, resolve } = Promise.withResolvers<void>();
+          const held = last;
+          const hold = () => {
+            last = promise;
+          };
+          const users: Stores['users'] = {
+            ...stores.users,
+            lock: async () => hold(),
+            update: (...given) => {
+              hold();
+              return stores.users.update(...given);
+            },
+            setPasswordHash: (...given) => {
+              hold();
+              return stores.users.setPasswordHash(...given);
+            },
+          };
+          const inside = { ...stores, users };
+          return work({ ...inside, ...waiting(inside, held) }).finally(resolve);
+        },
+      },
+    };
+  };
 
 export const OVERLAPPING: Faults = {
   'shows changes before they are kept': {
@@ -100,6 +134,23 @@ export const OVERLAPPING: Faults = {
     wrong: (_correct, { tables }) => ({
       unitOfWork: { run: (work) => memoryStores(tables).unitOfWork.run(work) },
     }),
+    caughtBy: LOCKED,
+  },
+  'holds back whoever adds an event, but not another unit that locks the user': {
+    wrong: holdingBack(({ events }, held) => ({
+      events: { ...events, add: (added) => held.then(() => events.add(added)) },
+    })),
+    caughtBy: LOCKED,
+  },
+  'holds back whoever adds an event or locks the user, but not a log-in that adds a session': {
+    wrong: holdingBack(({ users, events }, held) => ({
+      users: {
+        ...users,
+        lock: (id) => held.then(() => users.lock(id)),
+        update: (...given) => held.then(() => users.update(...given)),
+      },
+      events: { ...events, add: (added) => held.then(() => events.add(added)) },
+    })),
     caughtBy: LOCKED,
   },
   'counts the sessions of a user, and then adds one': {

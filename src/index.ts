@@ -1,8 +1,9 @@
 /**
- * What programs import from this package: `serve`, and what an adapter of their own is made of. ADR 0029.
+ * What programs import from this package: `serve`, `manageUsers`, and what an adapter of their own is made of. ADR 0029.
  * `examples/sqlite-storage` uses it; the contracts of the ports are in `tandem/contracts`.
  */
 export type { Check } from './adapters/http/routes/health.ts';
+export { outsideOfUnits } from './adapters/unit-of-work/nesting.ts';
 export type { Clock } from './application/ports/clock.ts';
 export type { EventRepository, Refusals } from './application/ports/event-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
@@ -13,7 +14,7 @@ export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
 export { type Outbox, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
-export type { SessionRepository } from './application/ports/session-repository.ts';
+export type { SessionRepository, UserRotation } from './application/ports/session-repository.ts';
 export type {
   AccessToken,
   RefreshToken,
@@ -39,7 +40,7 @@ export {
 export { isId } from './domain/id.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { Party } from './domain/login-throttle.ts';
-export { MESSAGE_KINDS, type Message, type MessageKind } from './domain/message.ts';
+export { isRequest, MESSAGE_KINDS, type Message, type MessageKind } from './domain/message.ts';
 export { isHashable } from './domain/password.ts';
 export {
   byLastUse,
@@ -56,6 +57,7 @@ export {
 } from './domain/session.ts';
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User } from './domain/user.ts';
+export { manageUsers } from './infrastructure/commands/manage-users.ts';
 export { type OwnParts, rotationBudget } from './infrastructure/compose/own-parts.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';

@@ -1,4 +1,5 @@
 /** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0029. */
+export { aUser } from '../support/builders.ts';
 export { describeClock } from './clock.contract.ts';
 export type { EventStore } from './event-repository/store.ts';
 export { describeEventRepository } from './event-repository.contract.ts';
@@ -8,6 +9,7 @@ export { inThread } from './in-thread.ts';
 export type { LinkStore } from './link-repository/store.ts';
 export { describeLinkRepository } from './link-repository.contract.ts';
 export { describeLinkTokens } from './link-tokens.contract.ts';
+export type { AttemptsStore } from './login-attempts/store.ts';
 export { describeLoginAttempts } from './login-attempts.contract.ts';
 export type { MailStore, Received } from './mailer/store.ts';
 export { describeMailer } from './mailer.contract.ts';

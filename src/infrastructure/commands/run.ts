@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { type Config, parseConfig } from '../config.ts';
 import { serve } from '../serve.ts';
 import { storageOf } from '../storages/storages.ts';
+import { manageUsers } from './manage-users.ts';
 import { print } from './standard-output.ts';
 
 /** Prints the error's message to standard error, and exits. */
@@ -44,24 +44,6 @@ const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   process.exit(status);
 };
 
-/** Asks on a terminal alone. Standard output is for the result. */
-const askOnTerminal = async (question: string): Promise<boolean> => {
-  const { createInterface } = await import('node:readline/promises');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl+C and Ctrl+D close it without an answer.
-  const closed = once(terminal, 'close').then(() => '');
-  const answer = await Promise.race([terminal.question(`${question} [y/N] `).catch(() => ''), closed]);
-  terminal.close();
-  return /^y(?:es)?$/i.test(answer.trim());
-};
-
-const manageUsers = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  const { runUsers } = await import('./users.ts');
-  const ask = process.stdin.isTTY ? askOnTerminal : null;
-  const warn = (text: string) => void process.stderr.write(text);
-  process.exit(await runUsers(args, env, { ask, print, warn }));
-};
-
 /** The first signal stops the command, which then undoes what it has begun; the second one ends the process. */
 const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { runData } = await import('./data.ts');
@@ -87,7 +69,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['serve', () => serveUntilSignalled(parseConfig(env))],
     ['migrate', () => migrate(parseConfig(env))],
     ['doctor', () => examine(args, env)],
-    ['users', () => manageUsers(args, env)],
+    ['users', async () => process.exit(await manageUsers(args, env))],
     ['data', () => manageData(args, env)],
     ['keys', () => keys(args, env)],
   ]);

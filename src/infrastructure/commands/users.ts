@@ -1,4 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
+import type { OwnPorts } from '../compose/own-parts.ts';
 import { ConfigError, parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
@@ -39,8 +40,13 @@ type Terminal = {
   readonly warn: (text: string) => void;
 };
 
-/** The command `users`. @returns the exit status. */
-export const runUsers = async (args: readonly string[], env: Env, terminal: Terminal): Promise<Status> => {
+/** The command `users`. @param own stores in place of the configured ones. @returns the exit status. */
+export const runUsers = async (
+  args: readonly string[],
+  env: Env,
+  terminal: Terminal,
+  own: OwnPorts = {},
+): Promise<Status> => {
   const { print, warn } = terminal;
   let options: UserOptions | null;
   try {
@@ -55,13 +61,18 @@ export const runUsers = async (args: readonly string[], env: Env, terminal: Term
     await print(HELP);
     return 0;
   }
-  return withAccounts(env, options, terminal);
+  return withAccounts(env, options, terminal, own);
 };
 
-const withAccounts = async (env: Env, options: UserOptions, { ask, print, warn }: Terminal): Promise<Status> => {
+const withAccounts = async (
+  env: Env,
+  options: UserOptions,
+  { ask, print, warn }: Terminal,
+  own: OwnPorts,
+): Promise<Status> => {
   let isBegun = false;
   try {
-    const accounts = await openAccounts(parseConfig(env));
+    const accounts = await openAccounts(parseConfig(env), own);
     try {
       const { json, text } = await act(accounts, options, ask);
       for await (const part of options.json || options.command === 'export' ? json : text) {

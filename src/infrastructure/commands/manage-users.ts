@@ -1,0 +1,37 @@
+import { once } from 'node:events';
+import type { OwnParts } from '../compose/own-parts.ts';
+import { print } from './standard-output.ts';
+import type { Status } from './users/failure.ts';
+
+/** Asks on a terminal alone. Standard output is for the result. */
+const askOnTerminal = async (question: string): Promise<boolean> => {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl+C and Ctrl+D close it without an answer.
+  const closed = once(terminal, 'close').then(() => '');
+  const answer = await Promise.race([terminal.question(`${question} [y/N] `).catch(() => ''), closed]);
+  terminal.close();
+  return /^y(?:es)?$/i.test(answer.trim());
+};
+
+/**
+ * The command `npm run users`, on the terminal of the process: finds, shows and changes accounts.
+ * @param args those of the command, such as `['events', 'ada']`
+ * @param env the variables of the service
+ * @param own the caller's own stores, in place of the service's; `close` is called at the end
+ * @returns the exit status
+ */
+export const manageUsers = async (
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  { ports, close }: Pick<OwnParts, 'ports' | 'close'> = {},
+): Promise<Status> => {
+  const { runUsers } = await import('./users.ts');
+  const ask = process.stdin.isTTY ? askOnTerminal : null;
+  const warn = (text: string) => void process.stderr.write(text);
+  try {
+    return await runUsers(args, env, { ask, print, warn }, ports);
+  } finally {
+    await close?.();
+  }
+};

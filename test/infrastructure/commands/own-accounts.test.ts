@@ -1,0 +1,65 @@
+import { expect, it, vi } from 'vitest';
+import { manageUsers } from '../../../src/infrastructure/commands/manage-users.ts';
+import { runUsers } from '../../../src/infrastructure/commands/users.ts';
+import type { OwnPorts } from '../../../src/infrastructure/compose/own-parts.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
+import { anEvent, aSession, aUser } from '../../support/builders.ts';
+
+/** There is no database at this place. */
+const ENV = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: '/nonexistent' };
+
+/** The command over stores of the caller's own, and what it prints. */
+const run = async (args: readonly string[], own: OwnPorts) => {
+  const [printed, warned]: [string[], string[]] = [[], []];
+  const print = async (text: string) => printed.push(text) > 0;
+  const status = await runUsers(args, ENV, { ask: null, print, warn: (text) => void warned.push(text) }, own);
+  return { status, output: printed.join(''), errors: warned.join('') };
+};
+
+const stored = async () => {
+  const stores = memoryStores();
+  const user = aUser();
+  await stores.users.add(user);
+  await stores.sessions.add(aSession({ userId: user.id }));
+  await stores.events.add([anEvent({ userId: user.id, kind: 'logged-in' })]);
+  return { stores, user };
+};
+
+it('users of one’s own are found, shown, changed and deleted, without a database of the service', async () => {
+  const { stores, user } = await stored();
+  const listed = await run(['events', user.username, '--json'], stores);
+  expect(listed).toMatchObject({ status: 0, errors: '' });
+  expect(JSON.parse(listed.output).events).toMatchObject([{ kind: 'logged-in' }]);
+  expect((await run(['disable', user.email, '--yes'], stores)).output).toMatch(/is disabled; 1 session ended/);
+  expect(await stores.users.findById(user.id)).toMatchObject({ disabledAt: expect.any(Number) });
+  expect((await run(['events', user.username], stores)).output).toMatch(/disabled/);
+  expect((await run(['delete', user.id, '--yes'], stores)).status).toBe(0);
+  expect(await stores.users.findById(user.id)).toBeNull();
+});
+
+it('users of one’s own without records are found and changed; what needs records says so', async () => {
+  const {
+    stores: { users, sessions },
+    user,
+  } = await stored();
+  expect((await run(['end-sessions', user.username, '--yes'], { users, sessions })).output).toMatch(/^1 session of/);
+  for (const command of ['events', 'reset-link']) {
+    const { status, errors } = await run([command, user.username], { users, sessions });
+    expect({ status, errors }).toEqual({ status: 1, errors: expect.stringMatching(/need ports\.unitOfWork\.\n$/) });
+  }
+});
+
+it('stores that do not fit together are refused by the command as by the service', async () => {
+  const { users, sessions, unitOfWork } = memoryStores();
+  const { status, errors } = await run(['find', 'ada'], { users, sessions, unitOfWork });
+  expect({ status, errors }).toEqual({
+    status: 1,
+    errors: expect.stringMatching(/^ports\.unitOfWork needs ports\.events, /),
+  });
+});
+
+it('the stores of the caller are closed once, also when the command fails', async () => {
+  const close = vi.fn();
+  expect(await manageUsers(['find', 'nobody'], ENV, { ports: memoryStores(), close })).toBe(3);
+  expect(close).toHaveBeenCalledOnce();
+});

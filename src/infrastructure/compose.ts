@@ -97,7 +97,9 @@ const cookieLifetime = ({ refreshLifetime, refreshCookie }: Config): number =>
 const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): Config['emailVerification'] => {
   if (mailer !== null) return emailVerification;
   if (emailVerification !== 'required') return 'off';
-  throw new Error('EMAIL_VERIFICATION: must not be required with ports.users and without ports.unitOfWork');
+  throw new Error(
+    'EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null, or ports.users has no ports.unitOfWork beside it',
+  );
 };
 
 /** Imported when it is used: its library is slow to load. */

@@ -64,7 +64,7 @@ export const sqliteUserRepository = (database: DatabaseSync): UserRepository => 
       );
       return row === undefined ? null : toUser(row);
     },
-    // Without a unit of work, which this example does not offer, there is nothing to hold others back from.
+    // A lock lasts until the end of a unit of work, which this example does not have.
     lock: async () => undefined,
     async remove(id) {
       await translated(() => removeUser.run(id));

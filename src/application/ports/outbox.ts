@@ -30,8 +30,12 @@ export type Claim = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface Outbox {
+  /** Drops a request (`isRequest`) that cannot be kept. */
   add(messages: readonly Message[]): Promise<void>;
-  /** Claims messages and counts an attempt of each. Nobody else gets them before `until`. Epoch milliseconds. */
+  /**
+   * Claims messages and counts an attempt of each, those first whose time came first: when they were created, or the time of their last
+   * lease or `postpone`. Nobody else gets them before `until`. Times are epoch milliseconds.
+   */
   claim(claim: Claim): Promise<Message[]>;
   /** Replaces the kind and the user of a waiting message. @returns false when the message is gone. */
   identify(id: string, identity: Pick<Message, 'kind' | 'userId'>): Promise<boolean>;

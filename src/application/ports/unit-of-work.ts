@@ -27,13 +27,17 @@ export type Stores = {
  * - rejects a unit of work within another
  * - rejects with DB_QUERY_FAILED alone when its store fails
  *
+ * Units that take turns keep the promises about others: whoever comes later waits, and never conflicts. Reads outside of a unit must not
+ * see its changes before its end, and writes outside of one must not get lost. `outsideOfUnits` refuses a unit within another.
+ *
  * Sessions in a store of their own change at once. Those that were added end when the work fails, others that ended stay ended. Stores
  * that cannot be changed together keep each change at once, and hold nobody back.
  */
 export interface UnitOfWork {
   /**
    * @param work uses the given stores alone, and changes nothing else, since it may run twice. It does not rotate sessions.
-   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept.
+   * @throws what the work throws; AppError DB_QUERY_FAILED when it is not known whether the changes were kept, SYS_UNEXPECTED_ERROR
+   *   within another unit.
    */
   run<Result>(work: (stores: Stores) => Promise<Result>): Promise<Result>;
 }

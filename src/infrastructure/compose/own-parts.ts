@@ -10,6 +10,8 @@ export type OwnParts = {
   /**
    * Adapters for some of the ports. With `users` and `sessions` no database is opened; `users` alone needs SESSION_STORE=redis,
    * since sessions in the database reference the users in it. `sessions` has to rotate within `rotationBudget(config)`, or not at all.
+   * `events`, `links`, `outbox` and `unitOfWork` come together, with `users` and `sessions`. Beside `users` without them nothing is
+   * recorded about accounts, each change is kept at once, and there are no mail and no routes that need records.
    * With `tokens`, the key set of the service is empty: publish the keys yourself. `hasher` and `attempts` also replace the limits on
    * waiting passwords and on wrong ones.
    */

@@ -6,7 +6,10 @@ type Refusals = Pick<RefusalCounts, 'count'> & {
   readonly close: () => Promise<void>;
 };
 
-/** Milliseconds from the first refusal until it is stored. */
+/**
+ * Milliseconds from the first refusal until it is stored, at most. The time is random: nothing is stored for an account that does not exist,
+ * which a request at the same moment would show.
+ */
 const STORE_AFTER = 5_000;
 
 /** Counts refused log-ins, and stores the counts every few seconds as long as there are any. */
@@ -23,11 +26,14 @@ export const storedRefusals = (deps: Parameters<typeof countRefusals>[0], logger
   };
   const storeLater = () => {
     if (closed) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      storing = storing.then(store);
-      void storing.then(() => counts.waiting() > 0 && storeLater());
-    }, STORE_AFTER).unref();
+    timer ??= setTimeout(
+      () => {
+        timer = undefined;
+        storing = storing.then(store);
+        void storing.then(() => counts.waiting() > 0 && storeLater());
+      },
+      STORE_AFTER * (0.2 + 0.8 * Math.random()),
+    ).unref();
   };
 
   return {

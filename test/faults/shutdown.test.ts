@@ -68,6 +68,8 @@ describe('a service that stops', () => {
       DATABASE_URL: 'memory:',
       DATA_DIR: directory.path,
       RATE_LIMIT_STRICT: 'off',
+      // However slow the machine is, no request is given up.
+      REQUEST_TIMEOUT_MS: '600000',
       ...env,
     });
     return service;

@@ -32,7 +32,7 @@ describe.each(ROUTES)('a refresh whose session is locked by somebody else, %s', 
           code: 'DB_QUERY_FAILED',
           cookies: undefined,
         });
-        // On a busy machine the request may be answered before the server has cancelled its statement; another end it has not.
+        // The response may come before the server has cancelled the statement, which nothing else ends.
         await expect.poll(() => other.em.execute(WAITING)).toEqual([]);
       }
     });

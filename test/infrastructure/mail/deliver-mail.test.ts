@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../../src/application/ports/clock.ts';
 import { bell } from '../../../src/infrastructure/mail/bell.ts';
 import { deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
@@ -83,10 +83,10 @@ describe('the loop that sends mail', () => {
   it('does not look for messages that may wait when it is rung', async () => {
     const { outbox, ring, idle, stop, done } = start();
     for (let times = 1; times < 4; times += 1) {
-      await vi.waitFor(() => expect(idle).toHaveBeenCalledTimes(times));
+      await expect.poll(() => idle).toHaveBeenCalledTimes(times);
       ring();
     }
-    await vi.waitFor(() => expect(idle).toHaveBeenCalledTimes(4));
+    await expect.poll(() => idle).toHaveBeenCalledTimes(4);
     expect(new Set(outbox.lookedAt).size).toBe(1);
     stop();
     await done;
@@ -95,8 +95,8 @@ describe('the loop that sends mail', () => {
   it('looks for them after a time, however often it is rung', async () => {
     const { outbox, ring, stop, done } = start({ pollInterval: 20 });
     const ringing = setInterval(ring, 1);
-    await vi.waitFor(() => expect(new Set(outbox.lookedAt).size).toBeGreaterThan(3));
-    clearInterval(ringing);
+    onTestFinished(() => clearInterval(ringing));
+    await expect.poll(() => new Set(outbox.lookedAt).size).toBeGreaterThan(3);
     stop();
     await done;
   });

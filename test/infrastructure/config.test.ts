@@ -363,6 +363,7 @@ const FORMS: Readonly<Record<string, Form>> = {
       's\nmtp://mail.example.com',
     ],
   },
+  MAIL_ALLOW_PLAIN: { fits: { true: { mail: { requireTls: false } } }, unfit: NO_FLAGS },
   MAIL_FROM: {
     fits: Object.fromEntries(
       [
@@ -524,13 +525,14 @@ describe('production', () => {
     ['smtp://u:p@mail.example.com:587', true],
     ['smtp://10.0.0.7', true],
     ['smtp://[2001:db8::1]:25', true],
-    ['smtp://mailpit:1025', false],
+    ['smtp://mailpit:1025', true],
     ['smtp://localhost:1025', false],
     ['smtp://127.0.0.1', false],
     ['smtp://[::1]', false],
-  ])('sends nothing unencrypted to a server on another network: %s', (url, requireTls) => {
+  ])('sends nothing unencrypted to another machine, unless it is allowed: %s', (url, requireTls) => {
     expect(parseConfig({ ...PRODUCTION, MAIL_URL: url }).mail?.requireTls).toBe(requireTls);
     expect(parseConfig({ MAIL_URL: url }).mail?.requireTls).toBe(requireTls);
+    expect(parseConfig({ MAIL_URL: url, MAIL_ALLOW_PLAIN: 'true' }).mail?.requireTls).toBe(false);
   });
 
   it('has its own pages below BASE_URL, unless there are others', () => {

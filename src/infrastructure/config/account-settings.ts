@@ -1,6 +1,6 @@
 import type { Notice } from '../../domain/message.ts';
 import { LOCAL_SENDER } from './account-variables.ts';
-import { hostOf, isFar } from './hosts.ts';
+import { hostOf, isLoopback } from './hosts.ts';
 import type { Values } from './values.ts';
 
 /** The part of the configuration for mail, and for what is kept about accounts. */
@@ -11,7 +11,7 @@ export type AccountSettings = {
     readonly url: string | null;
     /** An address, or a name and an address in angle brackets. */
     readonly from: string;
-    /** Whether `smtp:` needs STARTTLS: the way to the server may cross networks that others can read. */
+    /** Whether `smtp:` needs STARTTLS: the server is on another machine. */
     readonly requireTls: boolean;
   } | null;
   /** An http(s) URL without a trailing slash, below which links find their pages. */
@@ -43,7 +43,13 @@ export const accountSettings = (values: Values, baseUrl: string): AccountSetting
   };
 };
 
-const mailOf = ({ NODE_ENV: environment, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Values) => {
-  if (url !== undefined) return { url, from, requireTls: isFar(hostOf(new URL(url))) };
+const mailOf = (values: Values): AccountSettings['mail'] => {
+  const {
+    NODE_ENV: environment,
+    MAIL_URL: url,
+    MAIL_FROM: from = LOCAL_SENDER,
+    MAIL_ALLOW_PLAIN: allowsPlain,
+  } = values;
+  if (url !== undefined) return { url, from, requireTls: !allowsPlain && !isLoopback(hostOf(new URL(url))) };
   return environment === 'production' ? null : { url: null, from, requireTls: false };
 };

@@ -15,13 +15,20 @@ export const ACCOUNT_VARIABLES = {
       'an smtp:// or smtps:// URL with a host, with user and password or neither, special characters percent-encoded, and without path and query',
     unset: 'files in DATA_DIR/mail (production: no mail)',
     meaning:
-      'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which other machines must offer. Without it, production has neither password reset nor email verification.',
+      'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which another machine must offer. Without it, production has neither password reset nor email verification.',
   },
   MAIL_FROM: {
     schema: v.optional(form.mailbox),
     expected: 'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
     unset: `${LOCAL_SENDER} (production: required with MAIL_URL)`,
     meaning: 'The sender of mail: an address, or a name and an address.',
+  },
+  MAIL_ALLOW_PLAIN: {
+    schema: form.flag,
+    expected: 'true or false',
+    default: 'false',
+    meaning:
+      'Whether a password and links may be sent unencrypted to a mail server on another machine that does not offer STARTTLS.',
   },
   ACCOUNT_PAGES_URL: {
     schema: v.optional(form.baseUrl),

@@ -78,6 +78,13 @@ const ofMail = (values: Values): Rule[] => {
   return [
     [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
     [
+      values.MAIL_ALLOW_PLAIN &&
+        url !== undefined &&
+        new URL(url).protocol === 'smtp:' &&
+        !isLoopback(hostOf(new URL(url))),
+      'MAIL_ALLOW_PLAIN is true: the password of MAIL_URL and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer',
+    ],
+    [
       pages !== undefined && !origins.includes(new URL(pages).origin),
       `ACCOUNT_PAGES_URL is of an origin that is not in ${allowedOriginsSetting}: its pages cannot call the service`,
     ],

@@ -42,6 +42,7 @@ describe('a configuration that is allowed', () => {
       'RATE_LIMIT_GLOBAL',
     ],
     ['no mail', { MAIL_URL: '', MAIL_FROM: '' }, 'MAIL_URL'],
+    ['mail in the clear', { MAIL_URL: 'smtp://mailpit', MAIL_ALLOW_PLAIN: 'true' }, 'MAIL_ALLOW_PLAIN'],
     ['pages that cannot call', { ACCOUNT_PAGES_URL: 'https://other.example.com/account' }, 'ACCOUNT_PAGES_URL'],
     ['a page for developers', { CONSOLE: 'on' }, 'CONSOLE'],
     ['common passwords', { PASSWORD_BLOCKLIST: 'off' }, 'PASSWORD_BLOCKLIST'],
@@ -68,6 +69,7 @@ describe('a configuration that is allowed', () => {
     ['pages of an origin that may call', { ACCOUNT_PAGES_URL: 'https://app.example.com/account' }],
     ['pages of the service', { ACCOUNT_PAGES_URL: 'https://auth.example.com/me' }],
     ['pages here', { ACCOUNT_PAGES_URL: 'http://localhost:1', ALLOWED_ORIGINS_PROD: 'http://localhost:1' }],
+    ['mail that is encrypted anyway', { MAIL_ALLOW_PLAIN: 'true' }],
     ['a password beside the URL', { REDIS_URL: 'rediss://redis.example.com', REDIS_PASSWORD: 'p' }],
   ])('is not warned of in production: %s', (_what, changes: Env) => {
     expect(warningsOf({ ...NO_WARNINGS, ...changes })).toEqual([]);

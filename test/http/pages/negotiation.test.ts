@@ -41,6 +41,8 @@ describe.each(NEGOTIATED)('GET %s', (path) => {
       'content-security-policy': PAGE_POLICY,
       vary: 'Origin, Accept',
     });
+    // Caches may store it.
+    expect(headers).not.toHaveProperty('svc-request-id');
     expect(text).toMatch(/^<!doctype html>\n<html lang="en">/);
   });
 
@@ -61,6 +63,7 @@ describe.each(NEGOTIATED)('GET %s', (path) => {
     expect(headers).toMatchObject({
       'content-type': JSON_TYPE,
       'cache-control': 'no-store',
+      'svc-request-id': body.context.requestId,
       'content-security-policy': expect.stringMatching(/^default-src 'none'(?!.*'self')/),
       vary: 'Origin, Accept',
     });

@@ -106,16 +106,23 @@ describe('an unwrapped document', () => {
     expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', 'content-length': '9' });
   });
 
-  it('has the request id and the security headers of every response', async () => {
+  // Proves: request-12
+  it('has the security headers of every response, and no request id, which caches would repeat to others', async () => {
     const { http } = await stageApp([document({})]);
-    const { headers } = await http.get('/document').set('svc-request-id', 'mine').expect(203);
-    expect(headers).toMatchObject({ 'svc-request-id': 'mine', 'x-content-type-options': 'nosniff', vary: 'Origin' });
+    const ask = () => http.get('/document').set('svc-request-id', 'mine');
+    const { headers } = await ask().expect(203);
+    expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', vary: 'Origin' });
+    expect(headers).not.toHaveProperty('svc-request-id');
+    const again = await ask().set('If-None-Match', String(headers.etag)).expect(304);
+    expect(again.headers).not.toHaveProperty('svc-request-id');
   });
 
   it('is logged like every response', async () => {
     const { http, logs } = await stageApp([document({})]);
-    await http.get('/document').expect(203);
-    expect(logs).toEqual([expect.objectContaining({ msg: 'request answered', route: 'document', status: 203 })]);
+    await http.get('/document').set('svc-request-id', 'mine').expect(203);
+    expect(logs).toEqual([
+      expect.objectContaining({ msg: 'request answered', requestId: 'mine', route: 'document', status: 203 }),
+    ]);
   });
 
   it('that does not match its schema is an error in the envelope, which caches may not store', async () => {

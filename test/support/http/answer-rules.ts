@@ -56,10 +56,11 @@ export const brokenRules = (
   const page = headers['content-type'] === 'text/html; charset=utf-8' && body.startsWith('<!doctype html>');
   const json = parsed(body);
   const envelope = v.safeParse(status < 400 ? Success : Failure, json);
+  const stored = (headers['cache-control'] ?? 'no-store') !== 'no-store';
   const unwrapped = routes.some(({ response }) => response.unwrapped?.type === headers['content-type']);
   const rules: Readonly<Record<string, boolean>> = {
     'no fault of the service': status >= 200 && status < 500,
-    'an id': headers['svc-request-id'] !== undefined,
+    'an id, unless caches store it': stored === (headers['svc-request-id'] === undefined),
     'protective headers': PROTECTION.every((name) => headers[name] !== undefined),
     'an envelope': bare ? body === '' : envelope.success || page || (status < 400 && unwrapped),
     'the id of its header': !envelope.success || envelope.output.context.requestId === headers['svc-request-id'],

@@ -17,7 +17,9 @@ export type Answer = {
 export type AnswerCheck = (method: string, target: string, answer: Answer) => string[];
 
 /** These are sent only if the document says so. The others, such as those of CORS, are the same for all routes. */
-const DECLARED_HEADERS = ['set-cookie', 'retry-after', 'www-authenticate', 'allow', 'etag', 'accept-encoding'];
+const DECLARED_HEADERS = [
+  ...['svc-request-id', 'set-cookie', 'retry-after', 'www-authenticate', 'allow', 'etag', 'accept-encoding'],
+];
 
 /** Answers are checked against an OpenAPI document, in which no object may have additional members. */
 export const answerCheck = (described: Json): AnswerCheck => {

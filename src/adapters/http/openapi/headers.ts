@@ -11,6 +11,7 @@ const always = (header: Header): Header => ({ ...header, required: true });
 /** By the name of the component; the name of the header if that is another one. */
 const HEADERS = {
   [REQUEST_ID_HEADER]: always(text('The request id: that of the request, or a new ULID.')),
+  'Uncached-Request-Id': text('The request id. Absent from pages, which caches may store.'),
   'Cache-Control': always(text('`no-store` with every envelope and with every error.')),
   'Retry-After': always({
     description: 'Whole seconds to wait before the next attempt.',
@@ -27,9 +28,10 @@ const HEADERS = {
 } satisfies Readonly<Record<string, Header>>;
 
 type Name = keyof typeof HEADERS;
-const HEADER_NAMES: Partial<Record<Name, string>> = { 'Cleared-Cookie': 'Set-Cookie' };
-
-const ALWAYS: readonly Name[] = [REQUEST_ID_HEADER, 'Cache-Control'];
+const HEADER_NAMES: Partial<Record<Name, string>> = {
+  'Uncached-Request-Id': REQUEST_ID_HEADER,
+  'Cleared-Cookie': 'Set-Cookie',
+};
 
 /** Headers that depend on the status of an error. */
 const BY_STATUS: Readonly<Record<number, readonly Name[]>> = {
@@ -50,17 +52,27 @@ const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
 };
 
 export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json =>
-  referTo([...ALWAYS, ...(BY_STATUS[status] ?? []), ...codes.flatMap((code) => BY_CODE[code] ?? [])], components);
+  referTo(
+    [REQUEST_ID_HEADER, 'Cache-Control', ...(BY_STATUS[status] ?? []), ...codes.flatMap((code) => BY_CODE[code] ?? [])],
+    components,
+  );
 
 const COOKIE = { sets: ['Set-Cookie'], clears: ['Cleared-Cookie'] } as const;
 
 export const hasETag = ({ response: { unwrapped, page } }: Route): boolean =>
   unwrapped !== undefined || page !== undefined;
 
+/** Responses that caches may store are without it. */
+const requestIdOf = ({ response: { unwrapped, page } }: Route): readonly Name[] => {
+  if (unwrapped !== undefined) return [];
+  return [page === undefined ? REQUEST_ID_HEADER : 'Uncached-Request-Id'];
+};
+
 export const successHeadersOf = (route: Route, components: Components): Json =>
   referTo(
     [
-      ...ALWAYS,
+      ...requestIdOf(route),
+      'Cache-Control',
       ...(hasETag(route) ? (['ETag'] as const) : []),
       ...(route.cookie.writes === undefined ? [] : COOKIE[route.cookie.writes]),
     ],

@@ -7,6 +7,7 @@ import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
 import { prefersHtml } from '../request/preferred-type.ts';
 import type { Route, Unwrapped } from '../routing/define-route.ts';
+import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 
 /** Stage 12: writes the response, in the success envelope, as a page, or as it is. */
 export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>
@@ -27,7 +28,7 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
   if (prefersHtml(ctx)) {
     const text = await page(ctx.state.payload);
     ctx.etag = etagOf(text);
-    ctx.set('Cache-Control', PAGE_CACHE_CONTROL);
+    mayBeStored(ctx, PAGE_CACHE_CONTROL);
     respondWithHtml(ctx, text);
   } else {
     respondWrapped(ctx, deps);
@@ -35,6 +36,12 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
     ctx.etag = `W/"${etagOf(toJson(ctx.state.payload))}"`;
   }
   answerIfFresh(ctx);
+};
+
+/** Without the request id: caches answer the requests of others with it (ADR 0012). */
+const mayBeStored = (ctx: Context, cacheControl: string): void => {
+  ctx.set('Cache-Control', cacheControl);
+  ctx.remove(REQUEST_ID_HEADER);
 };
 
 const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
@@ -46,7 +53,7 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
 const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, contentSecurityPolicy }: Unwrapped): void => {
   const { payload } = ctx.state;
   const text = typeof payload === 'string' ? payload : toJson(payload);
-  ctx.set('Cache-Control', cacheControl);
+  mayBeStored(ctx, cacheControl);
   if (embeddable) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   // A document that is kept has its tag already.
   if (!ctx.response.get('ETag')) ctx.etag = etagOf(text);

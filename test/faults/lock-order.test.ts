@@ -31,7 +31,11 @@ import {
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
-const LETTERS = { context: { serviceName: 'test' }, passwordResetLifetime: DAY, emailVerificationLifetime: DAY };
+const LETTERS = {
+  context: { serviceName: 'test', pagesUrl: 'https://auth.example.org/account' },
+  passwordResetLifetime: DAY,
+  emailVerificationLifetime: DAY,
+};
 
 const linkTokens = randomLinkTokens();
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };
@@ -40,7 +44,6 @@ const PREPARING = {
   linkTokens,
   letters: LETTERS,
   mailboxLimit: () => true,
-  pagesUrl: 'https://auth.example.org/account',
 };
 
 type Work = (stores: Stores) => Promise<unknown>;

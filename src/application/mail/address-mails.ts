@@ -1,4 +1,4 @@
-import { laidOut, type MailContext, type MailText } from './layout.ts';
+import { laidOut, type MailContext, type MailText, resetPage } from './layout.ts';
 import { own, prose } from './prose.ts';
 import { durationText } from './wording.ts';
 
@@ -29,8 +29,10 @@ export const verifyEmail = (
 export const addressTaken = (context: MailContext): MailText =>
   laidOut(context, `You already have an account at ${context.serviceName}`, [
     prose`Somebody tried to register at ${own(context.serviceName)} with this email address, which already has an account.`,
-    prose`If it was you, log in to that account. If you do not know its password, reset it with "forgot password".`,
-    prose`If it was not you, nobody has got into your account. If its address was not confirmed yet, its password no longer works: reset it as well.`,
+    prose`If it was you, log in to that account.`,
+    prose`If it was not you, nobody has got into your account. If its address was not confirmed yet, its password no longer works.`,
+    prose`If you need a new password, ask for a link here:`,
+    resetPage(context),
   ]);
 
 /** For the new address of an account. @param validFor milliseconds. */
@@ -59,7 +61,7 @@ export const emailChanged = (
     prose`The email address of your account "${username}" at ${own(context.serviceName)} was changed to ${masked(newEmail)}. If it was you, you have nothing to do.`,
     prose`If it was not you, undo the change with this link:`,
     { label: 'Undo the change', link: undoLink },
-    prose`It is valid for ${own(durationText(undoFor))}. Afterwards reset your password with "forgot password", since somebody else may know it. That logs out all devices.`,
+    prose`It is valid for ${own(durationText(undoFor))}. The password then stops working, since somebody else may know it, all devices are logged out, and you get a link for a new one.`,
   ]);
 
 /** The same, while an address from before the former one can still be restored. */
@@ -76,7 +78,8 @@ export const emailChangedAgain = (
 export const emailChangeUndone = (context: MailContext, { username }: { readonly username: string }): MailText =>
   laidOut(context, `Your email address at ${context.serviceName} was restored`, [
     prose`The change of the email address of your account "${username}" at ${own(context.serviceName)} was undone: the account has this address again.`,
-    prose`If somebody else had changed it, go to ${own(context.serviceName)} now and reset your password with "forgot password", since they may know it. That logs out all devices.`,
+    prose`The password no longer works, since whoever changed the address knew it, and all devices were logged out. Choose a new one with the link in the next message, or ask for another link here:`,
+    resetPage(context),
   ]);
 
 /** Whoever reads the former mailbox learns enough to recognize an address, and not the address. */

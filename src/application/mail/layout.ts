@@ -7,6 +7,8 @@ import { wrapped } from './wrapped.ts';
 export type MailContext = {
   /** The host of BASE_URL. */
   readonly serviceName: string;
+  /** Without a slash at its end. The page of a link has the name of its purpose. */
+  readonly pagesUrl: string;
 };
 
 export type MailText = Pick<Mail, 'subject' | 'text' | 'html'>;
@@ -39,6 +41,12 @@ ${blocks.map(markupOf)}<p style="color: #666">${footer.text}</p>
 `.text,
   };
 };
+
+/** The page on which everybody can ask for a link that sets a new password. */
+export const resetPage = ({ pagesUrl }: MailContext): Link => ({
+  label: 'Reset the password',
+  link: `${pagesUrl}/password-reset`,
+});
 
 /** A link has a line of its own, so that nothing beside it becomes a part of it. */
 const textOf = (block: Block): string => {

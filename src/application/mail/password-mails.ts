@@ -1,5 +1,5 @@
 import { factsOf, type Happened } from './happened.ts';
-import { laidOut, type MailContext, type MailText } from './layout.ts';
+import { laidOut, type MailContext, type MailText, resetPage } from './layout.ts';
 import { own, prose } from './prose.ts';
 import { durationText } from './wording.ts';
 
@@ -20,7 +20,8 @@ export const passwordChanged = (context: MailContext, happened: Happened): MailT
     prose`The password of your account at ${own(context.serviceName)} was changed.`,
     factsOf(happened),
     prose`If it was you, you have nothing to do.`,
-    prose`If it was not you, somebody else knows your password and has replaced it. Go to ${own(context.serviceName)} now and reset the password with "forgot password". That logs out all devices.`,
+    prose`If it was not you, somebody else knows your password and has replaced it. Reset the password now, which logs out all devices:`,
+    resetPage(context),
   ]);
 
 export const passwordWasReset = (context: MailContext, happened: Happened): MailText =>
@@ -28,5 +29,6 @@ export const passwordWasReset = (context: MailContext, happened: Happened): Mail
     prose`The password of your account at ${own(context.serviceName)} was reset with a link that was sent to this email address. All devices were logged out.`,
     factsOf(happened),
     prose`If it was you, you have nothing to do.`,
-    prose`If it was not you, somebody else can read your email. Change the password of your mailbox first. Then go to ${own(context.serviceName)} and reset your password there with "forgot password".`,
+    prose`If it was not you, somebody else can read your email. Change the password of your mailbox first. Then reset your password at ${own(context.serviceName)}:`,
+    resetPage(context),
   ]);

@@ -14,8 +14,6 @@ export type PrepareMailDeps = RecordDeps & {
   readonly linkTokens: LinkTokens;
   readonly letters: LetterSettings;
   readonly mailboxLimit: MailboxLimit;
-  /** Without a slash at its end. The page of a link has the name of its purpose. */
-  readonly pagesUrl: string;
 };
 
 /** What a request becomes, and the event that tells it. */
@@ -84,7 +82,7 @@ const isAdmitted = async ({ clock }: RecordDeps, { events, outbox }: Stores, { m
 
 /** @returns the addresses of the links, by purpose. The token is in the fragment, which browsers do not send. */
 const makeLinks = async (
-  { clock, linkTokens, pagesUrl }: PrepareMailDeps,
+  { clock, linkTokens, letters }: PrepareMailDeps,
   { links }: Stores,
   { id: userId }: User,
   wanted: readonly WantedLink[],
@@ -95,7 +93,7 @@ const makeLinks = async (
     const token = linkTokens.next();
     const expiresAt = createdAt + lifetime;
     await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, createdAt, expiresAt });
-    addresses.set(purpose, `${pagesUrl}/${purpose}#token=${token}`);
+    addresses.set(purpose, `${letters.context.pagesUrl}/${purpose}#token=${token}`);
   }
   return addresses;
 };

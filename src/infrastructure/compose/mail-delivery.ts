@@ -51,13 +51,12 @@ export const mailDelivery = (
   };
 };
 
-const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'letters' | 'pagesUrl' | 'random'> => ({
+const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'letters' | 'random'> => ({
   letters: {
-    context: { serviceName: new URL(config.baseUrl).host },
+    context: { serviceName: new URL(config.baseUrl).host, pagesUrl: config.accountPagesUrl },
     passwordResetLifetime: config.passwordResetLifetime,
     emailVerificationLifetime: config.emailVerificationLifetime,
   },
-  pagesUrl: config.accountPagesUrl,
   random: Math.random,
 });
 

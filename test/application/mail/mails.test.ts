@@ -10,7 +10,7 @@ import type { MailContext, MailText } from '../../../src/application/mail/layout
 import { passwordChanged, passwordReset, passwordWasReset } from '../../../src/application/mail/password-mails.ts';
 import { newDevice, tokenReplayed } from '../../../src/application/mail/session-mails.ts';
 
-const SERVICE = { serviceName: 'auth.example.com' };
+const SERVICE = { serviceName: 'auth.example.com', pagesUrl: 'https://auth.example.com/account' };
 const TOKEN = 'aB3-_'.repeat(9);
 const link = (page: string) => `https://auth.example.com/account/${page}?a=1&b="2"#token=${TOKEN}`;
 const HOUR = 3_600_000;
@@ -47,6 +47,8 @@ const CONFIRM = link('email-verification');
 const DISOWN = link('not-me');
 const CHANGE = link('email-change');
 const UNDO = link('email-change-undo');
+/** Where everybody can ask for the link of a reset. */
+const RESET_PAGE = 'https://auth.example.com/account/password-reset';
 const FACTS = ['22 November 2026, 08:05 UTC', 'Firefox/119.0', '203.0.113.0/24'];
 
 const MAILS: Readonly<Record<string, Case>> = {
@@ -61,7 +63,11 @@ const MAILS: Readonly<Record<string, Case>> = {
     links: [CONFIRM, DISOWN],
     says: ['"ann"', '1 day', 'If you did not register'],
   },
-  addressTaken: { make: (context) => addressTaken(context), links: [], says: ['log in', 'If it was not you'] },
+  addressTaken: {
+    make: (context) => addressTaken(context),
+    links: [RESET_PAGE],
+    says: ['log in', 'If it was not you'],
+  },
   confirmEmailChange: {
     make: (context, { username }) => confirmEmailChange(context, { username, link: CHANGE, validFor: 24 * HOUR }),
     links: [CHANGE],
@@ -75,28 +81,28 @@ const MAILS: Readonly<Record<string, Case>> = {
   },
   emailChangeUndone: {
     make: (context, { username }) => emailChangeUndone(context, { username }),
-    links: [],
-    says: ['"ann"', 'reset your password'],
+    links: [RESET_PAGE],
+    says: ['"ann"'],
   },
   passwordChanged: {
     make: (context, chosen) => passwordChanged(context, happened(chosen)),
-    links: [],
+    links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you'],
   },
   passwordWasReset: {
     make: (context, chosen) => passwordWasReset(context, happened(chosen)),
-    links: [],
+    links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you'],
   },
   newDevice: {
     make: (context, chosen) => newDevice(context, happened(chosen)),
-    links: [],
+    links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you'],
   },
   tokenReplayed: {
     make: (context, chosen) => tokenReplayed(context, happened(chosen)),
-    links: [],
-    says: [...FACTS, 'log in again', 'change your password'],
+    links: [RESET_PAGE],
+    says: [...FACTS, 'log in again', 'connection'],
   },
 };
 
@@ -147,7 +153,9 @@ describe.each(Object.entries(MAILS))('the mail %s', (_name, { make, links, says 
 
   it('is the same for everybody but for what it is told', () => {
     expect(make(SERVICE, USUAL)).toEqual(usual);
-    expect(make({ serviceName: 'login.example.net' }, USUAL).text).not.toContain('auth.example.com ');
+    expect(make({ serviceName: 'login.example.net', pagesUrl: 'https://login.example.net' }, USUAL).text).not.toContain(
+      'auth.example.com ',
+    );
   });
 });
 

@@ -27,11 +27,10 @@ export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readon
     ...deps,
     mailer: given.mailer ?? mailer,
     letters: {
-      context: { serviceName: 'auth.example.org' },
+      context: { serviceName: 'auth.example.org', pagesUrl: 'https://app.example.org/account' },
       passwordResetLifetime: 30 * MINUTE,
       emailVerificationLifetime: DAY,
     },
-    pagesUrl: 'https://app.example.org/account',
     random: () => 0,
     onAttempt: (outcome) => outcomes.push(outcome),
   });

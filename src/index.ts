@@ -26,7 +26,7 @@ export type { Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export { canonicalEmail, canonicalUsername } from './domain/account.ts';
 export type { Device } from './domain/device.ts';
-export { AppError, type AppErrorOptions } from './domain/errors/app-error.ts';
+export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';
 export type { ErrorCode } from './domain/errors/catalog.ts';
 export {
   type AccountEvent,

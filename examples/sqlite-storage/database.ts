@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { AppError } from 'tandem';
+import { AppError, duplicateUser } from 'tandem';
 
 /** Milliseconds that a statement waits while another process writes. SQLite waits on the main thread, which serves nobody meanwhile. */
 const BUSY_TIMEOUT = 1_000;
@@ -58,11 +58,9 @@ export const inTransaction = <Result>(database: DatabaseSync, work: () => Result
   }
 };
 
-/** Extended result codes, https://sqlite.org/rescode.html: no other columns are unique than the names and the emails of users. */
-const CODES = new Map<unknown, 'AUTH_USER_DUPLICATE' | 'DB_UNIQUE_VIOLATION'>([
-  [1555, 'DB_UNIQUE_VIOLATION'],
-  [2067, 'AUTH_USER_DUPLICATE'],
-]);
+/** Extended result codes, https://sqlite.org/rescode.html. */
+const PRIMARY_KEY_VIOLATION = 1555;
+const UNIQUE_VIOLATION = 2067;
 
 /**
  * Runs statements and translates their errors. The error of the driver is left out: its message may quote what is stored.
@@ -72,7 +70,16 @@ export const translated = async <Result>(statements: () => Result): Promise<Resu
   try {
     return statements();
   } catch (error) {
-    const { code, errcode, errstr = code } = error as { code?: string; errcode?: number; errstr?: string };
-    throw new AppError(CODES.get(errcode) ?? 'DB_QUERY_FAILED', { reason: `SQLite ${errcode ?? ''} (${errstr})` });
+    const {
+      code,
+      errcode,
+      errstr = code,
+      message,
+    } = error as Error & { code?: string; errcode?: number; errstr?: string };
+    const reason = `SQLite ${errcode ?? ''} (${errstr})`;
+    // No other columns are unique. The message names the one that is taken.
+    if (errcode === UNIQUE_VIOLATION)
+      throw duplicateUser(message.endsWith('users.email') ? 'email' : 'username', reason);
+    throw new AppError(errcode === PRIMARY_KEY_VIOLATION ? 'DB_UNIQUE_VIOLATION' : 'DB_QUERY_FAILED', { reason });
   }
 };

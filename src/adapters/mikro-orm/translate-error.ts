@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { AppError } from '../../domain/errors/app-error.ts';
-import type { ErrorCode } from '../../domain/errors/catalog.ts';
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { reasonOf } from '../redaction/redact-error.ts';
 import { inPlaceOf } from '../redaction/stack-frames.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
@@ -9,10 +8,17 @@ import { inTransaction, noteFailure, noteStatement } from './transaction.ts';
 
 const UNIQUE_VIOLATION = '23505';
 
-const codeFor = (error: unknown): ErrorCode => {
-  if (field(error, 'code') !== UNIQUE_VIOLATION) return 'DB_QUERY_FAILED';
-  const constraint = field(error, 'constraint');
-  return constraint === USERNAME_KEY || constraint === EMAIL_KEY ? 'AUTH_USER_DUPLICATE' : 'DB_UNIQUE_VIOLATION';
+/** By the constraint of a unique violation. */
+const UNIQUE_COLUMNS = new Map<unknown, 'username' | 'email'>([
+  [USERNAME_KEY, 'username'],
+  [EMAIL_KEY, 'email'],
+]);
+
+const failureOf = (error: unknown): AppError => {
+  const reason = reasonOf(error);
+  if (field(error, 'code') !== UNIQUE_VIOLATION) return new AppError('DB_QUERY_FAILED', { reason });
+  const taken = UNIQUE_COLUMNS.get(field(error, 'constraint'));
+  return taken === undefined ? new AppError('DB_UNIQUE_VIOLATION', { reason }) : duplicateUser(taken, reason);
 };
 
 /** The translations of conflicts, after which a whole transaction may be run again. */
@@ -25,7 +31,7 @@ export const isConflictOfTransactions = (error: unknown): boolean =>
 /** Maps a database error to an AppError without a `cause`, since driver errors contain emails and hashes. */
 export const translateError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
-  const translation = new AppError(codeFor(error), { reason: reasonOf(error) });
+  const translation = failureOf(error);
   if (isConflict(error)) conflicts.add(translation);
   return translation.status < 500 ? translation : inPlaceOf(error, translation);
 };

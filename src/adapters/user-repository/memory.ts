@@ -1,6 +1,6 @@
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import type { ChangeableFields, User } from '../../domain/user.ts';
 import { memoryTables, type Table, type Tables } from '../memory/tables.ts';
 
@@ -30,7 +30,8 @@ export const memoryUserRepository = (
       const username = canonicalUsername(user.username);
       const email = canonicalEmail(user.email);
       if (byId.has(user.id)) throw new AppError('DB_UNIQUE_VIOLATION');
-      if (byUsername.has(username) || byEmail.has(email)) throw new AppError('AUTH_USER_DUPLICATE');
+      if (byUsername.has(username)) throw duplicateUser('username');
+      if (byEmail.has(email)) throw duplicateUser('email');
       store({ ...user, email });
     },
     findById: async (id) => copy(byId.get(id)),
@@ -47,10 +48,8 @@ export const memoryUserRepository = (
       const user = byId.get(id);
       if (user === undefined || !hasValues(user, onlyIf)) return null;
       const changed = { ...user, ...change, email: canonicalEmail(change.email ?? user.email), updatedAt: now };
-      const isTaken =
-        isTakenByAnother(byUsername, canonicalUsername(changed.username), id) ||
-        isTakenByAnother(byEmail, changed.email, id);
-      if (isTaken) throw new AppError('AUTH_USER_DUPLICATE');
+      if (isTakenByAnother(byUsername, canonicalUsername(changed.username), id)) throw duplicateUser('username');
+      if (isTakenByAnother(byEmail, changed.email, id)) throw duplicateUser('email');
       forget(user);
       store(changed);
       return { ...changed };

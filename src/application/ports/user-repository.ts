@@ -21,8 +21,8 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - finds an email in any letter case, and returns it in canonical form
  * - returns null for a name that cannot be stored
  * - distinguishes an id from the same id with spaces around it
- * - rejects a second user with the same username, in any letter case
- * - rejects a second user with the same email, in any letter case
+ * - rejects a second user with the same username, in any letter case, and names it
+ * - rejects a second user with the same email, in any letter case, and names it
  * - rejects a second user with the same id
  * - distinguishes names that only resemble each other
  * - stores names of the greatest length, and distinguishes them by their last character
@@ -39,7 +39,7 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - changes them only if the given ones still have their values
  * - changes no fields of an unknown user
  * - frees the username and the email that a user gives up
- * - rejects a username or an email that another user has, and changes nothing
+ * - rejects a username or an email that another user has, names it, and changes nothing
  * - accepts exactly one of many concurrent changes to the same username or email
  * - accepts exactly one of two changes to the same username or email by two instances
  * - accepts exactly one of two changes of the same value by two instances
@@ -52,7 +52,7 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.
  */
 export interface UserRepository {
-  /** @throws AppError AUTH_USER_DUPLICATE when the username or email is taken, DB_UNIQUE_VIOLATION when the id is. */
+  /** @throws AppError `duplicateUser` when the username or email is taken, DB_UNIQUE_VIOLATION when the id is. */
   add(user: User): Promise<void>;
   findById(id: string): Promise<User | null>;
   findByUsername(username: string): Promise<User | null>;
@@ -63,7 +63,7 @@ export interface UserRepository {
    * Changes fields of a user.
    * @param onlyIf the values that fields must still have, or else nothing is changed. An email is compared in canonical form.
    * @returns the user as stored now; `null` when nothing was changed.
-   * @throws AppError AUTH_USER_DUPLICATE when another user has the username or email.
+   * @throws AppError `duplicateUser` when another user has the username or email.
    */
   update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
   /**

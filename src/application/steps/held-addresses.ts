@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { duplicateUser } from '../../domain/errors/app-error.ts';
 import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
@@ -24,7 +24,7 @@ export const assertNotHeld = async (
   stores: Pick<Stores, 'links'>,
   user: Pick<User, 'id' | 'email'>,
 ): Promise<void> => {
-  if (await isHeld(deps, stores, user)) throw new AppError('AUTH_USER_DUPLICATE', { reason: 'the address is held' });
+  if (await isHeld(deps, stores, user)) throw duplicateUser('email', 'the address is held');
 };
 
 /** The address that a user has given up and can still take back; `null` when there is none. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
@@ -57,7 +57,7 @@ class Overtaken extends Error {}
 
 const store = (deps: RegisterUnprovenDeps, { user, unknownHash, origin }: Registration): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
-    if ((await stores.users.findByUsername(user.username)) !== null) throw new AppError('AUTH_USER_DUPLICATE');
+    if ((await stores.users.findByUsername(user.username)) !== null) throw duplicateUser('username');
     const holder = await stores.users.findByEmail(user.email);
     if (holder !== null) await tellHolder(deps, stores, { holder, unknownHash, origin });
     else if (!(await isHeld(deps, stores, user))) await add(deps, stores, user, origin);

@@ -45,3 +45,9 @@ export class AppError extends Error {
     this.retryAfter = retryAfter;
   }
 }
+
+const TAKEN = { username: 'This username is taken.', email: 'This email is already registered.' } as const;
+
+/** AUTH_USER_DUPLICATE whose message names what is taken. */
+export const duplicateUser = (taken: keyof typeof TAKEN, reason?: string): AppError =>
+  new AppError('AUTH_USER_DUPLICATE', { message: TAKEN[taken], ...(reason !== undefined && { reason }) });

@@ -111,7 +111,7 @@ export const CATALOG = defineCatalog({
     level: 'info',
     message: 'This username or email is already registered.',
     description:
-      'The username or the email belongs to a registered user, or a user gave the email up within the last seven days and can still undo that. The response does not say which. If an earlier attempt got a 5xx or no response, it may have succeeded: log in.',
+      'The username or the email belongs to a registered user, or a user gave the email up within the last seven days and can still undo that. `message` says which. If an earlier attempt got a 5xx or no response, it may have succeeded: log in.',
   },
   DB_UNIQUE_VIOLATION: {
     status: 409,

@@ -3,24 +3,24 @@ import { EMAIL_MAX_LENGTH, USERNAME_MAX_LENGTH } from '../../../src/domain/accou
 import { aUser } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
-import { alternated, DUPLICATE, type GivenUsers } from './store.ts';
+import { alternated, DUPLICATE, duplicate, type GivenUsers } from './store.ts';
 
 const RACERS = 50;
 
 export const adding = ({ it }: Tests<GivenUsers>): void => {
-  it('rejects a second user with the same username, in any letter case', async ({ users }) => {
+  it('rejects a second user with the same username, in any letter case, and names it', async ({ users }) => {
     const user = aUser();
     await users.add(user);
     for (const username of [user.username, alternated(user.username)]) {
-      await expect(users.add(aUser({ username }))).rejects.toMatchObject(DUPLICATE);
+      await expect(users.add(aUser({ username }))).rejects.toMatchObject(duplicate('username'));
     }
   });
 
-  it('rejects a second user with the same email, in any letter case', async ({ users }) => {
+  it('rejects a second user with the same email, in any letter case, and names it', async ({ users }) => {
     const user = aUser();
     await users.add(user);
     for (const email of [user.email, alternated(user.email)]) {
-      await expect(users.add(aUser({ email }))).rejects.toMatchObject(DUPLICATE);
+      await expect(users.add(aUser({ email }))).rejects.toMatchObject(duplicate('email'));
     }
   });
 

@@ -1,4 +1,5 @@
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import { duplicateUser } from '../../../src/domain/errors/app-error.ts';
 import { NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
@@ -14,6 +15,7 @@ export type GivenUsers = Awaited<ReturnType<typeof givenUsers>>;
 
 export const ANOTHER = { passwordHash: 'another hash', isOfNewPassword: true, now: NOW + 5 };
 export const DUPLICATE = { name: 'AppError', code: 'AUTH_USER_DUPLICATE' };
+export const duplicate = (taken: 'username' | 'email') => ({ ...DUPLICATE, message: duplicateUser(taken).message });
 
 /** The same text in alternating letter case. */
 export const alternated = (text: string): string =>

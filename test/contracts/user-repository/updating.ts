@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { aUser, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
-import { alternated, DUPLICATE, type GivenUsers } from './store.ts';
+import { alternated, DUPLICATE, duplicate, type GivenUsers } from './store.ts';
 
 const RACERS = 50;
 
@@ -88,7 +88,7 @@ export const updating = ({ it }: Tests<GivenUsers>): void => {
     expect(await users.findByEmail(user.email)).toStrictEqual(successor);
   });
 
-  it('rejects a username or an email that another user has, and changes nothing', async ({ users }) => {
+  it('rejects a username or an email that another user has, names it, and changes nothing', async ({ users }) => {
     const [user, other] = [aUser(), aUser()];
     for (const each of [user, other]) await users.add(each);
     for (const change of [
@@ -97,7 +97,8 @@ export const updating = ({ it }: Tests<GivenUsers>): void => {
       { email: other.email },
       { username: 'free.name', email: alternated(other.email) },
     ]) {
-      await expect(users.update(user.id, { ...change, now: NOW + 5 })).rejects.toMatchObject(DUPLICATE);
+      const refused = duplicate('email' in change ? 'email' : 'username');
+      await expect(users.update(user.id, { ...change, now: NOW + 5 })).rejects.toMatchObject(refused);
       expect(await users.findById(user.id)).toStrictEqual(user);
       expect(await users.findByUsername(other.username)).toStrictEqual(other);
       expect(await users.findByEmail(other.email)).toStrictEqual(other);

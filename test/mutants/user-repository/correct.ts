@@ -1,19 +1,20 @@
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../../src/domain/account.ts';
-import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../../src/domain/errors/app-error.ts';
 import type { ChangeableFields, User } from '../../../src/domain/user.ts';
 import { type Access, type Rows, translating } from '../harness/shared-rows.ts';
 
-/** Whether a user has the username or the email of another. */
-export const isTaken = (rows: Rows<User>, { id, username, email }: User): boolean =>
-  rows
-    .all()
-    .filter((other) => other.id !== id)
-    .some(
-      (other) =>
-        canonicalUsername(other.username) === canonicalUsername(username) ||
-        canonicalEmail(other.email) === canonicalEmail(email),
-    );
+/** What a user has that another user has, too. */
+export const takenOf = (rows: Rows<User>, { id, username, email }: User): 'username' | 'email' | null => {
+  const others = rows.all().filter((other) => other.id !== id);
+  if (others.some((other) => canonicalUsername(other.username) === canonicalUsername(username))) return 'username';
+  return others.some((other) => canonicalEmail(other.email) === canonicalEmail(email)) ? 'email' : null;
+};
+
+export const refuseTaken = (rows: Rows<User>, user: User): void => {
+  const taken = takenOf(rows, user);
+  if (taken !== null) throw duplicateUser(taken);
+};
 
 export const hasValues = (user: User, { email = user.email, ...others }: Partial<ChangeableFields>): boolean =>
   user.email === canonicalEmail(email) &&
@@ -35,7 +36,7 @@ export const correctUsers = (untranslated: Access<User>): UserRepository => {
     add: (user) =>
       access((rows) => {
         if (rows.get(user.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
-        if (isTaken(rows, user)) throw new AppError('AUTH_USER_DUPLICATE');
+        refuseTaken(rows, user);
         rows.set({ ...user, email: canonicalEmail(user.email) });
       }),
     findById: (id) => findBy((user) => user.id === id),
@@ -54,7 +55,7 @@ export const correctUsers = (untranslated: Access<User>): UserRepository => {
         const user = rows.get(id);
         if (user === undefined || !hasValues(user, onlyIf)) return null;
         const changed = changedBy(user, change, now);
-        if (isTaken(rows, changed)) throw new AppError('AUTH_USER_DUPLICATE');
+        refuseTaken(rows, changed);
         rows.set(changed);
         return changed;
       }),

@@ -1,16 +1,15 @@
 import { canonicalEmail, canonicalUsername } from '../../../../src/domain/account.ts';
-import { AppError } from '../../../../src/domain/errors/app-error.ts';
+import { AppError, duplicateUser } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
-import { isTaken } from '../correct.ts';
+import { refuseTaken, takenOf } from '../correct.ts';
 import { type Faults, patternOf } from './fault.ts';
 
 const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
 
 const add = (access: Access<User>) => async (user: User) => {
-  const taken = await access((rows) => isTaken(rows, user));
-  if (taken) throw new AppError('AUTH_USER_DUPLICATE');
+  await access((rows) => refuseTaken(rows, user));
   await access((rows) => rows.set(user));
 };
 
@@ -19,18 +18,18 @@ export const ADDING: Faults = {
     wrong: ({ access }) => ({
       add: (user) =>
         access((rows) => {
-          if (rows.all().some(({ username }) => username === user.username)) throw new AppError('AUTH_USER_DUPLICATE');
+          if (rows.all().some(({ username }) => username === user.username)) throw duplicateUser('username');
           rows.set(user);
         }),
     }),
-    caughtBy: 'rejects a second user with the same username, in any letter case',
+    caughtBy: 'rejects a second user with the same username, in any letter case, and names it',
   },
   'takes a new name for a pattern when it compares it with those that are taken': {
     wrong: ({ access }, correct) => ({
       add: async (user) => {
         const isLike = patternOf(user.username);
         if (await access((rows) => rows.all().some(({ username }) => isLike.test(username))))
-          throw new AppError('AUTH_USER_DUPLICATE');
+          throw duplicateUser('username');
         await correct.add(user);
       },
     }),
@@ -62,12 +61,20 @@ export const ADDING: Faults = {
       add: (user) =>
         access((rows) => {
           const name = canonicalUsername(user.username);
-          if (rows.all().some(({ username }) => canonicalUsername(username) === name))
-            throw new AppError('AUTH_USER_DUPLICATE');
+          if (rows.all().some(({ username }) => canonicalUsername(username) === name)) throw duplicateUser('username');
           rows.set({ ...user, email: canonicalEmail(user.email) });
         }),
     }),
-    caughtBy: 'rejects a second user with the same email, in any letter case',
+    caughtBy: 'rejects a second user with the same email, in any letter case, and names it',
+  },
+  'does not say which name is taken': {
+    wrong: (_connection, correct) => ({
+      add: (user) =>
+        correct.add(user).catch(({ code }) => {
+          throw new AppError(code);
+        }),
+    }),
+    caughtBy: 'rejects a second user with the same username, in any letter case, and names it',
   },
   'replaces a user that has the same id': {
     wrong: ({ access }) => ({ add: (user) => access((rows) => rows.set(user)) }),
@@ -87,9 +94,9 @@ export const ADDING: Faults = {
       add: (user) =>
         access((rows) => {
           if (rows.get(user.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
-          const taken = isTaken(rows, user);
+          const taken = takenOf(rows, user);
           rows.set({ ...user, email: canonicalEmail(user.email) });
-          if (taken) throw new AppError('AUTH_USER_DUPLICATE');
+          if (taken !== null) throw duplicateUser(taken);
         }),
     }),
     caughtBy: 'stores nothing of a rejected user',

@@ -2,7 +2,7 @@ import type { UserRepository } from '../../../../src/application/ports/user-repo
 import { canonicalEmail, canonicalUsername } from '../../../../src/domain/account.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
-import { isTaken } from '../correct.ts';
+import { refuseTaken } from '../correct.ts';
 import { type Faults, patternOf } from './fault.ts';
 
 const FAILS = 'rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored';
@@ -28,7 +28,7 @@ export const FINDING: Faults = {
       add: (user) =>
         access((rows) => {
           if (rows.get(user.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
-          if (isTaken(rows, user)) throw new AppError('AUTH_USER_DUPLICATE');
+          refuseTaken(rows, user);
           rows.set(user);
         }),
       findByEmail: (address) =>

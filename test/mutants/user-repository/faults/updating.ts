@@ -1,10 +1,10 @@
 import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
 import { canonicalUsername } from '../../../../src/domain/account.ts';
-import { AppError } from '../../../../src/domain/errors/app-error.ts';
+import { duplicateUser } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
-import { changedBy, hasValues, isTaken } from '../correct.ts';
+import { changedBy, hasValues, refuseTaken } from '../correct.ts';
 import type { Faults } from './fault.ts';
 
 const VALUES = 'changes them only if the given ones still have their values';
@@ -17,7 +17,7 @@ const updateInSteps =
     const user = await access((rows) => rows.get(id));
     if (user === undefined || !hasValues(user, onlyIf)) return null;
     const changed = changedBy(user, change, now);
-    if (await access((rows) => isTaken(rows, changed))) throw new AppError('AUTH_USER_DUPLICATE');
+    await access((rows) => refuseTaken(rows, changed));
     await access((rows) => rows.set(changed));
     return changed;
   };
@@ -138,12 +138,21 @@ export const UPDATING: Faults = {
           const user = rows.get(id);
           if (user === undefined || !hasValues(user, onlyIf)) return null;
           const changed = changedBy(user, change, now);
-          if (isTaken(rows, { ...changed, email: '' })) throw new AppError('AUTH_USER_DUPLICATE');
+          refuseTaken(rows, { ...changed, email: '' });
           rows.set(changed);
           return changed;
         }),
     }),
-    caughtBy: 'rejects a username or an email that another user has, and changes nothing',
+    caughtBy: 'rejects a username or an email that another user has, names it, and changes nothing',
+  },
+  'calls any name that is taken a username': {
+    wrong: (_connection, correct) => ({
+      update: (id, change, onlyIf) =>
+        correct.update(id, change, onlyIf).catch((error) => {
+          throw error.code === 'AUTH_USER_DUPLICATE' ? duplicateUser('username') : error;
+        }),
+    }),
+    caughtBy: 'rejects a username or an email that another user has, names it, and changes nothing',
   },
   'changes the fields that it can when a name is taken': {
     wrong: (_connection, correct) => ({
@@ -154,7 +163,7 @@ export const UPDATING: Faults = {
         return correct.update(id, { ...names, now: rest.now });
       },
     }),
-    caughtBy: 'rejects a username or an email that another user has, and changes nothing',
+    caughtBy: 'rejects a username or an email that another user has, names it, and changes nothing',
   },
   'checks whether a name is taken, and then changes it': {
     wrong: ({ access }) => ({ update: updateInSteps(access) }),

@@ -145,6 +145,22 @@ describe.each([
       expect(await app.refresh([third])).toHaveProperty('accessToken');
     });
 
+    it.each([
+      ['current', 'rotated'],
+      ['raced', 'raced'],
+    ])('ends the session of a reused one, though one of another session is %s', async (which, outcome) => {
+      const outcomes: string[] = [];
+      const { app, first } = await setUp({ onRefresh: (each) => void outcomes.push(each) });
+      const newest = (await app.refresh([first])).refreshToken;
+      app.clock.advance(MINUTE);
+      const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
+      if (which === 'raced') await app.refresh([other]);
+      outcomes.length = 0;
+      await app.refresh([first, other]).catch((error) => expect(error).toMatchObject(THEFT));
+      expect(outcomes).toEqual(['reused', outcome]);
+      await expect(app.refresh([newest])).rejects.toMatchObject(REFUSED);
+    });
+
     it('ends the session of each when all are reused', async () => {
       const { app, first } = await setUp();
       const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;

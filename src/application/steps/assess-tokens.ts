@@ -40,3 +40,11 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
   if (first === undefined) throw new RangeError('There is no token to choose from.');
   return first;
 };
+
+/** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0003. */
+export const reusedSessions = (assessed: readonly AssessedToken[]): readonly SessionKey[] => {
+  const keys = new Map<string, SessionKey>();
+  for (const { token, standing } of assessed) if (standing === 'reused') keys.set(token.sessionId, keyOf(token));
+  for (const { token, standing } of assessed) if (RANKS[standing] < RANKS.reused) keys.delete(token.sessionId);
+  return [...keys.values()];
+};

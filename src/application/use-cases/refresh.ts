@@ -10,7 +10,7 @@ import type { SessionRepository, UserRotation } from '../ports/session-repositor
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type AssessedToken, assessTokens, keyOf, mostFavorable } from '../steps/assess-tokens.ts';
+import { type AssessedToken, assessTokens, mostFavorable, reusedSessions } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 import { issueTokenPair, type TokenPair } from '../steps/issue-token-pair.ts';
@@ -28,7 +28,10 @@ export type RefreshDeps = NoticeDeps & {
   /** Milliseconds. */
   readonly refreshLifetime: number;
   readonly replayPolicy: ReplayPolicy;
-  /** Called with the outcome of a request with a genuine token; not called when the request fails before it is known. */
+  /**
+   * Called with the outcome of a request with a genuine token; not called when the request fails before it is known. Called with
+   * `reused` as well when a session ends though a token of another one decides the outcome.
+   */
   readonly onRefresh?: ((outcome: 'rotated' | TokenStanding) => void) | undefined;
 };
 
@@ -43,7 +46,7 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). Of several genuine tokens, the current one of its session
- * is rotated; a rotated token is handled as a replay only when none of them is current (ADR 0003).
+ * is rotated. A reused token ends its session unless another token of that session is favorable (ADR 0003).
  *
  * A rotation whose new tokens could not be issued, or whose caller has timed out, is reverted, so that a refresh that could not be
  * completed leaves the token current (ADR 0022).
@@ -63,8 +66,10 @@ export const refresh =
     // A single token needs no look-up: the rotation itself shows whether it is current.
     if (genuine.length > 1 || mayBeReplayable(deps, first)) {
       const assessed = await assessTokens(deps, genuine);
-      if (mostFavorable(assessed).standing !== 'current') return handleStaleTokens(deps, assessed, origin);
-      token = mostFavorable(assessed).token;
+      const best = mostFavorable(assessed);
+      if (best.standing !== 'current') return handleStaleTokens(deps, assessed, origin);
+      await endReused(deps, reusedSessions(assessed), origin);
+      token = best.token;
     }
 
     const rotation = nextRotation(deps, token);
@@ -139,34 +144,36 @@ const orRevert = async <Result>(
   }
 };
 
-/** Handles a request none of whose tokens can be rotated: issues the current token again, or ends the sessions of reused tokens. */
+/** Handles a request none of whose tokens can be rotated: issues the current token again, or rejects it. */
 const handleStaleTokens = async (
   deps: RefreshDeps,
   assessed: readonly AssessedToken[],
   origin: () => Origin,
 ): Promise<TokenPair> => {
   const { session, standing } = mostFavorable(assessed);
-  deps.onRefresh?.(standing);
+  const reused = reusedSessions(assessed);
+  await endReused(deps, reused, origin);
+  if (standing !== 'reused') deps.onRefresh?.(standing);
   if (standing === 'replayable' && session !== null) {
     return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
   }
-  if (standing !== 'reused') throw failed(`the session is not refreshed: ${standing}`);
-  const reused = assessed.filter((each) => each.standing === 'reused').map((each) => keyOf(each.token));
-  await endReused(deps, reused, origin());
+  if (reused.length === 0) throw failed(`the session is not refreshed: ${standing}`);
   const ids = reused.map(({ id }) => id).join(', ');
   throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
 };
 
 /** Of any number of replays, the first one ends the session and tells the user. */
-const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origin: Origin): Promise<void> => {
-  const ending = { reason: 'token-replayed', origin } as const;
+const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origin: () => Origin): Promise<void> => {
+  if (reused.length === 0) return;
+  deps.onRefresh?.('reused');
+  const ending = { reason: 'token-replayed', origin: origin() } as const;
   await deps.unitOfWork.run(async (stores) => {
     const told = new Set<string>();
     for (const key of reused) {
       const ended = await endSession(deps, stores, key, ending);
       if (!ended || told.has(key.userId)) continue;
       told.add(key.userId);
-      await noticeOfReplay(deps, stores, key.userId, origin);
+      await noticeOfReplay(deps, stores, key.userId, ending.origin);
     }
   });
 };

@@ -18,7 +18,7 @@ export type AssessedToken = {
 };
 
 /** The key of the session that a token belongs to. */
-export const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
+const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
 /** Looks up the session of each token. */
 export const assessTokens = (

@@ -6,7 +6,7 @@ import { prose } from './prose.ts';
 export const rulesOf = (schema: Json): Html => {
   const rules = [
     typeOf(schema),
-    ...lengthOf(schema),
+    ...boundsOf(schema),
     ...(typeof schema.pattern === 'string' ? [html`matches <code class="anywhere">${schema.pattern}</code>`] : []),
   ];
   const { description } = schema;
@@ -20,9 +20,11 @@ const typeOf = ({ enum: values, type }: Json): Html =>
     ? html`one of ${values.map((value, at) => html`${at === 0 ? '' : ', '}<code>${String(value)}</code>`)}`
     : html`${String(type ?? 'any')}`;
 
-const lengthOf = ({ minLength, maxLength }: Json): Html[] => {
-  if (minLength !== undefined && maxLength !== undefined)
-    return [html`${String(minLength)} to ${String(maxLength)} characters`];
-  if (minLength !== undefined) return [html`at least ${String(minLength)} characters`];
-  return maxLength === undefined ? [] : [html`at most ${String(maxLength)} characters`];
+/** Of a number, or of the length of a text. */
+const boundsOf = ({ type, minimum, maximum, minLength, maxLength }: Json): Html[] => {
+  const [least, most] = type === 'integer' ? [minimum, maximum] : [minLength, maxLength];
+  const unit = (bound: unknown) => (type === 'integer' ? '' : ` character${bound === 1 ? '' : 's'}`);
+  if (least !== undefined && most !== undefined) return [html`${String(least)} to ${String(most)}${unit(most)}`];
+  if (least !== undefined) return [html`at least ${String(least)}${unit(least)}`];
+  return most === undefined ? [] : [html`at most ${String(most)}${unit(most)}`];
 };

@@ -36,6 +36,22 @@ describe('the OpenAPI document', () => {
     expect(await problemsOf(spoilt(text))).not.toEqual([]);
   });
 
+  it('bounds what a client counts and what it sends of a link', () => {
+    const members: readonly (readonly [string, unknown])[] = operations.flatMap(({ operation }) => {
+      const { parameters, requestBody } = operation as { parameters: Json[]; requestBody?: Json };
+      const body = (requestBody?.content as Record<string, { schema: Json }> | undefined)?.['application/json']?.schema;
+      return [
+        ...parameters.map(({ name, schema }) => [String(name), schema] as const),
+        ...Object.entries(isJson(body?.properties) ? body.properties : {}),
+      ];
+    });
+    const schemasOf = (wanted: string) => members.filter(([name]) => name === wanted).map(([, schema]) => schema);
+    expect(schemasOf('limit')).toEqual([expect.objectContaining({ type: 'integer', minimum: 1, maximum: 100 })]);
+    const { minLength, maxLength } = schemasOf('token')[0] as Json;
+    expect({ minLength, maxLength }).toEqual({ minLength: 1, maxLength: expect.any(Number) });
+    for (const schema of schemasOf('token')) expect(schema).toMatchObject({ minLength, maxLength });
+  });
+
   it.each(operations)('has examples of $title: its body, its success, and each code', ({ operation }) => {
     const { requestBody, responses } = operation as { requestBody?: Json; responses: Record<string, Json> };
     const media = [requestBody, ...Object.values(responses)].flatMap((each) =>

@@ -60,6 +60,9 @@ const NewPassword = v.pipe(
   }),
 );
 
+/** The current password has no limits: it may be older than they are. */
+export const CurrentPassword = v.pipe(v.string(), v.minLength(1, atLeast(1)));
+
 export const RegisterBody = v.pipe(
   v.object({ username: Username, email: Email, password: NewPassword }),
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
@@ -73,24 +76,24 @@ export const LoginBody = v.pipe(
       v.minLength(1, atLeast(1)),
       v.maxLength(ACCOUNT_MAX_LENGTH, atMost(ACCOUNT_MAX_LENGTH)),
     ),
-    password: v.pipe(v.string(), v.minLength(1, atLeast(1))),
+    password: CurrentPassword,
   }),
   v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
 );
 
-/** The current password has no limits: it may be older than they are. */
 export const ChangePasswordBody = v.pipe(
-  v.object({
-    currentPassword: v.pipe(v.string(), v.minLength(1, atLeast(1))),
-    newPassword: NewPassword,
-  }),
+  v.object({ currentPassword: CurrentPassword, newPassword: NewPassword }),
   v.examples([{ currentPassword: 'correct horse', newPassword: 'battery staple' }]),
 );
 
 export const PasswordResetBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
 
 /** The token of a link: one of another form is simply not found. */
-const LinkToken = v.pipe(v.string(), v.minLength(1, atLeast(1)), v.maxLength(LINK_TOKEN_MAX, atMost(LINK_TOKEN_MAX)));
+export const LinkToken = v.pipe(
+  v.string(),
+  v.minLength(1, atLeast(1)),
+  v.maxLength(LINK_TOKEN_MAX, atMost(LINK_TOKEN_MAX)),
+);
 
 export const ConfirmPasswordResetBody = v.pipe(
   v.object({ token: LinkToken, newPassword: NewPassword }),

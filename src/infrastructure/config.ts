@@ -1,7 +1,7 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/account-settings.ts';
 import { type HttpSettings, httpSettings } from './config/http-settings.ts';
-import { refusals } from './config/refusals.ts';
+import { ofEarlierVersions, refusals } from './config/refusals.ts';
 import { readTokenKeys } from './config/token-keys.ts';
 import { type TokenSettings, tokenSettings } from './config/token-settings.ts';
 import { readValues, type Values } from './config/values.ts';
@@ -21,8 +21,6 @@ export type Config = {
   readonly migrateOnStart: boolean;
   /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
   readonly redisUrls: readonly string[];
-  /** `redis` only with `redisUrls`. */
-  readonly sessionStore: 'database' | 'redis';
   /** SPEC "Password handling": 10. */
   readonly bcryptCost: number;
   readonly passwordBlocklist: 'common' | 'off';
@@ -88,7 +86,12 @@ export const readConfig = (env: Env): ReadConfig => {
   const texts = withDefaults(env);
   const { values: fitting, unfit } = readValues(texts);
   const { keys, problems: keyProblems } = readTokenKeys(texts);
-  const problems = [...unfit, ...refusals(fitting), ...keyProblems.map(([name, problem]) => `${name}: ${problem}`)];
+  const problems = [
+    ...unfit,
+    ...refusals(fitting),
+    ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
+    ...ofEarlierVersions(env),
+  ];
   const defaults = readValues(withDefaults({ NODE_ENV: fitting.NODE_ENV })).values;
   // All defaults are valid, so no variable is missing.
   const values = { ...defaults, ...fitting } as Values;
@@ -113,7 +116,6 @@ const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
     redisUrls: redisUrlsOf(values),
-    sessionStore: values.SESSION_STORE,
     bcryptCost: values.BCRYPT_COST,
     passwordBlocklist: values.PASSWORD_BLOCKLIST,
     logLevel: values.LOG_LEVEL,

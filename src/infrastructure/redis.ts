@@ -8,35 +8,33 @@ import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } fr
 
 export type { RedisClient } from './redis/connect.ts';
 
-/** Milliseconds that a command of the sessions may take: they cannot be read without Redis. */
-const SESSIONS_TIMEOUT = 2_000;
-/** Milliseconds that the start waits for a Redis that is optional. */
-const OPTIONAL_START_TIMEOUT = 1_000;
-/** Milliseconds that the start waits for a Redis that is required. */
-const START_TIMEOUT = 5_000;
+/** Milliseconds that the start waits for Redis. */
+const START_TIMEOUT = 1_000;
+/** Milliseconds that a connection and a command may take which are asked for alone. */
+const PATIENCE = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
- * Connects to the Redis of the limits. Waits a moment, so that they are shared from the first request; it reconnects by itself.
+ * Connects to the Redis of the service, which it does without while that is away. Waits a moment, so that
+ * limits are shared from the first request; it reconnects by itself.
  * @throws Error that names REDIS_URL when its database number cannot be used.
  */
 export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
-  const { redis } = await open(urls, logger, { timeout: OPTIONAL_START_TIMEOUT });
+  const { redis } = await open(urls, logger, { timeout: START_TIMEOUT });
   return redis;
 };
 
 /**
- * Connects to the Redis of the sessions, and waits until it is ready.
+ * Connects to Redis, and waits until it is ready.
  * @throws Error that names REDIS_URL, and the reason.
  */
 export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
-  const options = { commandTimeout: SESSIONS_TIMEOUT, timeout: START_TIMEOUT };
-  const { redis, failure } = await open(urls, logger, options);
+  const { redis, failure } = await open(urls, logger, PATIENCE);
   if (failure === undefined) return redis;
   redis.disconnect();
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** Rejects unless Redis accepts writes. A cluster has to do so for every slot: without one, some users cannot be served. */
+/** Rejects unless Redis accepts writes. A cluster has to do so for every slot: without one, some clients are not counted. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) return pingCluster(redis);
   await assertWritable(redis);

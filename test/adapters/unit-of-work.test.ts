@@ -1,12 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
 import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
 import { memoryUnitOfWork } from '../../src/adapters/unit-of-work/memory.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import { NO_RECORDS } from '../../src/adapters/unit-of-work/no-records.ts';
-import { separateStores, withSessionsElsewhere } from '../../src/adapters/unit-of-work/separate.ts';
+import { separateStores } from '../../src/adapters/unit-of-work/separate.ts';
 import { watchedUnitOfWork } from '../../src/adapters/unit-of-work/watched.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
@@ -19,7 +17,7 @@ import { absent } from '../contracts/hooks.ts';
 import type { UnitOfWorkStore } from '../contracts/unit-of-work/store.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';
 import { anEvent, aSession, aUser, NOW } from '../support/builders.ts';
-import { canStartPgbouncer, redisOfTheTests, startPgbouncer } from '../support/servers/of-the-tests.ts';
+import { canStartPgbouncer, startPgbouncer } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
 import {
   createDatabase,
@@ -29,7 +27,6 @@ import {
   openEmbedded,
   TEST_DATABASE_URL,
 } from '../support/storage/databases.ts';
-import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
@@ -42,7 +39,7 @@ const inMemory = (): Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'interfere'
   };
   return { unitOfWork, stores, interfere, untilOneWaits: setImmediate };
 };
-const ALL = { together: true, sessionsTogether: true, records: true } as const;
+const ALL = { together: true, records: true } as const;
 
 describeUnitOfWork(memoryUnitOfWork.name, async () => ({
   ...inMemory(),
@@ -86,19 +83,6 @@ describeUnitOfWork('separateStores with NO_RECORDS', async () => {
     untilOneWaits: setImmediate,
     records: absent('nothing is recorded'),
     interfere: absent('nothing is undone'),
-    failing: absent('memory does not fail'),
-  };
-});
-
-describeUnitOfWork('withSessionsElsewhere', async () => {
-  const { sessions } = memoryStores();
-  const { unitOfWork, stores, ...hooks } = inMemory();
-  return {
-    ...hooks,
-    ...ALL,
-    stores: { ...stores, sessions },
-    unitOfWork: withSessionsElsewhere(unitOfWork, sessions),
-    sessionsTogether: absent('the sessions are in a store of their own'),
     failing: absent('memory does not fail'),
   };
 });
@@ -158,29 +142,6 @@ const onDatabase = (name: string, open: () => Promise<Made>) =>
       await empty();
       return { ...unitsOver(made), ...ALL, ...hooks() };
     });
-
-    const redisServer = redisOfTheTests();
-    if (redisServer !== undefined) {
-      describeUnitOfWork('withSessionsElsewhere, in Redis,', async () => {
-        await empty();
-        const taken = await takeRedisDatabase(redisServer);
-        const redis = new Redis(taken.url);
-        const sessions = redisSessionRepository(redis);
-        const { stores, unitOfWork, failing } = unitsOver(made);
-        return {
-          ...ALL,
-          stores: { ...stores, sessions },
-          unitOfWork: withSessionsElsewhere(unitOfWork, sessions),
-          sessionsTogether: absent('the sessions are in a store of their own'),
-          ...hooks(),
-          failing,
-          close: async () => {
-            redis.disconnect();
-            await taken.empty();
-          },
-        };
-      });
-    }
 
     it('is over when the work rejects, however many statements it has sent without waiting', async () => {
       await empty();

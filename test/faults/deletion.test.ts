@@ -1,11 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Account,
-  accountAt,
-  type KillableService,
-  startKillable,
-  type Victim,
-} from '../support/processes/killable-service.ts';
+import { type Account, accountAt, type KillableService, startKillable } from '../support/processes/killable-service.ts';
 import { spawnService } from '../support/processes/process.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { canStartServers } from '../support/servers/of-the-tests.ts';
@@ -59,13 +53,11 @@ const WAYS = { 'DELETE /users/me': byRequest, 'npm run users -- delete': byComma
 
 /** The tables in the order in which a deletion needs them first. Those of links and messages follow by foreign keys. */
 const TABLES = ['users', 'events', 'sessions', 'links', 'outbox'];
-/** A table that is needed after the sessions in Redis have ended. */
-const LAST = 'outbox';
 
-describe.runIf(canStartServers()).each(['database', 'redis'] as const)('with sessions in: %s', (store) => {
+describe.runIf(canStartServers())('a deletion that is interrupted', () => {
   let service: KillableService;
   beforeAll(async () => {
-    service = await startKillable({ SESSION_STORE: store, JWT_REFRESH_RACE_WINDOW: '0' });
+    service = await startKillable({ JWT_REFRESH_RACE_WINDOW: '0' });
   });
   afterAll(() => service?.close());
 
@@ -86,9 +78,7 @@ describe.runIf(canStartServers()).each(['database', 'redis'] as const)('with ses
   };
 
   describe.each(Object.entries(WAYS))('%s', (_way, begin) => {
-    const steps = (['process', 'postgresql'] as const).flatMap((victim) =>
-      (store === 'database' ? TABLES : ['users', LAST]).map((table) => ({ victim, table })),
-    );
+    const steps = (['process', 'postgresql'] as const).flatMap((victim) => TABLES.map((table) => ({ victim, table })));
     it.each(steps)('can be repeated after the $victim was killed while it waited for $table', async (step) => {
       const { victim, table } = step;
       const { account, before } = await someone();
@@ -103,52 +93,11 @@ describe.runIf(canStartServers()).each(['database', 'redis'] as const)('with ses
       await (victim === 'process' ? deletion?.restart() : service.restart(victim));
 
       expect(await service.aboutUser(account.id)).toEqual(before);
-      // Those in Redis have ended by then.
-      const areSessionsLeft = store === 'database' || table !== LAST;
-      expect((await refresh(account.cookie)).status).toBe(areSessionsLeft ? 200 : 401);
+      expect((await refresh(account.cookie)).status).toBe(200);
       expect((await logIn(account)).status).toBe(200);
       expect(await begin(service, account).outcome).toBe('done');
       await assertGone(account);
       expect(await begin(service, account).outcome).toBe('not found');
     });
-
-    const killRedis = () => service.kill('redis' satisfies Victim);
-
-    it.runIf(store === 'redis')('changes nothing, and can be repeated, when Redis was killed before it', async () => {
-      const { account, before } = await someone();
-      expect(await service.interrupt('users', () => begin(service, account).outcome, killRedis)).toBe('failed');
-      expect(await service.aboutUser(account.id)).toEqual(before);
-      await service.restart('redis');
-      expect((await refresh(account.cookie)).status).toBe(200);
-      expect(await begin(service, account).outcome).toBe('done');
-      await assertGone(account);
-    });
-
-    it.runIf(store === 'redis')('succeeds when Redis was killed after its sessions ended', async () => {
-      const { account } = await someone();
-      expect(await service.interrupt(LAST, () => begin(service, account).outcome, killRedis)).toBe('done');
-      // While Redis is away, and when it is back.
-      await assertGone(account);
-      await service.restart('redis');
-      await assertGone(account);
-      expect(await begin(service, account).outcome).toBe('not found');
-    });
   });
-
-  it.runIf(store === 'redis')(
-    'sessions that outlived their user are not refreshed, and can be logged out',
-    async () => {
-      const { account } = await someone();
-      const second = (await refresh(account.cookie)).cookie;
-      const third = (await refresh(second)).cookie;
-      const ofOther = (await logIn(account)).cookie ?? '';
-      // As after a backup of the database was restored that is older than the user.
-      await service.query('delete from users where id = ?', [account.id]);
-      for (const cookies of [third, `${account.cookie}; ${second}`]) {
-        expect((await refresh(cookies)).code).toBe('AUTH_FAILED');
-      }
-      const logOut = { headers: { Cookie: ofOther } };
-      expect((await ask(`${service.url()}/auth/clear-cookie`, logOut)).status).toBe(200);
-    },
-  );
 });

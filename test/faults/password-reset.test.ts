@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
-import {
-  type Account,
-  accountAt,
-  type KillableService,
-  PATIENT,
-  SOON,
-  startKillable,
-} from '../support/processes/killable-service.ts';
-import { ask, postJson } from '../support/processes/sessions-under-load.ts';
+import { PATIENT, SOON } from '../support/processes/killable-service.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../support/storage/databases.ts';
 
@@ -101,69 +93,5 @@ describe.runIf(canStartServers())('a request for a link that is being answered',
     expect(mailer.mails.map(({ to }) => to)).toEqual([person.email]);
     const token = tokenIn(mailer.mails[0] ?? { text: '' }, 'password-reset');
     await service.http.post('/auth/password-reset/confirm').send({ token, newPassword: NEW_PASSWORD }).expect(200);
-  });
-});
-
-describe.runIf(canStartServers())('a reset of the password with sessions in a Redis that is killed', () => {
-  let service: KillableService;
-  beforeAll(async () => {
-    service = await startKillable({ SESSION_STORE: 'redis' });
-  });
-  afterAll(() => service?.close());
-
-  const post = (path: string, body: object) => postJson(service.url() + path, body);
-  const logIn = ({ email: account }: Account, password: string) => post('/auth/login', { account, password });
-  const refresh = (cookie = '') =>
-    ask(`${service.url()}/auth/refresh-token`, { method: 'POST', headers: { Cookie: cookie } });
-  const confirm = (token: string) => post('/auth/password-reset/confirm', { token, newPassword: NEW_PASSWORD });
-  const tokenFor = async ({ email }: Account): Promise<string> => {
-    expect((await post('/auth/password-reset', { email })).status).toBe(202);
-    await service.untilSent();
-    const mails = await service.mailsTo(email);
-    const mail = mails.findLast(({ text }) => text.includes('/password-reset#token='));
-    return tokenIn(mail ?? { text: '' }, 'password-reset');
-  };
-  const assertReset = async (account: Account, cookies: readonly (string | undefined)[]) => {
-    for (const cookie of cookies) expect((await refresh(cookie)).code).toBe('AUTH_FAILED');
-    expect((await logIn(account, account.password)).code).toBe('AUTH_CREDENTIALS_INVALID');
-    expect((await logIn(account, NEW_PASSWORD)).status).toBe(200);
-  };
-
-  it('before they end: it fails, changes nothing, and the link can be used', async () => {
-    const account = await accountAt(service.url());
-    const token = await tokenFor(account);
-    const before = await service.aboutUser(account.id);
-    // The reset needs this table before it ends the sessions.
-    const answer = await service.interrupt(
-      'events',
-      () => confirm(token),
-      () => service.kill('redis'),
-    );
-    expect(answer?.code).toBe('DB_QUERY_FAILED');
-    expect(await service.aboutUser(account.id)).toEqual(before);
-    await service.restart('redis');
-    const { cookie } = await refresh(account.cookie);
-    expect((await confirm(token)).status).toBe(200);
-    await assertReset(account, [cookie]);
-  });
-
-  it('after they have ended: it succeeds, and a log-in with the old password waits for it and fails', async () => {
-    const account = await accountAt(service.url());
-    const token = await tokenFor(account);
-    let opening: ReturnType<typeof logIn> | undefined;
-    const answer = await service.interrupt(
-      'outbox',
-      () => confirm(token),
-      async () => {
-        opening = logIn(account, account.password);
-        const arrived = await Promise.race([opening, service.untilUserIsWaitedFor()]);
-        expect(arrived).toBeUndefined();
-        await service.kill('redis');
-      },
-    );
-    expect(answer?.status).toBe(200);
-    expect((await opening)?.cookie).toBeUndefined();
-    await service.restart('redis');
-    await assertReset(account, [account.cookie]);
   });
 });

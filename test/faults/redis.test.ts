@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { aPerson } from '../support/http/service.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
-import { ask, postJson, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { untilReady, whileShared } from '../support/processes/while-shared.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
@@ -101,63 +100,3 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     }
   });
 });
-
-describe.runIf(canStartServers()).each(Object.entries(FAULTS))(
-  'sessions in a Redis that is %s',
-  (_fault, { strike, mend }) => {
-    const directory = temporaryDirectory();
-    let redis: TestServer;
-    let service: RunningService;
-    beforeAll(async () => {
-      redis = await startRedis();
-      service = await runService({
-        DATABASE_URL: 'memory:',
-        DATA_DIR: directory.path,
-        REDIS_URL: redis.url,
-        SESSION_STORE: 'redis',
-      });
-    });
-    afterAll(async () => {
-      await service.stop();
-      await redis.stop();
-      directory.remove();
-    });
-
-    it('cannot be refreshed, which fails soon and uses no token up', async () => {
-      const holders = await Promise.all(Array.from({ length: 5 }, () => signUpAt(service.url)));
-      for (const { refresh } of holders) expect((await refresh(service.url)).status).toBe(200);
-      await strike(redis);
-      for (const answer of await Promise.all(holders.map(({ refresh }) => refresh(service.url)))) {
-        expect(answer).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
-      }
-      expect((await ask(`${service.url}/health/ready`)).status).toBe(503);
-      await mend(redis);
-      for (const { refresh } of holders) {
-        await vi.waitFor(async () => expect((await refresh(service.url)).status).toBe(200), RECOVERY);
-      }
-      // Refreshes that failed while Redis came back did so because of the store, never because of the token.
-      for (const { failures } of holders) {
-        expect(new Set(failures.map(({ code }) => code))).toEqual(new Set(['DB_QUERY_FAILED']));
-      }
-    });
-
-    it('leaves nothing behind of a registration or a password change that failed, so that it can be repeated', async () => {
-      const [ada, grace] = [aPerson(), aPerson()];
-      const register = (person: ReturnType<typeof aPerson>) => postJson(`${service.url}/auth/register`, person);
-      const { accessToken } = ((await register(ada)).body as { data: { accessToken: string } }).data;
-      const changePassword = () =>
-        ask(`${service.url}/users/me/password`, {
-          method: 'PUT',
-          headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${accessToken}` },
-          body: JSON.stringify({ currentPassword: ada.password, newPassword: 'staple battery' }),
-        });
-      await strike(redis);
-      expect(await register(grace)).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
-      expect(await changePassword()).toMatchObject({ status: 500, code: 'DB_QUERY_FAILED' });
-      await mend(redis);
-      await vi.waitFor(async () => expect((await ask(`${service.url}/health/ready`)).status).toBe(200), RECOVERY);
-      expect((await register(grace)).status).toBe(201);
-      expect((await changePassword()).status).toBe(200);
-    });
-  },
-);

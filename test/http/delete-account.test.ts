@@ -4,133 +4,129 @@ import { eventsOf, linksOf, messagesTo, sentLink, servicesWithRecords } from '..
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { reverseProxy } from '../support/http/proxy.ts';
 import { refreshCookieOf, type TestService } from '../support/http/service.ts';
-import { realPostgres } from '../support/parts.ts';
 import { tally } from '../support/tally.ts';
 
 const start = servicesWithRecords();
 
 type SignedUp = Awaited<ReturnType<typeof signUp>>;
 
-describe.each(['database', ...(realPostgres() === null ? [] : ['redis'])])(
-  'DELETE /users/me, sessions in: %s',
-  (store) => {
-    let service: TestService;
-    beforeAll(async () => {
-      service = await start({ SESSION_STORE: store });
+describe('DELETE /users/me', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await start();
+  });
+
+  const leave = (
+    { accessToken, person }: SignedUp,
+    body: object = { password: person.password },
+    http = service.http,
+  ) => http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
+  const logIn = ({ person }: SignedUp) =>
+    service.http.post('/auth/login').send({ account: person.username, password: person.password });
+  const sessionsOf = ({ user }: SignedUp) => service.ports.sessions.listByUser(user.id, Date.now());
+
+  // Proves: asvs-7.4.2
+  it('removes the user, and everything about the user', async () => {
+    const [ada, other] = [await signUp(service), await signUp(service)];
+    await logIn(ada).expect(200);
+    await sentLink(service, { userId: ada.user.id, purpose: 'password-reset', email: ada.user.email });
+    const response = await leave(ada).expect(200);
+    expect(response.body.data).toBeNull();
+    expect(await service.ports.users.findById(ada.user.id)).toBeNull();
+    expect(await sessionsOf(ada)).toEqual([]);
+    expect(await eventsOf(service, ada.user.id)).toEqual([]);
+    expect(await linksOf(service, ada.user.id)).toEqual([]);
+    expect(await messagesTo(service, ada.user.id)).toEqual([]);
+    expect(await sessionsOf(other)).toHaveLength(1);
+    expect(await eventsOf(service, other.user.id)).toHaveLength(1);
+  });
+
+  it('clears the cookie, and the log keeps that the account was deleted', async () => {
+    const ada = await signUp(service);
+    const set = refreshCookieOf(await leave(ada).expect(200));
+    expect(set).toMatch(/^refresh_token=;/);
+    expect(cookieAttributes(set)).toMatchObject({ 'Max-Age': '0', Path: '/auth', HttpOnly: true });
+    expect((await refreshWith(service, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    const lines = service.logs.filter(({ msg, userId }) => msg === 'account event' && userId === ada.user.id);
+    expect(lines.map(({ kind, reason }) => [kind, reason])).toEqual([
+      ['registered', undefined],
+      ['deleted', undefined],
+      ['session-ended', 'account-deleted'],
+    ]);
+  });
+
+  it('frees both names', async () => {
+    const ada = await signUp(service);
+    await leave(ada).expect(200);
+    expect((await logIn(ada).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    expect((await signUp(service, ada.person)).user.id).not.toBe(ada.user.id);
+  });
+
+  it('answers the access token, which is still valid, that there is no such user', async () => {
+    const ada = await signUp(service);
+    await leave(ada).expect(200);
+    expect((await leave(ada).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
+    const get = (path: string) => service.http.get(path).set('Authorization', `Bearer ${ada.accessToken}`);
+    for (const path of ['/users/me', '/users/me/events', '/users/me/export'])
+      expect((await get(path).expect(404)).body.code, path).toBe('DB_RECORD_NOT_FOUND');
+    // As after the end of all sessions: there is none, whoever asks.
+    expect((await get('/auth/sessions').expect(200)).body.data).toEqual([]);
+  });
+
+  // Proves: asvs-7.5.1, script-2, asvs-6.3.1
+  it('refuses a wrong password, and makes guesses wait', async () => {
+    const ada = await signUp(service);
+    const guesses = await Promise.all(Array.from({ length: 51 }, () => leave(ada, { password: 'a guess' })));
+    expect(tally(guesses)).toEqual({
+      '401 AUTH_CREDENTIALS_INVALID': 50,
+      '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED': 1,
     });
+    expect(refreshCookieOf(guesses[0] ?? { headers: {} })).toBeUndefined();
+    expect(await service.ports.users.findById(ada.user.id)).not.toBeNull();
+  });
 
-    const leave = (
-      { accessToken, person }: SignedUp,
-      body: object = { password: person.password },
-      http = service.http,
-    ) => http.delete('/users/me').set('Authorization', `Bearer ${accessToken}`).send(body);
-    const logIn = ({ person }: SignedUp) =>
-      service.http.post('/auth/login').send({ account: person.username, password: person.password });
-    const sessionsOf = ({ user }: SignedUp) => service.ports.sessions.listByUser(user.id, Date.now());
+  it('refuses a request whose body did not arrive', async () => {
+    const ada = await signUp(service);
+    const { body } = await service.http
+      .delete('/users/me')
+      .set('Authorization', `Bearer ${ada.accessToken}`)
+      .expect(400);
+    expect(body.details).toEqual([{ field: 'body', message: expect.any(String), code: 'malformed' }]);
+    expect((await leave(ada, {}).expect(400)).body.details).toMatchObject([{ field: 'password', code: 'required' }]);
+  });
 
-    // Proves: asvs-7.4.2
-    it('removes the user, and everything about the user', async () => {
-      const [ada, other] = [await signUp(service), await signUp(service)];
-      await logIn(ada).expect(200);
-      await sentLink(service, { userId: ada.user.id, purpose: 'password-reset', email: ada.user.email });
-      const response = await leave(ada).expect(200);
-      expect(response.body.data).toBeNull();
-      expect(await service.ports.users.findById(ada.user.id)).toBeNull();
+  it.each([{ rechunks: false }, { rechunks: true }])('works through a reverse proxy: %o', async (options) => {
+    const proxied = request(await reverseProxy(service.url, options));
+    const ada = await signUp(service);
+    await leave(ada, { password: 'a guess' }, proxied).expect(401);
+    const response = await leave(ada, undefined, proxied).expect(200);
+    expect(refreshCookieOf(response)).toMatch(/^refresh_token=;/);
+    expect(await service.ports.users.findById(ada.user.id)).toBeNull();
+  });
+
+  it('twenty times at once: one removes the user', async () => {
+    const ada = await signUp(service);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => leave(ada)));
+    expect(tally(responses)).toEqual({ '200': 1, '404 DB_RECORD_NOT_FOUND': 19 });
+  });
+
+  it('and log-ins, refreshes and a registration of the same name at once: nothing of the user is left', async () => {
+    for (let round = 0; round < 12; round += 1) {
+      const ada = await signUp(service);
+      const register = () => service.http.post('/auth/register').send(ada.person);
+      const [left, refreshed, registered, ...loggedIn] = await Promise.all([
+        leave(ada),
+        refreshWith(service, ada.cookie),
+        register(),
+        ...Array.from({ length: 4 }, () => logIn(ada)),
+      ]);
+      expect(left.status).toBe(200);
+      expect(tally([refreshed])).toEqual(refreshed.status === 200 ? { '200': 1 } : { '401 AUTH_FAILED': 1 });
+      expect([201, 409]).toContain(registered.status);
+      for (const response of loggedIn) expect([200, 401]).toContain(response.status);
       expect(await sessionsOf(ada)).toEqual([]);
       expect(await eventsOf(service, ada.user.id)).toEqual([]);
-      expect(await linksOf(service, ada.user.id)).toEqual([]);
-      expect(await messagesTo(service, ada.user.id)).toEqual([]);
-      expect(await sessionsOf(other)).toHaveLength(1);
-      expect(await eventsOf(service, other.user.id)).toHaveLength(1);
-    });
-
-    it('clears the cookie, and the log keeps that the account was deleted', async () => {
-      const ada = await signUp(service);
-      const set = refreshCookieOf(await leave(ada).expect(200));
-      expect(set).toMatch(/^refresh_token=;/);
-      expect(cookieAttributes(set)).toMatchObject({ 'Max-Age': '0', Path: '/auth', HttpOnly: true });
-      expect((await refreshWith(service, ada.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
-      const lines = service.logs.filter(({ msg, userId }) => msg === 'account event' && userId === ada.user.id);
-      expect(lines.map(({ kind, reason }) => [kind, reason])).toEqual([
-        ['registered', undefined],
-        ['deleted', undefined],
-        ['session-ended', 'account-deleted'],
-      ]);
-    });
-
-    it('frees both names', async () => {
-      const ada = await signUp(service);
-      await leave(ada).expect(200);
-      expect((await logIn(ada).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
-      expect((await signUp(service, ada.person)).user.id).not.toBe(ada.user.id);
-    });
-
-    it('answers the access token, which is still valid, that there is no such user', async () => {
-      const ada = await signUp(service);
-      await leave(ada).expect(200);
-      expect((await leave(ada).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
-      const get = (path: string) => service.http.get(path).set('Authorization', `Bearer ${ada.accessToken}`);
-      for (const path of ['/users/me', '/users/me/events', '/users/me/export'])
-        expect((await get(path).expect(404)).body.code, path).toBe('DB_RECORD_NOT_FOUND');
-      // As after the end of all sessions: there is none, whoever asks.
-      expect((await get('/auth/sessions').expect(200)).body.data).toEqual([]);
-    });
-
-    // Proves: asvs-7.5.1, script-2, asvs-6.3.1
-    it('refuses a wrong password, and makes guesses wait', async () => {
-      const ada = await signUp(service);
-      const guesses = await Promise.all(Array.from({ length: 51 }, () => leave(ada, { password: 'a guess' })));
-      expect(tally(guesses)).toEqual({
-        '401 AUTH_CREDENTIALS_INVALID': 50,
-        '429 CLIENT_REQUEST_RATE_LIMIT_EXCEEDED': 1,
-      });
-      expect(refreshCookieOf(guesses[0] ?? { headers: {} })).toBeUndefined();
-      expect(await service.ports.users.findById(ada.user.id)).not.toBeNull();
-    });
-
-    it('refuses a request whose body did not arrive', async () => {
-      const ada = await signUp(service);
-      const { body } = await service.http
-        .delete('/users/me')
-        .set('Authorization', `Bearer ${ada.accessToken}`)
-        .expect(400);
-      expect(body.details).toEqual([{ field: 'body', message: expect.any(String), code: 'malformed' }]);
-      expect((await leave(ada, {}).expect(400)).body.details).toMatchObject([{ field: 'password', code: 'required' }]);
-    });
-
-    it.each([{ rechunks: false }, { rechunks: true }])('works through a reverse proxy: %o', async (options) => {
-      const proxied = request(await reverseProxy(service.url, options));
-      const ada = await signUp(service);
-      await leave(ada, { password: 'a guess' }, proxied).expect(401);
-      const response = await leave(ada, undefined, proxied).expect(200);
-      expect(refreshCookieOf(response)).toMatch(/^refresh_token=;/);
-      expect(await service.ports.users.findById(ada.user.id)).toBeNull();
-    });
-
-    it('twenty times at once: one removes the user', async () => {
-      const ada = await signUp(service);
-      const responses = await Promise.all(Array.from({ length: 20 }, () => leave(ada)));
-      expect(tally(responses)).toEqual({ '200': 1, '404 DB_RECORD_NOT_FOUND': 19 });
-    });
-
-    it('and log-ins, refreshes and a registration of the same name at once: nothing of the user is left', async () => {
-      for (let round = 0; round < 12; round += 1) {
-        const ada = await signUp(service);
-        const register = () => service.http.post('/auth/register').send(ada.person);
-        const [left, refreshed, registered, ...loggedIn] = await Promise.all([
-          leave(ada),
-          refreshWith(service, ada.cookie),
-          register(),
-          ...Array.from({ length: 4 }, () => logIn(ada)),
-        ]);
-        expect(left.status).toBe(200);
-        expect(tally([refreshed])).toEqual(refreshed.status === 200 ? { '200': 1 } : { '401 AUTH_FAILED': 1 });
-        expect([201, 409]).toContain(registered.status);
-        for (const response of loggedIn) expect([200, 401]).toContain(response.status);
-        expect(await sessionsOf(ada)).toEqual([]);
-        expect(await eventsOf(service, ada.user.id)).toEqual([]);
-        if (registered.status === 409) await register().then(({ status }) => expect(status).toBe(201));
-      }
-    });
-  },
-);
+      if (registered.status === 409) await register().then(({ status }) => expect(status).toBe(201));
+    }
+  });
+});

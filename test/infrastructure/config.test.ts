@@ -74,7 +74,6 @@ describe('without any variable', () => {
       dataDir: '.data',
       migrateOnStart: true,
       redisUrls: [],
-      sessionStore: 'database',
       bcryptCost: 10,
       passwordBlocklist: 'off',
       keys: null,
@@ -296,7 +295,6 @@ const FORMS: Readonly<Record<string, Form>> = {
     ],
   },
   REDIS_PASSWORD: { fits: { 'p@:/%#? é': { redisUrls: [] } }, unfit: ['a\nb', 'a\0', '\ud800'] },
-  SESSION_STORE: { fits: { database: { sessionStore: 'database' } }, unfit: ['memory', 'Redis'] },
   JWT_ISSUER: {
     fits: { 'https://auth.example.org': { issuer: 'https://auth.example.org' }, tandem: { issuer: 'tandem' } },
     unfit: NO_PARTIES,
@@ -464,9 +462,9 @@ describe('a variable', () => {
 });
 
 describe('variables that depend on each other', () => {
-  it('sessions in Redis need a Redis', () => {
-    expect(blamed({ SESSION_STORE: 'redis' })).toEqual(['REDIS_URL']);
-    expect(parseConfig({ SESSION_STORE: 'redis', REDIS_URL: 'redis://r' }).sessionStore).toBe('redis');
+  it('sessions in Redis, as in earlier versions, are refused', () => {
+    expect(blamed({ SESSION_STORE: 'redis', REDIS_URL: 'redis://r' })).toEqual(['SESSION_STORE']);
+    expect(blamed({ SESSION_STORE: 'database' })).toEqual([]);
   });
 
   it('a cookie for other sites needs Secure', () => {

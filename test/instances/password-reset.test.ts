@@ -15,7 +15,7 @@ const SOON = { timeout: 60_000, interval: 20 };
 
 let smtp: SmtpServer;
 
-describe.runIf(canShare()).each(['database', 'redis'])('two instances with sessions in the %s', (store) => {
+describe.runIf(canShare())('two instances', () => {
   beforeAll(async () => {
     smtp = await openSmtpServer();
   });
@@ -26,7 +26,6 @@ describe.runIf(canShare()).each(['database', 'redis'])('two instances with sessi
     },
     MAIL_FROM: 'auth@example.org',
     BASE_URL: 'https://auth.example.org',
-    SESSION_STORE: store,
   });
   afterAll(() => smtp.close());
 

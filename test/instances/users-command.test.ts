@@ -14,97 +14,93 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const COMMANDS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 
-describe.runIf(canShare()).each(['database', 'redis'])(
-  'npm run users beside two instances, sessions in: %s',
-  (store) => {
-    const running: RunningService[] = [];
-    const cleanups: (() => Promise<unknown>)[] = [];
-    let env: Record<string, string> = {};
-    beforeAll(async () => {
-      const database = await createDatabase(postgresOfTheTests() ?? '');
-      cleanups.push(database.drop);
-      const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
-      cleanups.push(redis.empty);
-      env = {
-        ...PRODUCTION,
-        HOST: '127.0.0.1',
-        DATABASE_URL: database.url,
-        REDIS_URL: redis.url,
-        SESSION_STORE: store,
-        RATE_LIMIT_STRICT: 'off',
-        RATE_LIMIT_GLOBAL: 'off',
-        // However slow the machine is, nothing is too late; only a hang is.
-        REQUEST_TIMEOUT_MS: '600000',
-        DATABASE_CONNECTION_TIMEOUT: '60s',
-        DATABASE_STATEMENT_TIMEOUT: '60s',
-      };
-      for (let instance = 0; instance < 2; instance += 1) running.push(await runService(env));
-    });
-    afterAll(async () => {
-      for (const { stop } of running) await stop('SIGKILL');
-      for (const clean of cleanups.toReversed()) await clean();
-    });
-
-    const at = (index: number) => documentedHttp(running[index % 2]?.url ?? '');
-    const report = async (...args: string[]) => {
-      const { code, stdout } = await runUsersCommand([...args, '--json'], env);
-      return { code, ...JSON.parse(stdout) };
+describe.runIf(canShare())('npm run users beside two instances', () => {
+  const running: RunningService[] = [];
+  const cleanups: (() => Promise<unknown>)[] = [];
+  let env: Record<string, string> = {};
+  beforeAll(async () => {
+    const database = await createDatabase(postgresOfTheTests() ?? '');
+    cleanups.push(database.drop);
+    const redis = await takeRedisDatabase(redisOfTheTests() ?? '');
+    cleanups.push(redis.empty);
+    env = {
+      ...PRODUCTION,
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.url,
+      REDIS_URL: redis.url,
+      RATE_LIMIT_STRICT: 'off',
+      RATE_LIMIT_GLOBAL: 'off',
+      // However slow the machine is, nothing is too late; only a hang is.
+      REQUEST_TIMEOUT_MS: '600000',
+      DATABASE_CONNECTION_TIMEOUT: '60s',
+      DATABASE_STATEMENT_TIMEOUT: '60s',
     };
+    for (let instance = 0; instance < 2; instance += 1) running.push(await runService(env));
+  });
+  afterAll(async () => {
+    for (const { stop } of running) await stop('SIGKILL');
+    for (const clean of cleanups.toReversed()) await clean();
+  });
 
-    // Proves: asvs-7.4.5
-    it('disables an account while it logs in and refreshes on both: no session is left', async () => {
-      const person = aPerson();
-      const login = { account: person.email, password: person.password };
-      const first = heldFrom(await at(0).post('/auth/register').send(person).expect(201));
-      const held = [first];
-      let isDone = false;
-      /** Logs in and refreshes until the command has ended and a log-in was refused. */
-      const keepLoggingIn = async (index: number): Promise<void> => {
-        const loggedIn = await at(index).post('/auth/login').send(login);
-        if (loggedIn.status === 403 && isDone) return;
-        if (loggedIn.status === 200) {
-          const opened = heldFrom(loggedIn);
-          const refreshed = await at(index + 1)
-            .post('/auth/refresh-token')
-            .set('Cookie', opened.cookie);
-          expect([200, 401]).toContain(refreshed.status);
-          held.push(refreshed.status === 200 ? heldFrom(refreshed) : opened);
-        } else expect(loggedIn.status).toBe(403);
-        return keepLoggingIn(index);
-      };
-      const crowd = Promise.all([0, 1, 2, 3].map(keepLoggingIn));
-      expect(await report('disable', person.email, '--yes')).toMatchObject({ code: 0, changed: true });
-      isDone = true;
-      await crowd;
+  const at = (index: number) => documentedHttp(running[index % 2]?.url ?? '');
+  const report = async (...args: string[]) => {
+    const { code, stdout } = await runUsersCommand([...args, '--json'], env);
+    return { code, ...JSON.parse(stdout) };
+  };
 
-      expect((await report('show', person.email)).sessions).toStrictEqual([]);
-      expect(await report('enable', person.email)).toMatchObject({ code: 0, changed: true });
-      for (const { cookie } of held) await at(0).post('/auth/refresh-token').set('Cookie', cookie).expect(401);
-      const { events } = await report('events', person.email, '--since', '2020-01-01');
-      const of = (kind: string) => events.filter((event: { kind: string }) => event.kind === kind);
-      const opened = [...of('registered'), ...of('logged-in')].map(({ sessionId }) => sessionId);
-      const ended = of('session-ended').map(({ sessionId }: { sessionId: string }) => sessionId);
-      expect(ended.toSorted()).toStrictEqual(opened.toSorted());
-    });
+  // Proves: asvs-7.4.5
+  it('disables an account while it logs in and refreshes on both: no session is left', async () => {
+    const person = aPerson();
+    const login = { account: person.email, password: person.password };
+    const first = heldFrom(await at(0).post('/auth/register').send(person).expect(201));
+    const held = [first];
+    let isDone = false;
+    /** Logs in and refreshes until the command has ended and a log-in was refused. */
+    const keepLoggingIn = async (index: number): Promise<void> => {
+      const loggedIn = await at(index).post('/auth/login').send(login);
+      if (loggedIn.status === 403 && isDone) return;
+      if (loggedIn.status === 200) {
+        const opened = heldFrom(loggedIn);
+        const refreshed = await at(index + 1)
+          .post('/auth/refresh-token')
+          .set('Cookie', opened.cookie);
+        expect([200, 401]).toContain(refreshed.status);
+        held.push(refreshed.status === 200 ? heldFrom(refreshed) : opened);
+      } else expect(loggedIn.status).toBe(403);
+      return keepLoggingIn(index);
+    };
+    const crowd = Promise.all([0, 1, 2, 3].map(keepLoggingIn));
+    expect(await report('disable', person.email, '--yes')).toMatchObject({ code: 0, changed: true });
+    isDone = true;
+    await crowd;
 
-    it('deletes an account with its sessions, and shows hostile texts without control characters', async () => {
-      const person = aPerson();
-      const { cookie } = heldFrom(await at(0).post('/auth/register').send(person).expect(201));
-      const { em, close } = await openDatabase(onPostgresql(env.DATABASE_URL ?? ''), { migrate: false });
-      // Neither can be registered: an import may have brought them.
-      await em.execute('update users set username = ? where email = ?', ['\u001b[2J\u202eada', person.email]);
-      await em.execute('update events set user_agent = ?', ['\u009b31m\u0007\nphone']);
-      await close();
-      for (const command of ['find', 'show', 'events', 'export']) {
-        for (const form of [[], ['--json']]) {
-          const { code, stdout, stderr } = await runUsersCommand([command, person.email, ...form], env);
-          expect(code).toBe(0);
-          expect(stdout + stderr).not.toMatch(COMMANDS);
-        }
+    expect((await report('show', person.email)).sessions).toStrictEqual([]);
+    expect(await report('enable', person.email)).toMatchObject({ code: 0, changed: true });
+    for (const { cookie } of held) await at(0).post('/auth/refresh-token').set('Cookie', cookie).expect(401);
+    const { events } = await report('events', person.email, '--since', '2020-01-01');
+    const of = (kind: string) => events.filter((event: { kind: string }) => event.kind === kind);
+    const opened = [...of('registered'), ...of('logged-in')].map(({ sessionId }) => sessionId);
+    const ended = of('session-ended').map(({ sessionId }: { sessionId: string }) => sessionId);
+    expect(ended.toSorted()).toStrictEqual(opened.toSorted());
+  });
+
+  it('deletes an account with its sessions, and shows hostile texts without control characters', async () => {
+    const person = aPerson();
+    const { cookie } = heldFrom(await at(0).post('/auth/register').send(person).expect(201));
+    const { em, close } = await openDatabase(onPostgresql(env.DATABASE_URL ?? ''), { migrate: false });
+    // Neither can be registered: an import may have brought them.
+    await em.execute('update users set username = ? where email = ?', ['\u001b[2J\u202eada', person.email]);
+    await em.execute('update events set user_agent = ?', ['\u009b31m\u0007\nphone']);
+    await close();
+    for (const command of ['find', 'show', 'events', 'export']) {
+      for (const form of [[], ['--json']]) {
+        const { code, stdout, stderr } = await runUsersCommand([command, person.email, ...form], env);
+        expect(code).toBe(0);
+        expect(stdout + stderr).not.toMatch(COMMANDS);
       }
-      expect(await report('delete', person.email, '--yes')).toMatchObject({ code: 0, changed: true });
-      await at(1).post('/auth/refresh-token').set('Cookie', cookie).expect(401);
-      expect((await report('find', person.email)).code).toBe(3);
-    });
-  },
-);
+    }
+    expect(await report('delete', person.email, '--yes')).toMatchObject({ code: 0, changed: true });
+    await at(1).post('/auth/refresh-token').set('Cookie', cookie).expect(401);
+    expect((await report('find', person.email)).code).toBe(3);
+  });
+});

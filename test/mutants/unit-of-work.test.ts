@@ -1,14 +1,11 @@
-import { withSessionsElsewhere } from '../../src/adapters/unit-of-work/separate.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
-import { withForeignSessions } from './unit-of-work/faults/fault.ts';
 import { KEEPING } from './unit-of-work/faults/keeping.ts';
 import { OVERLAPPING } from './unit-of-work/faults/overlapping.ts';
 import { REFUSING } from './unit-of-work/faults/refusing.ts';
 import { inMemory } from './unit-of-work/in-memory.ts';
 
 describeUnitOfWork('the correct unit of work', inMemory());
-describeUnitOfWork('the correct one with sessions elsewhere', inMemory(withForeignSessions(withSessionsElsewhere)));
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeUnitOfWork('a mutant', make, suite),

@@ -128,7 +128,6 @@ describe('the doctor', () => {
       PGPASSWORD: 'S3CRET-pgpassword',
       REDIS_URL: `redis://${NOBODY}`,
       REDIS_PASSWORD: 'S3CRET-redis',
-      SESSION_STORE: 'redis',
     };
     const cwd = newDirectory(`secret${args.length}`);
     writeFileSync(join(cwd, '.env'), 'REDIS_PASSWORD=S3CRET-file\n');

@@ -52,7 +52,6 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
     'rediss://u:p@a, rediss://u:p@b',
   ],
   REDIS_PASSWORD: ['p', 'p@:/%#? '],
-  SESSION_STORE: ['database', 'redis'],
   BCRYPT_COST: ['4', '10', '15'],
   PASSWORD_BLOCKLIST: ['common', 'off'],
   JWT_ISSUER: ['tandem', 'https://auth.example.com'],
@@ -202,7 +201,6 @@ const brokenPromises = (config: Config): string[] => {
     replayWindow: isWhole(config.replayWindow, 0, config.raceWindow),
     redisUrls: config.redisUrls.every((url) => /^rediss?:/.test(url) && URL.canParse(url) && isDecodable(url)),
     database: database.kind !== 'postgresql' || isDecodable(database.url),
-    sessionStore: config.sessionStore === 'database' || config.redisUrls.length > 0,
     metrics:
       config.metrics === null || (isWhole(config.metrics.port, 1, 65_535) && config.metrics.port !== config.port),
     cookiePath: cookie.path.startsWith('/') && !/[;,\s]/.test(cookie.path),

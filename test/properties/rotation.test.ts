@@ -1,9 +1,7 @@
 import fc from 'fast-check';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { redisSessionRepository } from '../../src/adapters/session-repository/redis.ts';
 import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
@@ -11,9 +9,7 @@ import { holds } from '../support/properties/properties.ts';
 import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, type Store } from '../support/rotation/play.ts';
 import { programs } from '../support/rotation/program.ts';
-import { redisOfTheTests } from '../support/servers/of-the-tests.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
-import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 /*
  * Random programs of log-ins, refreshes, replays, races, log-outs, faults and waits. Each run prints the seeds of its
@@ -75,19 +71,7 @@ describe('the rotation of refresh tokens', () => {
     }, 600_000);
 
   const server = TEST_DATABASE_URL;
-  const redisServer = redisOfTheTests();
   const opened = async (database: Database) => ({ store: onDatabase(database), close: database.close });
   onStore('PGlite', async () => opened(await openEmbedded()));
   if (server !== undefined) onStore('PostgreSQL', async () => opened(await openOnPostgresql(server)));
-  if (redisServer !== undefined) {
-    onStore('Redis', async () => {
-      const { url, empty } = await takeRedisDatabase(redisServer);
-      const redis = new Redis(url);
-      const store = {
-        users: memoryUserRepository(),
-        sessions: redisSessionRepository(redis, { budget: AMPLE_BUDGET }),
-      };
-      return { store, close: () => empty().finally(() => redis.disconnect()) };
-    });
-  }
 });

@@ -32,7 +32,7 @@ const PURGE_ROUNDS = 100;
  */
 export const mikroOrmSessionRepository = (
   statements: Statements,
-  { budget = ROTATION_BUDGET.database } = {},
+  { budget = ROTATION_BUDGET } = {},
 ): SessionRepository => {
   const tables = () => statements.getKysely<Tables>();
   const readTime = async (): Promise<number> => {

@@ -52,7 +52,7 @@ export type UserRotation =
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. A store that knows no users keeps the sessions of
- * a deleted user until they expire, and one that expires sessions by itself has nothing to purge.
+ * a deleted user until they expire.
  */
 export interface SessionRepository {
   /**
@@ -87,7 +87,7 @@ export interface SessionRepository {
   endByUser(userId: string, exceptId: string | null): Promise<readonly string[]>;
   /**
    * Deletes expired sessions, at most `limit`, those first that expired first. A store that has a clock deletes none that is live by
-   * that clock. @returns their keys; none in a store that expires them itself.
+   * that clock. @returns their keys.
    */
   purge(now: number, limit: number): Promise<readonly SessionKey[]>;
 }

@@ -30,8 +30,7 @@ export type Stores = {
  * Units that take turns keep the promises about others: whoever comes later waits, and never conflicts. Reads outside of a unit must not
  * see its changes before its end, and writes outside of one must not get lost. `outsideOfUnits` refuses a unit within another.
  *
- * Sessions in a store of their own change at once. Those that were added end when the work fails, others that ended stay ended. Stores
- * that cannot be changed together keep each change at once, and hold nobody back.
+ * Stores that cannot be changed together keep each change at once, and hold nobody back.
  */
 export interface UnitOfWork {
   /**

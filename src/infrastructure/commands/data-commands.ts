@@ -26,7 +26,7 @@ export const DATA_COMMANDS = {
   backup: async ({ file, withKeys }, env, signal) => {
     const config = embeddedIn(env);
     const report = await backUp({ dataDir: config.dataDir, file, withKeys, signal });
-    return { report, text: backupText(report, config) };
+    return { report, text: backupText(report) };
   },
   restore: async ({ file, withKeys }, env, signal) => {
     const config = embeddedIn(env);

@@ -17,16 +17,13 @@ const table = (rows: readonly (readonly [name: string, ...cells: string[]])[]): 
   return rows.map((row) => `  ${row.map(cellOf).join('  ')}`.trimEnd()).join('\n');
 };
 
-const SESSIONS_IN_REDIS = 'Sessions are in Redis (SESSION_STORE=redis): they are not part of this.';
-
-export const backupText = ({ file, bytes, endedAt, live, keys }: BackupReport, { sessionStore }: Config): string =>
+export const backupText = ({ file, bytes, endedAt, live, keys }: BackupReport): string =>
   lines(
     `${file}: ${bytes} bytes, with everything until ${endedAt}.`,
     live ? 'The service ran meanwhile.' : 'No service ran.',
     keys.length > 0
       ? `SECRET: it has password hashes, and the private keys ${keys.join(' and ')}. Whoever has them can be any user. Encrypt it.`
       : 'SECRET: it has password hashes. It has no keys: without them, everybody has to log in again after a restore.',
-    sessionStore === 'redis' && SESSIONS_IN_REDIS,
   );
 
 export const restoreText = ({ dataDir, endedAt, madeBy, rows, keys, pending }: RestoreReport): string =>
@@ -40,14 +37,13 @@ export const restoreText = ({ dataDir, endedAt, madeBy, rows, keys, pending }: R
     'What happened after the backup is gone: see "The embedded database" in docs/operate.md.',
   );
 
-export const moveText = ({ moved, tables }: MoveReport, { keys, sessionStore }: Config): string =>
+export const moveText = ({ moved, tables }: MoveReport, { keys }: Config): string =>
   lines(
     moved
       ? 'Moved to the PostgreSQL of DATABASE_URL, and the same there:'
       : 'This would be moved. Nothing was written.',
     table([['table', 'rows', 'checksum'], ...tables.map(({ name, rows, sum }) => [name, String(rows), sum] as const)]),
     keys === null && 'The keys stay in DATA_DIR/keys: the service needs the same DATA_DIR as before.',
-    sessionStore === 'redis' && SESSIONS_IN_REDIS,
     moved &&
       'Start the service with this DATABASE_URL. The embedded database is as it was: remove it when you no longer need it.',
   );

@@ -1,5 +1,5 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
-import { ROTATION_BUDGET, rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
 import type { Config } from '../config.ts';
 import type { Ports } from './ports.ts';
 
@@ -8,8 +8,8 @@ export type OwnPorts = Partial<Ports>;
 /** What a caller of `serve` brings, in place of the service's own. ADR 0029. */
 export type OwnParts = {
   /**
-   * Adapters for some of the ports. With `users` and `sessions` no database is opened; `users` alone needs SESSION_STORE=redis,
-   * since sessions in the database reference the users in it. `sessions` has to rotate within `rotationBudget(config)`, or not at all.
+   * Adapters for some of the ports. `users` and `sessions` come together: with them no database is opened. `sessions` has to rotate
+   * within `rotationBudget(config)`, or not at all.
    * `events`, `links`, `outbox` and `unitOfWork` come together, with `users` and `sessions`. Beside `users` without them nothing is
    * recorded about accounts, each change is kept at once, and there are no mail and no routes that need records.
    * With `tokens`, the key set of the service is empty: publish the keys yourself. `hasher` and `attempts` also replace the limits on
@@ -27,4 +27,4 @@ export type OwnParts = {
  * never happen. ADR 0022.
  */
 export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
-  rotationBudgets(ROTATION_BUDGET.database, requestTimeout).rotation;
+  rotationBudgets(requestTimeout).rotation;

@@ -1,32 +1,23 @@
 import type { Logger } from 'pino';
 import type { Stores } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
-import { storageOf } from '../storages/storages.ts';
 import type { OwnPorts } from './own-parts.ts';
 import type { Ports } from './ports.ts';
-
-type StoreConfig = Pick<Config, 'database' | 'sessionStore'>;
 
 /** What is recorded about accounts, and how it is changed together with them. */
 const RECORDS = ['events', 'links', 'outbox', 'unitOfWork'] as const;
 const TOGETHER: readonly (keyof Stores | keyof Pick<Ports, 'unitOfWork'>)[] = ['users', 'sessions', ...RECORDS];
-
-/** Whether the sessions are in the database of DATABASE_URL. */
-export const isInDatabase = ({ sessionStore }: Pick<Config, 'sessionStore'>, { sessions }: OwnPorts): boolean =>
-  sessions === undefined && sessionStore === 'database';
 
 /** Whether events, links and messages are kept: not beside users of the caller's own, without a unit of work of the caller's. */
 export const keepsRecordsOf = ({ users, unitOfWork }: OwnPorts): boolean =>
   users === undefined || unitOfWork !== undefined;
 
 /** @throws Error that names the ports that are missing beside those that a caller brings. */
-export const assertOwnStoresFit = (config: StoreConfig, own: OwnPorts): void => {
+export const assertOwnStoresFit = (own: OwnPorts): void => {
   assertComplete(own);
-  if (own.users === undefined || !isInDatabase(config, own)) return;
-  if (!storageOf(config.database).sessionsReferenceUsers) return;
-  throw new Error(
-    'ports.users needs ports.sessions, or SESSION_STORE=redis: sessions in the database of DATABASE_URL reference the users in it',
-  );
+  if ((own.users === undefined) === (own.sessions === undefined)) return;
+  const [given, missing] = own.users === undefined ? ['sessions', 'users'] : ['users', 'sessions'];
+  throw new Error(`ports.${given} needs ports.${missing}: sessions are stored with their users`);
 };
 
 /** With a part of them, the service would write to one store what it looks for in another. */

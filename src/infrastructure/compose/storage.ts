@@ -1,19 +1,18 @@
 import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/health.ts';
-import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { recoveringSessionRepository } from '../../adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import { auditedUnitOfWork } from '../../adapters/unit-of-work/audited.ts';
 import { NO_RECORDS } from '../../adapters/unit-of-work/no-records.ts';
-import { separateStores, withSessionsElsewhere } from '../../adapters/unit-of-work/separate.ts';
-import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import { separateStores } from '../../adapters/unit-of-work/separate.ts';
+import type { Stores } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 import { auditLog } from '../logging/audit-log.ts';
 import type { OpenStorage } from '../storages/storage.ts';
 import { storageOf } from '../storages/storages.ts';
 import type { OwnPorts } from './own-parts.ts';
-import { assertOwnStoresFit, isInDatabase, keepsRecordsOf } from './own-stores.ts';
+import { assertOwnStoresFit, keepsRecordsOf } from './own-stores.ts';
 import type { Ports } from './ports.ts';
-import { openSessionStore } from './session-store.ts';
 
 type Storage = Stores &
   Pick<Ports, 'unitOfWork'> &
@@ -25,77 +24,37 @@ type Storage = Stores &
 
 type StorageConfig = Pick<
   Config,
-  | 'database'
-  | 'databaseWarnings'
-  | 'migrateOnStart'
-  | 'sessionStore'
-  | 'redisUrls'
-  | 'requestTimeout'
-  | 'auditAccountNames'
+  'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout' | 'auditAccountNames'
 >;
 
 /**
- * Opens what the given repositories do not replace. Sessions of the caller's own get the recovery of ADR 0022, too.
+ * Opens what the given repositories do not replace. A rotation whose outcome is unknown is reverted (ADR 0022).
  * @throws Error that names the setting or the port at fault, and the reason.
  */
 export const openStorage = async (config: StorageConfig, logger: Logger, own: OwnPorts): Promise<Storage> => {
-  assertOwnStoresFit(config, own);
+  assertOwnStoresFit(own);
   const database = await openDatabase(config, logger, own);
-  try {
-    const store = await openSessions(config, database, logger, own);
-    const audited = (unitOfWork: UnitOfWork) =>
-      auditedUnitOfWork(unitOfWork, { audit: auditLog(logger), withNames: config.auditAccountNames });
-    return {
-      ...joined(config, database, { sessions: store.sessions, audited }, own),
-      checks: [...database.checks, ...store.checks],
-      connections: database.connections,
-      close: async () => {
-        store.close();
-        await database.close();
-      },
-    };
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-};
-
-type Joining = {
-  readonly sessions: SessionRepository;
-  readonly audited: (unitOfWork: UnitOfWork) => UnitOfWork;
-};
-
-/** The stores, and how they are changed together. */
-const joined = (config: StorageConfig, database: OpenStorage, { sessions, audited }: Joining, own: OwnPorts) => {
-  const users = own.users ?? database.users;
+  const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
+  const sessions = recoveringSessionRepository(own.sessions ?? database.sessionsWithin({ budget }), { answerBudget });
   const { events, links, outbox } = { ...(own.users === undefined ? database : NO_RECORDS), ...own };
-  const stores: Stores = { users, sessions, events, links, outbox };
-  const keepsRecords = keepsRecordsOf(own);
-  return { ...stores, keepsRecords, unitOfWork: unitOfWorkOf(config, database, { stores, audited }, own) };
+  const stores: Stores = { users: own.users ?? database.users, sessions, events, links, outbox };
+  const unitOfWork = own.unitOfWork ?? (own.users === undefined ? database.unitOfWork : separateStores(stores));
+  return {
+    ...stores,
+    keepsRecords: keepsRecordsOf(own),
+    unitOfWork: auditedUnitOfWork(unitOfWork, { audit: auditLog(logger), withNames: config.auditAccountNames }),
+    checks: database.checks,
+    connections: database.connections,
+    close: async () => {
+      sessions.close();
+      await database.close();
+    },
+  };
 };
 
-type Stored = Pick<Joining, 'audited'> & { readonly stores: Stores };
-
-const unitOfWorkOf = (config: StorageConfig, database: OpenStorage, { stores, audited }: Stored, own: OwnPorts) => {
-  if (own.unitOfWork !== undefined) return audited(own.unitOfWork);
-  if (own.users !== undefined) return audited(separateStores(stores));
-  const inDatabase = audited(database.unitOfWork);
-  return isInDatabase(config, own) ? inDatabase : withSessionsElsewhere(inDatabase, stores.sessions);
-};
-
-const openSessions = (config: StorageConfig, { sessionsWithin }: OpenStorage, logger: Logger, own: OwnPorts) => {
-  const { sessions } = own;
-  if (sessions === undefined) {
-    const { rotationBudget } = storageOf(config.database);
-    return openSessionStore(config, { sessionsWithin, rotationBudget }, logger);
-  }
-  const given = { sessionsWithin: () => sessions, rotationBudget: ROTATION_BUDGET.database };
-  return openSessionStore({ ...config, sessionStore: 'database' }, given, logger);
-};
-
-/** Where nothing is to be kept in the database of DATABASE_URL, an unused storage in memory takes its place. */
+/** Beside stores of the caller's own, an unused storage in memory takes the place of the database of DATABASE_URL. */
 const openDatabase = async (config: StorageConfig, logger: Logger, own: OwnPorts): Promise<OpenStorage> => {
-  const isNeeded = own.users === undefined || isInDatabase(config, own);
+  const isNeeded = own.users === undefined;
   for (const warning of isNeeded ? config.databaseWarnings : []) logger.warn(warning);
   const options = isNeeded ? config.database : ({ kind: 'memory' } as const);
   return storageOf(options).open(options, {

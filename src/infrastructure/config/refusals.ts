@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { Rule } from '../storages/storage.ts';
+import type { Env, Rule } from '../storages/storage.ts';
 import { storageFor } from '../storages/storages.ts';
 import { cookiePathOf, coversAuth } from './cookie-path.ts';
 import { longestWindow, raceWindowOf } from './lifetimes.ts';
@@ -15,6 +15,12 @@ export const refusals = (values: Partial<Values>): string[] =>
   [...ofCookie(values), ...ofTokens(values), ...ofStores(values), ...ofServer(values), ...ofMail(values)]
     .filter(([broken]) => broken)
     .map(([, problem]) => problem);
+
+/** Settings of earlier versions that must not be ignored silently. */
+export const ofEarlierVersions = ({ SESSION_STORE }: Env): string[] =>
+  SESSION_STORE === 'redis'
+    ? ['SESSION_STORE: must be unset: sessions are in the database, and no longer in Redis']
+    : [];
 
 /** SPEC "Refresh cookie"; RFC 6265bis §5.7 for SameSite=None. */
 const ofCookie = (values: Partial<Values>): Rule[] => {
@@ -61,11 +67,9 @@ const ofTokens = (values: Partial<Values>): Rule[] => {
 const ofStores = (values: Partial<Values>): Rule[] => {
   const { NODE_ENV, BCRYPT_COST: cost = 10, REDIS_URL: redisUrls = [] } = values;
   const production = NODE_ENV === 'production';
-  const isUnset = (name: VariableName) => name in values && values[name] === undefined;
   return [
     [production && cost < 10, 'BCRYPT_COST: must be at least 10 in production'],
     ...('DATABASE_URL' in values ? storageFor(values.DATABASE_URL).refusals(values) : []),
-    [values.SESSION_STORE === 'redis' && isUnset('REDIS_URL'), 'REDIS_URL: required when SESSION_STORE is redis'],
     [
       values.REDIS_PASSWORD !== undefined && redisUrls.some((text) => new URL(text).password !== ''),
       'REDIS_PASSWORD: must be unset when REDIS_URL has a password',

@@ -135,10 +135,4 @@ export const SERVICE_VARIABLES = {
     unset: 'the password in REDIS_URL',
     meaning: 'The password of Redis, not percent-encoded, if REDIS_URL has none.',
   },
-  SESSION_STORE: {
-    schema: v.picklist(['database', 'redis']),
-    expected: 'database or redis',
-    default: 'database',
-    meaning: 'Where sessions are stored: database or redis.',
-  },
 } as const satisfies Record<string, Variable>;

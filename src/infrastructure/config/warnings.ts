@@ -125,7 +125,7 @@ const ofProduction = (values: Values): Rule[] => {
     [values.PASSWORD_BLOCKLIST === 'off', 'PASSWORD_BLOCKLIST is off: common passwords are accepted'],
     [
       redis.some((url) => !isLoopback(hostOf(url)) && url.password === '') && values.REDIS_PASSWORD === undefined,
-      'REDIS_URL has no password: any client that reaches that Redis can reset limits and end or restore sessions',
+      'REDIS_URL has no password: any client that reaches that Redis can reset limits',
     ],
     [
       redis.some((url) => url.protocol === 'redis:' && isFar(hostOf(url))),

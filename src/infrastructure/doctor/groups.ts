@@ -62,7 +62,7 @@ export const GROUPS: readonly Group[] = [
     needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START', 'DATABASE_POOL_SIZE'],
     examine: database,
   },
-  { name: 'redis', title: 'Redis', needs: ['REDIS_URL', 'REDIS_PASSWORD', 'SESSION_STORE'], examine: redis },
+  { name: 'redis', title: 'Redis', needs: ['REDIS_URL', 'REDIS_PASSWORD'], examine: redis },
   { name: 'mail', title: 'Mail', needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'], examine: mail },
   {
     name: 'secrets',

@@ -1,4 +1,3 @@
-import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
 import type { Storage } from './storage.ts';
 
 type EmbeddedOptions = {
@@ -15,8 +14,6 @@ export const embedded: Storage<EmbeddedOptions> = {
   optionsOf: ({ DATA_DIR: dataDir }) => ({ kind: 'embedded', dataDir }),
   refusals: () => [],
   productionWarnings: () => [[true, 'DATABASE_URL is unset: the embedded database supports one process only']],
-  sessionsReferenceUsers: true,
-  rotationBudget: ROTATION_BUDGET.database,
   open: async (options, context) => (await import('./sql.ts')).openSql(options, context),
   migrate: async (options, onCreate) => (await import('./sql.ts')).migrateSql(options, onCreate),
 };

@@ -1,4 +1,3 @@
-import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
 import type { Storage } from './storage.ts';
 
 type MemoryOptions = { readonly kind: 'memory' };
@@ -18,8 +17,6 @@ export const memory: Storage<MemoryOptions> = {
     ],
   ],
   productionWarnings: () => [],
-  sessionsReferenceUsers: false,
-  rotationBudget: ROTATION_BUDGET.database,
   open: async () => {
     const { memoryStores } = await import('./memory-stores.ts');
     const { sessions, ...stores } = memoryStores();

@@ -1,4 +1,3 @@
-import { ROTATION_BUDGET } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
 import { isInsecure, overridden } from '../config/postgresql-url.ts';
 import { isUrlOf } from '../config/schemas.ts';
 import type { Values } from '../config/values.ts';
@@ -29,8 +28,6 @@ export const postgresql: Storage<PostgresqlOptions> = {
       'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
     ],
   ],
-  sessionsReferenceUsers: true,
-  rotationBudget: ROTATION_BUDGET.database,
   open: async (options, context) => (await import('./sql.ts')).openSql(options, context),
   migrate: async (options, onCreate) => (await import('./sql.ts')).migrateSql(options, onCreate),
 };

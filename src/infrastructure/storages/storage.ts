@@ -18,10 +18,6 @@ export type Storage<Options> = {
   readonly refusals: (values: Partial<Values>) => readonly Rule[];
   /** What production is warned of. @param env has the variables that the driver reads itself. */
   readonly productionWarnings: (values: Values, env: Env) => readonly Rule[];
-  /** Whether its sessions reference its users, so that they cannot be those of users stored elsewhere. */
-  readonly sessionsReferenceUsers: boolean;
-  /** Milliseconds after which a rotation has happened or never will, unless requests have less. ADR 0022. */
-  readonly rotationBudget: number;
   /** Imports its drivers when it is called. @throws Error that names the variable at fault, and the reason. */
   readonly open: (options: Options, context: OpenContext) => Promise<OpenStorage>;
   /** Brings the schema up to date, for the command `migrate`. @throws Error as `open`. */

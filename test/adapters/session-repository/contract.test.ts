@@ -1,10 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { redisSessionRepository } from '../../../src/adapters/session-repository/redis.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
@@ -13,8 +11,6 @@ import type { DelayedSessions } from '../../contracts/session-repository/store.t
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
-import { openHeldLine } from '../../support/servers/held-line.ts';
-import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
 import {
   failingEm,
   openEmbedded,
@@ -22,7 +18,6 @@ import {
   type SharedDatabase,
   TEST_DATABASE_URL,
 } from '../../support/storage/databases.ts';
-import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 
 const HOUR = 3_600_000;
 /** Before the time of any database: only what has expired by its clock is purged. */
@@ -204,121 +199,3 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
 onDatabase('on PGlite', openEmbedded, false);
 const server = TEST_DATABASE_URL;
 if (server !== undefined) onDatabase('on PostgreSQL', () => openOnPostgresql(server), true);
-
-const redisServer = redisOfTheTests();
-if (redisServer !== undefined) {
-  describe('on Redis', () => {
-    const open = async () => {
-      const { url, empty } = await takeRedisDatabase(redisServer);
-      const redis = new Redis(url);
-      const close = async () => {
-        redis.disconnect();
-        await empty();
-      };
-      return { redis, url, close };
-    };
-
-    describeSessionRepository('redisSessionRepository', async () => {
-      const { redis, url, close } = await open();
-      const closing: (() => void)[] = [];
-      const connect = (to: string): Redis => {
-        const other = new Redis(to);
-        closing.push(() => other.disconnect());
-        return other;
-      };
-      return {
-        repository: redisSessionRepository(redis, { budget: AMPLE_BUDGET }),
-        another: async () => redisSessionRepository(connect(url)),
-        failing: async () => {
-          const other = connect(url);
-          other.disconnect();
-          return redisSessionRepository(other);
-        },
-        delayed: async () => {
-          const line = await openHeldLine(url);
-          closing.push(line.close);
-          return {
-            repository: redisSessionRepository(connect(line.url), { budget: SHORT_BUDGET }),
-            hold: async () => line.hold(),
-            release: async () => {
-              await untilOver();
-              line.release();
-            },
-          };
-        },
-        deleteUser: absent('the store knows no users'),
-        expires: true,
-        close: async () => {
-          for (const each of closing) each();
-          await close();
-        },
-      };
-    });
-
-    const withRedis = async (test: (redis: Redis) => Promise<void>) => {
-      const { redis, close } = await open();
-      await test(redis).finally(close);
-    };
-
-    it('does not rotate after the deadline by the clock of Redis, and returns too-late', () =>
-      withRedis(async (redis) => {
-        const [repository, session] = [redisSessionRepository(redis), aSession()];
-        await repository.add(session);
-        const late = redisSessionRepository(redis, { budget: 0 });
-        expect(await late.rotate(aRotation(session))).toBe('too-late');
-        expect(await repository.find(session)).toStrictEqual(session);
-      }));
-
-    it('expires the sessions of a user with the last of them, also after a rotation', () =>
-      withRedis(async (redis) => {
-        const [repository, session] = [redisSessionRepository(redis), aSession()];
-        const key = `tandem:sessions:${session.userId}`;
-        await repository.add(session);
-        expect(await redis.pexpiretime(key)).toBe(session.expiresAt);
-        const rotation = aRotation(session);
-        await repository.rotate(rotation);
-        expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
-        await repository.revert(rotation);
-        expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
-
-        const shorter = aSession({ userId: session.userId, expiresAt: session.expiresAt - 1_000 });
-        await repository.add(shorter);
-        await repository.rotate(aRotation(shorter, { expiresAt: session.expiresAt - 500 }));
-        expect(await redis.pexpiretime(key)).toBe(rotation.expiresAt);
-        await repository.endByUser(session.userId, shorter.id);
-        expect(await redis.pexpiretime(key)).toBe(session.expiresAt - 500);
-      }));
-
-    it('removes expired sessions of a user when the next one is added', () =>
-      withRedis(async (redis) => {
-        const [repository, first] = [redisSessionRepository(redis), aSession()];
-        const later = aSession({ userId: first.userId, createdAt: first.expiresAt, expiresAt: first.expiresAt + 1 });
-        await repository.add(first);
-        await repository.add(later);
-        expect(await redis.hkeys(`tandem:sessions:${first.userId}`)).toEqual([later.id]);
-      }));
-
-    it('continues when Redis has lost the scripts', () =>
-      withRedis(async (redis) => {
-        const [repository, session] = [redisSessionRepository(redis), aSession()];
-        await repository.add(session);
-        await redis.script('FLUSH');
-        expect(await repository.rotate(aRotation(session))).toBe('rotated');
-      }));
-
-    // Proves: theft-4
-    it('tells of a failure its names alone', () =>
-      withRedis(async (redis) => {
-        const [repository, session] = [redisSessionRepository(redis), aSession()];
-        await redis.set(`tandem:sessions:${session.userId}`, 'a secret');
-        await expect(repository.find(session)).rejects.toMatchObject({
-          code: 'DB_QUERY_FAILED',
-          reason: 'ReplyError WRONGTYPE',
-          cause: undefined,
-        });
-        redis.disconnect();
-        const failure = { code: 'DB_QUERY_FAILED', reason: 'Error (Connection is closed.)', cause: undefined };
-        await expect(repository.rotate(aRotation(session))).rejects.toMatchObject(failure);
-      }));
-  });
-}

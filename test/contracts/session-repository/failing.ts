@@ -7,7 +7,7 @@ import { DEVICE, type GivenSessions } from './store.ts';
 
 export const failing = ({ it }: Tests<GivenSessions>): void => {
   it('rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored', async (given) => {
-    const { store, sessions, stored, hook } = given;
+    const { sessions, stored, hook } = given;
     const session = await stored(DEVICE);
     const failing = await hook('failing')();
     const rotation = aRotation(session);
@@ -21,7 +21,7 @@ export const failing = ({ it }: Tests<GivenSessions>): void => {
       (repository) => repository.endByUser(session.userId, null),
       (repository) => repository.endByUser(session.userId, session.id),
     ];
-    if (!store.expires) calls.push((repository) => repository.purge(NOW, 10));
+    calls.push((repository) => repository.purge(NOW, 10));
     const secrets = [session.id, session.userId, session.currentTokenId, rotation.to, DEVICE.userAgent, DEVICE.address];
     for (const call of calls) expectTranslated(await rejection(call(failing)), secrets);
     expect(await sessions.find(session)).toStrictEqual(session);

@@ -27,8 +27,6 @@ export type SessionStore = StoreHooks<SessionRepository> & {
   readonly deleteUser: ((id: string) => Promise<void>) | Absent;
   /** Ids of two users that exist, for a store that refuses sessions of unknown users. */
   readonly owners?: readonly [string, string];
-  /** Whether the store deletes expired sessions by itself, so that there is nothing to purge. */
-  readonly expires?: boolean;
   readonly close?: () => Promise<void>;
 };
 

@@ -30,7 +30,6 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   it('shows the changes to nobody before the work has ended', async (given) => {
     const { stores, user, needs } = given;
     needs('together');
-    needs('sessionsTogether');
     const { work, seenIn, prepare, before } = changeAll(user);
     await prepare(stores);
     expect(await during(given, work, () => seenIn(stores))).toStrictEqual(before);
@@ -106,9 +105,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
       ({ events }) => events.add([anEvent({ userId: user.id })]),
       ({ users }) => users.lock(user.id),
       ({ users }) => users.update(user.id, { disabledAt: NOW, now: NOW + 2 }),
-      ...(store.sessionsTogether === true
-        ? [({ sessions }: Stores) => sessions.add(aSession({ userId: user.id }))]
-        : []),
+      ({ sessions }) => sessions.add(aSession({ userId: user.id })),
     ];
     const pairs = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
     for (const [at, { first, second }] of pairs.entries()) {

@@ -8,10 +8,8 @@ import type { Run } from '../suite.ts';
 export type UnitOfWorkStore = {
   readonly unitOfWork: UnitOfWork;
   readonly stores: Stores;
-  /** Whether the changes of users, events, links and messages are kept together; else each is kept at once. */
+  /** Whether the changes of users, sessions, events, links and messages are kept together; else each is kept at once. */
   readonly together: true | Absent;
-  /** Whether sessions are kept together with these. */
-  readonly sessionsTogether: true | Absent;
   /** Whether there are events, links and messages. */
   readonly records: true | Absent;
   /** Gets in the way of a unit that has changed the first user, and will change the second. `over` resolves when that is over. */
@@ -29,7 +27,7 @@ export const givenUnits = async (make: () => Promise<UnitOfWorkStore>, run: Run)
   const [user, other] = [aUser(), aUser()];
   for (const each of [user, other]) await stores.users.add(each);
   /** The test is skipped unless the store does that. */
-  const needs = (what: 'together' | 'sessionsTogether' | 'records') => offered(store[what], run);
+  const needs = (what: 'together' | 'records') => offered(store[what], run);
   return { store, unitOfWork, stores, user, other, needs, run };
 };
 export type GivenUnits = Awaited<ReturnType<typeof givenUnits>>;

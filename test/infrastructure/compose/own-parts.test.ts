@@ -8,7 +8,7 @@ import type { Check } from '../../../src/adapters/http/routes/health.ts';
 import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
 import { memoryUserRepository } from '../../../src/adapters/user-repository/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { type OwnParts, rotationBudget } from '../../../src/infrastructure/compose/own-parts.ts';
+import { type OwnParts, type OwnPorts, rotationBudget } from '../../../src/infrastructure/compose/own-parts.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
@@ -17,8 +17,6 @@ import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { testKeys } from '../../support/keys.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { freePort } from '../../support/servers/free-port.ts';
-import { redisOfTheTests } from '../../support/servers/of-the-tests.ts';
-import { takeRedisDatabase } from '../../support/storage/redis-databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -164,55 +162,10 @@ describe('stores of one’s own', () => {
   });
 });
 
-describe('sessions of one’s own, and users in the database', () => {
-  it('work: the database is opened for the users', async () => {
-    const sessions = memorySessionRepository();
-    const service = await composed({ ports: { sessions }, checks: [check] });
-    onTestFinished(service.close);
-    const user = aUser();
-    await service.ports.users.add(user);
-    const session = aSession({ userId: user.id });
-    await service.ports.sessions.add(session);
-    expect(await sessions.find(session)).toEqual(session);
-    expect(service.hasDatabase()).toBe(true);
-    expect(await service.ready()).toEqual({ status: 'ready', checks: { database: 'up', own: 'up' } });
-  });
-});
-
-describe('users of one’s own, without sessions', () => {
-  const users = memoryUserRepository();
-
-  it('are refused before a database is opened, since its sessions reference its users', async () => {
-    for (const env of [{}, { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` }]) {
-      await expect(composed({ ports: { users } }, env)).rejects.toThrow(
-        /^ports\.users needs ports\.sessions, or SESSION_STORE=redis: /,
-      );
-    }
-  });
-
-  it('are refused by serve in the same words', async () => {
-    const config = { ...parseConfig({ NODE_ENV: 'test', PORT: '0', LOG_LEVEL: 'silent' }), keys: testKeys() };
-    await expect(serve(config, { ports: { users } })).rejects.toThrow(/^ports\.users needs ports\.sessions/);
-  });
-
-  it('work where sessions reference nobody: in memory', async () => {
-    const service = await composed({ ports: { users } }, { DATABASE_URL: 'memory:' });
-    onTestFinished(service.close);
-    const session = aSession();
-    await service.ports.sessions.add(session);
-    expect(await service.ports.sessions.find(session)).toEqual(session);
-  });
-
-  const server = redisOfTheTests();
-  it.runIf(server !== undefined)('work where sessions reference nobody: in Redis, without a database', async () => {
-    const { url, empty } = await takeRedisDatabase(server ?? '');
-    onTestFinished(empty);
-    const service = await composed({ ports: { users } }, { SESSION_STORE: 'redis', REDIS_URL: url });
-    onTestFinished(service.close);
-    const session = aSession();
-    await service.ports.sessions.add(session);
-    expect(await service.ports.sessions.find(session)).toEqual(session);
-    expect(service.hasDatabase()).toBe(false);
-    expect(await service.ready()).toMatchObject({ checks: { sessions: 'up', redis: 'up' } });
-  });
+it.each<[string, OwnPorts]>([
+  ['users', { users: memoryUserRepository() }],
+  ['sessions', { sessions: memorySessionRepository() }],
+])('%s alone are refused before a database is opened', async (name, ports) => {
+  const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
+  await expect(composed({ ports }, unreachable)).rejects.toThrow(new RegExp(`^ports\\.${name} needs ports\\.`));
 });

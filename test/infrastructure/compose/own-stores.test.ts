@@ -93,7 +93,6 @@ it.each<readonly [given: readonly (keyof Stored)[], refusal: RegExp]>([
   const stores = memoryStores();
   const own: OwnPorts = Object.fromEntries(given.map((name) => [name, stores[name]]));
   await expect(start(own)).rejects.toThrow(refusal);
-  await expect(start(own, { SESSION_STORE: 'redis', REDIS_URL: 'redis://127.0.0.1:1' })).rejects.toThrow(refusal);
 });
 
 it.each([

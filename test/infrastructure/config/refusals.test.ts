@@ -113,7 +113,6 @@ describe.each([
       'MAIL_NOTICES',
     ]) {
       const others = {
-        SESSION_STORE: 'redis',
         REDIS_URL: 'redis://127.0.0.1',
         REDIS_PASSWORD: 'p',
         JWT_REFRESH_REPLAY_WINDOW: '10s',

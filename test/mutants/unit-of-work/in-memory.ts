@@ -8,7 +8,7 @@ import { failingTables } from '../harness/failing-tables.ts';
 import { withTranslatedErrors } from '../harness/translated.ts';
 
 /** A unit of work, and the stores as everybody else sees them. */
-type Instance = Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'sessionsTogether'>;
+type Instance = Pick<UnitOfWorkStore, 'unitOfWork' | 'stores'>;
 type Store = { readonly tables: SharedTables; readonly untranslated: UnitOfWork };
 
 /** What of a correct instance is wrong. */
@@ -27,7 +27,6 @@ const open = (tables: SharedTables, wrong: Wrong | undefined): Instance => {
   const correct: Instance = {
     unitOfWork: { run: (work) => untranslated.run((inside) => work(translatedStores(inside))) },
     stores: translatedStores(stores),
-    sessionsTogether: true,
   };
   return { ...correct, ...wrong?.(correct, { tables, untranslated }) };
 };

@@ -3,7 +3,7 @@ import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aPerson } from '../http/service.ts';
 import { receivedFrom } from '../mail/received.ts';
 import { openSmtpServer } from '../mail/smtp-server.ts';
-import { startPostgres, startRedis } from '../servers/of-the-tests.ts';
+import { startPostgres } from '../servers/of-the-tests.ts';
 import { inTransaction, onPostgresql } from '../storage/databases.ts';
 import { temporaryDirectory } from '../storage/temporary-directory.ts';
 import { runService } from './process.ts';
@@ -33,10 +33,6 @@ const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_act
   where not granted and relation = '${table}'::regclass
     and query not like '%skip locked%' and query not like '%on conflict%'`;
 
-/** What waits for another transaction before it locks a user. */
-const WAITING_FOR_USER = `select pid from pg_stat_activity
-  where datname = current_database() and wait_event_type = 'Lock' and query like 'select "id" from "users"%for update%'`;
-
 /** Everything that is stored about a user in PostgreSQL. */
 const ABOUT_USER = `
   select 'users' as place, to_jsonb(users) as row from users where id = ?
@@ -47,15 +43,14 @@ const ABOUT_USER = `
   order by 1, 2`;
 
 /** What is killed. */
-export type Victim = 'process' | 'postgresql' | 'redis';
+export type Victim = 'process' | 'postgresql';
 
 export type KillableService = Awaited<ReturnType<typeof startKillable>>;
 
-/** The service with a PostgreSQL, a mail server and, if sessions are in it, a Redis of its own, so that each of them can be killed. */
+/** The service with a PostgreSQL and a mail server of its own, so that it and the PostgreSQL can be killed. */
 export const startKillable = async (given: Readonly<Record<string, string>> = {}) => {
   const directory = temporaryDirectory();
   const postgres = await startPostgres();
-  const redis = given.SESSION_STORE === 'redis' ? await startRedis() : null;
   const smtp = await openSmtpServer();
   const database = await openDatabase(onPostgresql(postgres.url), { migrate: true });
   const env: Record<string, string> = {
@@ -63,7 +58,6 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
     DATABASE_URL: postgres.url,
     DATA_DIR: directory.path,
     MAIL_URL: `smtp://127.0.0.1:${smtp.port}`,
-    ...(redis !== null && { REDIS_URL: redis.url }),
     ...given,
   };
   let service = await runService(env);
@@ -74,14 +68,12 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
   const kill: Record<Victim, () => Promise<unknown>> = {
     process: () => service.stop('SIGKILL'),
     postgresql: () => postgres.kill(),
-    redis: async () => redis?.kill(),
   };
   const restart: Record<Victim, () => Promise<unknown>> = {
     process: async () => {
       service = await runService(env);
     },
     postgresql: () => postgres.restart(),
-    redis: async () => redis?.restart(),
   };
 
   /** Runs `work` while nothing can be written to a table; reading it is let through. */
@@ -93,14 +85,8 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
   const untilOneWaits = (table: string) =>
     vi.waitFor(async () => expect(await database.em.execute(waitingFor(table))).toHaveLength(1), SOON);
 
-  const untilUserIsWaitedFor = async (): Promise<void> => {
-    await vi.waitFor(async () => expect(await database.em.execute(WAITING_FOR_USER)).toHaveLength(1), SOON);
-  };
-
   return {
     env,
-    /** Waits until something is to be done with a user whom another transaction has locked. */
-    untilUserIsWaitedFor,
     url: () => service.url,
     query: (sql: string, parameters: readonly unknown[] = []) => database.em.execute(sql, [...parameters]),
     aboutUser: (id: string) => database.em.execute(ABOUT_USER, [id, id, id, id, id]),
@@ -138,7 +124,7 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
     close: async () => {
       await service.stop('SIGKILL');
       await database.close();
-      await Promise.all([postgres.stop(), redis?.stop(), smtp.close()]);
+      await Promise.all([postgres.stop(), smtp.close()]);
       directory.remove();
     },
   };

@@ -10,16 +10,10 @@ const SLOTS = 16_384;
 /** Only catches a cluster that never gets there. */
 const PATIENCE = { timeout: 60_000, interval: 50 };
 
-/** Milliseconds for which a master's writes are paused: longer than the replica takes. */
-const PAUSE = 10_000;
-
 const SETTINGS = {
   'cluster-enabled': 'yes',
   'cluster-config-file': 'nodes.conf',
   'cluster-node-timeout': '2000',
-  // The other masters continue to serve their slots while one is missing.
-  'cluster-require-full-coverage': 'no',
-  'cluster-replica-validity-factor': '0',
   'cluster-allow-replica-migration': 'no',
   'repl-diskless-sync-delay': '0',
   appendonly: 'no',
@@ -32,26 +26,11 @@ type ClusterNode = TestServer & {
   readonly redis: Redis;
 };
 
-export type Shard = { readonly master: ClusterNode; readonly replica: ClusterNode };
+type Shard = { readonly master: ClusterNode; readonly replica: ClusterNode };
 
 /** Three masters with a replica each. `master` and `replica` are the roles at the start. */
 export type RedisCluster = {
   readonly shards: readonly Shard[];
-  /** Number of the shard that stores a key. */
-  readonly shardOf: (key: string) => Promise<number>;
-  /** Resolves when every node reports that all slots are served, and every replica is in sync. */
-  readonly whole: () => Promise<void>;
-  /** Resolves when all other masters report that this one has failed. */
-  readonly failed: (node: ClusterNode) => Promise<void>;
-  /** Keeps the replica from being elected, however long its master is away. */
-  readonly withhold: (shard: Shard) => Promise<void>;
-  /**
-   * Pauses the writes of the master, and resolves when its replica has all writes that it has acknowledged. A master that ends
-   * between an acknowledgement and the replication of the write loses it, which is not what a test can count on.
-   */
-  readonly settle: (shard: Shard) => Promise<void>;
-  /** Allows the replica to be elected, and resolves when all nodes that run report that it is a master. */
-  readonly elect: (shard: Shard) => Promise<void>;
   readonly stop: () => Promise<void>;
 };
 
@@ -74,9 +53,8 @@ export const launchRedisCluster = async (program: RedisProgram): Promise<RedisCl
     for (const outcome of started) if (outcome.status === 'rejected') throw outcome.reason;
     const shards = Array.from({ length: SHARDS }, (_, at) => shardAt(nodes, at));
     await join(nodes, shards);
-    const cluster = { shards, ...statesOf(nodes, shards), stop };
-    await cluster.whole();
-    return cluster;
+    await vi.waitFor(() => Promise.all(nodes.map(({ redis }) => assertWhole(redis))), PATIENCE);
+    return { shards, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -119,55 +97,6 @@ const join = async (nodes: readonly StartedNode[], shards: readonly Shard[]): Pr
     await vi.waitFor(() => replica.redis.cluster('REPLICATE', master.id), PATIENCE);
   }
 };
-
-const statesOf = (nodes: readonly ClusterNode[], shards: readonly Shard[]) => {
-  /** Resolves when each of the nodes has this to say about the other one. */
-  const reported = (by: readonly ClusterNode[], about: ClusterNode, flag: RegExp): Promise<void> =>
-    vi.waitFor(async () => {
-      for (const { redis } of by) {
-        const flags = flagsIn(String(await redis.cluster('NODES')), about.id);
-        if (!flag.test(flags)) throw new Error(`the node is ${flags}`);
-      }
-    }, PATIENCE);
-  const otherMasters = (node: ClusterNode): ClusterNode[] =>
-    shards.map(({ master }) => master).filter((master) => master !== node);
-
-  return {
-    shardOf: async (key: string) => {
-      const slot = Number(await nodes[0]?.redis.cluster('KEYSLOT', key));
-      return shards.findIndex((_, at) => slot < firstSlotOf(at + 1));
-    },
-    whole: () =>
-      vi.waitFor(() => Promise.all(nodes.map(({ redis }) => assertWhole(redis))).then(() => undefined), PATIENCE),
-    failed: (node: ClusterNode) => reported(otherMasters(node), node, /\bfail(?!\?)/),
-    withhold: async ({ replica }: Shard) => {
-      await replica.redis.config('SET', 'cluster-replica-no-failover', 'yes');
-    },
-    settle: async ({ master, replica }: Shard) => {
-      await master.redis.call('CLIENT', 'PAUSE', PAUSE, 'WRITE');
-      await vi.waitFor(async () => {
-        const [written, copied] = await Promise.all([master, replica].map(offsetOf));
-        if (written !== copied) throw new Error(`the replica has ${copied} of ${written} bytes`);
-      }, PATIENCE);
-    },
-    elect: async ({ master, replica }: Shard) => {
-      await replica.redis.config('SET', 'cluster-replica-no-failover', 'no');
-      const running = nodes.filter((node) => node !== master);
-      await reported(running, replica, /\bmaster\b/);
-    },
-  };
-};
-
-/** How far a node is in the stream of writes, in bytes. */
-const offsetOf = async ({ redis }: ClusterNode): Promise<string | undefined> =>
-  /^(?:master|slave)_repl_offset:(\d+)/m.exec(await redis.info('replication'))?.[1];
-
-/** What a node reports about another: `master`, `slave`, `fail?`, `fail` and others, separated by commas. */
-const flagsIn = (nodes: string, id: string): string =>
-  nodes
-    .split('\n')
-    .find((line) => line.startsWith(id))
-    ?.split(' ')[2] ?? 'unknown';
 
 const assertWhole = async (redis: Redis): Promise<void> => {
   const state = String(await redis.cluster('INFO'));

@@ -6,15 +6,13 @@ export type RotationBudgets = {
   readonly answer: number;
 };
 
-type Store = 'database' | 'redis';
-
 /** Enough for a store that is slow. Milliseconds. */
-export const ROTATION_BUDGET: Readonly<Record<Store, number>> = { database: 5_000, redis: 2_000 };
+export const ROTATION_BUDGET = 5_000;
 /** For the result to arrive. Milliseconds. */
 const MARGIN = 500;
 
-/** Both are well below the time limit of a request. @param longest that of the store. Milliseconds. */
-export const rotationBudgets = (longest: number, requestTimeout: number): RotationBudgets => {
-  const rotation = Math.min(longest, requestTimeout / 2);
+/** Both are well below the time limit of a request, which is given in milliseconds. */
+export const rotationBudgets = (requestTimeout: number): RotationBudgets => {
+  const rotation = Math.min(ROTATION_BUDGET, requestTimeout / 2);
   return { rotation, answer: rotation + MARGIN };
 };

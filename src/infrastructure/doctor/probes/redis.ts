@@ -24,24 +24,11 @@ export const askRedis = async (urls: readonly string[]): Promise<RedisFacts[]> =
 const factsOf = async (redis: Redis): Promise<RedisFacts> => {
   const clock = await clockOf(redis).catch(() => null);
   const info = fieldsOf(await redis.info().catch(() => ''));
-  const setting = (name: string) => settingOf(redis, name);
-  const save = await setting('save');
   return {
     address: `${redis.options.host}:${redis.options.port}`,
     version: info.get('redis_version') ?? 'of an unknown version',
     isReplica: info.get('role') === 'slave',
-    replicas: Number(info.get('connected_slaves') ?? 0),
-    maxmemory: numberOf(info.get('maxmemory')),
-    maxmemoryPolicy: info.get('maxmemory_policy') ?? null,
-    appendonly: info.has('aof_enabled') ? info.get('aof_enabled') === '1' : null,
-    appendfsync: await setting('appendfsync'),
-    saves: save === null ? null : save !== '',
-    isLastWriteOk: !['aof_last_write_status', 'rdb_last_bgsave_status'].some((name) => info.get(name) === 'err'),
-    minReplicasToWrite: numberOf(await setting('min-replicas-to-write')),
-    idleTimeout: numberOf(await setting('timeout')),
     clusterState: info.get('cluster_enabled') === '1' ? await clusterStateOf(redis) : null,
-    requiresFullCoverage:
-      info.get('cluster_enabled') === '1' ? isYes(await setting('cluster-require-full-coverage')) : null,
     clock,
   };
 };
@@ -49,16 +36,6 @@ const factsOf = async (redis: Redis): Promise<RedisFacts> => {
 /** The lines `name:value` of a report. */
 const fieldsOf = (report: string): Map<string, string> =>
   new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
-
-const numberOf = (text: string | null | undefined): number | null => (text ? Number(text) : null);
-
-const isYes = (text: string | null): boolean | null => (text === null ? null : text === 'yes');
-
-/** @returns `null` when the user may not ask, or the server has no such setting. */
-const settingOf = async (redis: Redis, name: string): Promise<string | null> => {
-  const reply: unknown = await redis.config('GET', name).catch(() => []);
-  return Array.isArray(reply) && typeof reply[1] === 'string' ? reply[1] : null;
-};
 
 const clusterStateOf = async (redis: Redis): Promise<string | null> => {
   const report = await redis.cluster('INFO').catch(() => '');

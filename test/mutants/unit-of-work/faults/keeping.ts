@@ -2,7 +2,7 @@ import { memoryOutbox } from '../../../../src/adapters/outbox/memory.ts';
 import { separateStores } from '../../../../src/adapters/unit-of-work/separate.ts';
 import type { Stores, UnitOfWork } from '../../../../src/application/ports/unit-of-work.ts';
 import type { Wrong } from '../in-memory.ts';
-import { type Faults, giving, withForeignSessions } from './fault.ts';
+import { type Faults, giving } from './fault.ts';
 
 const KEEPS = 'keeps all changes when the work succeeds, and returns its result';
 const KEEPS_NONE = 'keeps none when the work rejects, and rejects with the same error';
@@ -64,7 +64,7 @@ export const KEEPING: Faults = {
     caughtBy: KEEPS_NONE,
   },
   'keeps sessions that work added which failed': {
-    wrong: withForeignSessions((unitOfWork, sessions) => giving(unitOfWork, () => ({ sessions }))),
+    wrong: ({ unitOfWork, stores: { sessions } }) => ({ unitOfWork: giving(unitOfWork, () => ({ sessions })) }),
     caughtBy: KEEPS_NONE,
   },
   'replaces the error of the work': {

@@ -4,7 +4,7 @@ import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import { memoryStores } from '../../../../src/infrastructure/storages/memory-stores.ts';
 import type { Wrong } from '../in-memory.ts';
-import { type Faults, giving, withForeignSessions } from './fault.ts';
+import { type Faults, giving } from './fault.ts';
 
 const MEANWHILE = 'neither undoes nor delays for long what others change meanwhile';
 const AGAIN = 'runs the work again when it conflicts with another';
@@ -104,26 +104,6 @@ export const OVERLAPPING: Faults = {
       };
       return { unitOfWork: memoryStores({ ...tables, begin }).unitOfWork };
     },
-    caughtBy: AGAIN,
-  },
-  'adds a session a second time when the work runs again': {
-    wrong: withForeignSessions((unitOfWork, sessions) => giving(unitOfWork, () => ({ sessions }))),
-    caughtBy: AGAIN,
-  },
-  'forgets which sessions ended when the work runs again': {
-    wrong: withForeignSessions((unitOfWork, sessions) => {
-      const added = new Set<string>();
-      return giving(unitOfWork, () => ({
-        sessions: {
-          ...sessions,
-          add: async (session) => {
-            if (added.has(session.id)) return [];
-            added.add(session.id);
-            return sessions.add(session);
-          },
-        },
-      }));
-    }),
     caughtBy: AGAIN,
   },
   'keeps each change at once, and forgets the user who is locked': {

@@ -33,8 +33,22 @@ export type SessionInfo = {
 export type SignedIn = { readonly accessToken: string; readonly user: User };
 export type Refreshed = { readonly accessToken: string };
 
-/** A field of a request that is not valid. */
-export type FieldProblem = { readonly field: string; readonly message: string; readonly code: string };
+/** What can be wrong with a field. */
+export type FieldCode =
+  | 'required'
+  | 'invalid_type'
+  | 'invalid_value'
+  | 'invalid_format'
+  | 'invalid_characters'
+  | 'too_short'
+  | 'too_long'
+  | 'too_common'
+  | 'unknown'
+  | 'malformed'
+  | 'invalid';
+
+/** A field of a request that is not valid. The message names the bound that the value is beyond. */
+export type FieldProblem = { readonly field: string; readonly message: string; readonly code: FieldCode };
 
 export type EventKind =
   | 'registered'

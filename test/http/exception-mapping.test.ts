@@ -19,7 +19,7 @@ const foreignHttpError = (status: number, more: object = {}) =>
 
 class OwnError extends AppError {}
 
-const PROBLEM = { field: 'a', message: 'is required', code: 'required' };
+const PROBLEM = { field: 'a', message: 'is required', code: 'required' } as const;
 const anIssue = v.safeParse(v.string(), 1).issues ?? [];
 
 /** SPEC "Exception mapping": exceptions, and the status, code and log level that they are mapped to. */

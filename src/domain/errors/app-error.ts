@@ -1,13 +1,20 @@
 import type { ErrorCode, ErrorLevel } from './catalog.ts';
 import { CATALOG } from './catalog.ts';
 
+/** What can be wrong with a field. docs/errors.md explains each. */
+export const FIELD_CODES = [
+  ...(['required', 'invalid_type', 'invalid_value', 'invalid_format', 'invalid_characters'] as const),
+  ...(['too_short', 'too_long', 'too_common', 'unknown', 'malformed', 'invalid'] as const),
+] as const;
+export type FieldCode = (typeof FIELD_CODES)[number];
+
 /** A problem with one field of a request. SPEC "Error envelope", `details`. */
 export type FieldProblem = {
   /** Dotted path. */
   readonly field: string;
+  /** Names the bound that the value is beyond. */
   readonly message: string;
-  /** A stable identifier, such as `too_short`. */
-  readonly code: string;
+  readonly code: FieldCode;
 };
 
 export type AppErrorOptions = {

@@ -23,7 +23,7 @@ describe('AppError', () => {
   // Proves: exception-4
   it('contains cause, reason and details of the occurrence', () => {
     const cause = new Error('below');
-    const details = [{ field: 'email', message: 'Not an email address.', code: 'email' }];
+    const details = [{ field: 'email', message: 'must be an email address', code: 'invalid_format' } as const];
     const error = new AppError('CLIENT_PARAMS_VALIDATION_FAILED', {
       cause,
       details,

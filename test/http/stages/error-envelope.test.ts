@@ -28,7 +28,7 @@ describe('the error envelope', () => {
   });
 
   it('has details when parameters are invalid', async () => {
-    const details = [{ field: 'a.b', message: 'is required', code: 'required' }];
+    const details = [{ field: 'a.b', message: 'is required', code: 'required' } as const];
     const { http } = await stageApp([throwing(new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details }))]);
     expect((await http.get('/probe').expect(400)).body.details).toEqual(details);
   });

@@ -7,7 +7,7 @@ import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const Body = v.object({
-  name: v.pipe(v.string(), v.minLength(3, 'must have at least 3 characters'), v.maxLength(5, 'must be short')),
+  name: v.pipe(v.string(), v.minLength(3), v.maxLength(5)),
   tags: v.optional(v.array(v.string())),
   address: v.optional(v.object({ city: v.string() })),
 });
@@ -98,7 +98,8 @@ describe('problems', () => {
     [{ ...VALID, address: 'Turin' }, 'address', 'invalid_type'],
   ])('of %j are reported with field and code: %s, %s', async (sent, field, code) => {
     const { body } = await (await start()).http.post('/items/7').send(sent).expect(400);
-    expect(body.details).toEqual([{ field, message: expect.stringMatching(/./), code }]);
+    const message = expect.stringMatching(code.startsWith('too_') ? /\d/ : /./);
+    expect(body.details).toEqual([{ field, message, code }]);
   });
 
   it('include a repeated query parameter', async () => {

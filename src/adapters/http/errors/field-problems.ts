@@ -1,13 +1,6 @@
 import type { BaseIssue } from 'valibot';
 import { getDotPath } from 'valibot';
-import type { FieldProblem } from '../../../domain/errors/app-error.ts';
-
-/** `details[].code` by the type of valibot's issue. */
-const CODES: Readonly<Record<string, string>> = {
-  min_length: 'too_short',
-  max_length: 'too_long',
-  regex: 'invalid_format',
-};
+import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.ts';
 
 /** The client chooses the names of parameters; they may be as long as the request target. */
 const MAX_FIELD_LENGTH = 64;
@@ -30,7 +23,13 @@ const problemOf = (issue: BaseIssue<unknown>): Omit<FieldProblem, 'field'> => {
     if (issue.type === 'picklist') return { message: `must be one of ${issue.expected}`, code: 'invalid_value' };
     return { message: 'has the wrong type', code: 'invalid_type' };
   }
+  if (issue.type === 'min_length') return { message: atLeast(Number(issue.requirement)), code: 'too_short' };
+  if (issue.type === 'max_length') return { message: atMost(Number(issue.requirement)), code: 'too_long' };
+  if (issue.type === 'regex') return { message: issue.message, code: 'invalid_format' };
   // A rule of the domain passes its code in `received`.
-  const code = issue.type === 'raw_check' ? issue.received : (CODES[issue.type] ?? 'invalid');
-  return { message: issue.message, code };
+  return { message: issue.message, code: issue.type === 'raw_check' ? (issue.received as FieldCode) : 'invalid' };
 };
+
+const characters = (count: number): string => `${count} character${count === 1 ? '' : 's'}`;
+const atLeast = (count: number): string => `must have at least ${characters(count)}`;
+const atMost = (count: number): string => `must have at most ${characters(count)}`;

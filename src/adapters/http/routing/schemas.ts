@@ -17,28 +17,25 @@ import {
 
 /** The schemas of requests, with the limits of the domain. */
 
-const atLeast = (length: number) => `must have at least ${length} character${length === 1 ? '' : 's'}`;
-const atMost = (length: number) => `must have at most ${length} characters`;
-
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
 
 export const Username = v.pipe(
   v.string(),
-  v.minLength(USERNAME_MIN_LENGTH, atLeast(USERNAME_MIN_LENGTH)),
-  v.maxLength(USERNAME_MAX_LENGTH, atMost(USERNAME_MAX_LENGTH)),
+  v.minLength(USERNAME_MIN_LENGTH),
+  v.maxLength(USERNAME_MAX_LENGTH),
   v.regex(USERNAME_PATTERN, 'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens'),
 );
 
 export const Email = v.pipe(
   v.string(),
   v.trim(),
-  v.maxLength(EMAIL_MAX_LENGTH, atMost(EMAIL_MAX_LENGTH)),
+  v.maxLength(EMAIL_MAX_LENGTH),
   v.regex(EMAIL_PATTERN, 'must be an email address'),
 );
 
 const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
-  too_short: atLeast(PASSWORD_MIN_CODE_POINTS),
+  too_short: `must have at least ${PASSWORD_MIN_CODE_POINTS} characters`,
   too_long: `must have at most ${PASSWORD_MAX_BYTES} bytes of UTF-8`,
   invalid_characters: 'must contain neither NUL nor half a surrogate pair',
 };
@@ -61,7 +58,7 @@ const NewPassword = v.pipe(
 );
 
 /** The current password has no limits: it may be older than they are. */
-export const CurrentPassword = v.pipe(v.string(), v.minLength(1, atLeast(1)));
+export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
 export const RegisterBody = v.pipe(
   v.object({ username: Username, email: Email, password: NewPassword }),
@@ -71,11 +68,7 @@ export const RegisterBody = v.pipe(
 /** Without the format rules of usernames and emails: an account of another form is simply not found. */
 export const LoginBody = v.pipe(
   v.object({
-    account: v.pipe(
-      v.string(),
-      v.minLength(1, atLeast(1)),
-      v.maxLength(ACCOUNT_MAX_LENGTH, atMost(ACCOUNT_MAX_LENGTH)),
-    ),
+    account: v.pipe(v.string(), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
     password: CurrentPassword,
   }),
   v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
@@ -89,11 +82,7 @@ export const ChangePasswordBody = v.pipe(
 export const PasswordResetBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
 
 /** The token of a link: one of another form is simply not found. */
-export const LinkToken = v.pipe(
-  v.string(),
-  v.minLength(1, atLeast(1)),
-  v.maxLength(LINK_TOKEN_MAX, atMost(LINK_TOKEN_MAX)),
-);
+export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
 
 export const ConfirmPasswordResetBody = v.pipe(
   v.object({ token: LinkToken, newPassword: NewPassword }),

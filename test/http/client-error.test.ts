@@ -43,6 +43,8 @@ describe('an unreadable request', () => {
     ['garbage', 'GARBAGE\r\n\r\n'],
     ['bytes of another protocol', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
     ['another version of HTTP', 'GET / HTTP/9.9\r\nHost: a\r\n\r\n'],
+    ['no version of HTTP', 'GET /probe\r\n\r\n'],
+    ['HTTP/2 in the form of HTTP/1.1', 'GET /probe HTTP/2.0\r\nHost: a\r\n\r\n'],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost: a\r\nnonsense\r\n\r\n'],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],

@@ -11,9 +11,13 @@ export type RequestFault = { readonly status: number; readonly reason: string };
 /** Why a request that Node's parser accepts is invalid; `null` for a valid one. */
 export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
-  const reason = hostFault(incoming);
+  const reason = versionFault(incoming) ?? hostFault(incoming);
   return reason === null ? null : { status: 400, reason };
 };
+
+/** Node's parser takes a request line without a version for HTTP/0.9, and accepts HTTP/2.0 in the form of HTTP/1.1. */
+const versionFault = ({ httpVersion }: IncomingMessage): string | null =>
+  ['1.0', '1.1'].includes(httpVersion) ? null : 'unsupported version of HTTP';
 
 /** RFC 9112 §3.2. */
 const hostFault = (incoming: IncomingMessage): string | null => {

@@ -27,7 +27,12 @@ describe('listErrors', () => {
 
 describe('describeError', () => {
   it('returns the same entry as the list, for every code', () => {
-    for (const entry of listErrors()) expect(describeError(entry.code)).toEqual(entry);
+    for (const entry of listErrors()) expect(describeError(entry.code, 'program')).toEqual(entry);
+  });
+
+  it('explains an error that is not published to a person only', () => {
+    expect(describeError('AUTH_FAILED', 'person')).toMatchObject({ code: 'AUTH_FAILED', status: 401 });
+    expect(() => describeError('toString', 'person')).toThrow(expect.objectContaining(NOT_FOUND));
   });
 
   it.each(['AUTH_FAILED', 'NO_SUCH_CODE', 'auth_token_invalid', '', 'toString', '__proto__'])(
@@ -35,7 +40,7 @@ describe('describeError', () => {
     (code) => {
       let thrown: unknown;
       try {
-        describeError(code);
+        describeError(code, 'program');
       } catch (error) {
         thrown = error;
       }

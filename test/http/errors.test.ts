@@ -216,9 +216,10 @@ describe('an error envelope', () => {
   });
 
   // Proves: catalog-22
-  it('has a type for AUTH_FAILED too, which is not in the published catalog', async () => {
+  it('has a type for AUTH_FAILED too, which is not in the published catalog, but has a page', async () => {
     const response = await service.http.post('/auth/refresh-token').expect(401);
     expect(response.body.type).toBe(`${BASE_URL}/errors/AUTH_FAILED`);
     await service.http.get('/errors/AUTH_FAILED').expect(404);
+    await service.http.get('/errors/AUTH_FAILED').set('Accept', 'text/html').expect(200);
   });
 });

@@ -1,28 +1,30 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { CATALOG, type CatalogEntry } from '../../domain/errors/catalog.ts';
+import { CATALOG, type CatalogEntry, type ErrorCode } from '../../domain/errors/catalog.ts';
 
-/** A published entry of the catalog, with its code. */
+/** What anybody may know of an entry of the catalog, with its code. */
 export type PublishedError = Omit<CatalogEntry, 'published' | 'level'> & { readonly code: string };
 
-const PUBLISHED: ReadonlyMap<string, PublishedError> = new Map(
-  Object.entries(CATALOG)
-    .filter(([, entry]) => entry.published)
-    .map(([code, { status, retryable, message, description }]): [string, PublishedError] => [
-      code,
-      { code, status, retryable, message, description },
-    ])
-    .sort(([a], [b]) => (a < b ? -1 : 1)),
-);
+const entryOf = (code: ErrorCode): PublishedError => {
+  const { status, retryable, message, description } = CATALOG[code];
+  return { code, status, retryable, message, description };
+};
+
+const isCode = (code: string): code is ErrorCode => Object.hasOwn(CATALOG, code);
 
 /** Every published error, sorted by code. SPEC `GET /errors`. */
-export const listErrors = (): PublishedError[] => [...PUBLISHED.values()];
+export const listErrors = (): PublishedError[] =>
+  Object.keys(CATALOG)
+    .filter(isCode)
+    .filter((code) => CATALOG[code].published)
+    .sort()
+    .map(entryOf);
 
 /**
- * One published error. SPEC `GET /errors/:code`.
+ * One error. SPEC `GET /errors/:code`.
+ * @param reader a person is also told about one that is not published, since its address is the `type` of error responses (ADR 0008).
  * @throws AppError EXCEPTION_CATALOG_CODE_NOT_FOUND
  */
-export const describeError = (code: string): PublishedError => {
-  const entry = PUBLISHED.get(code);
-  if (entry === undefined) throw new AppError('EXCEPTION_CATALOG_CODE_NOT_FOUND');
-  return entry;
+export const describeError = (code: string, reader: 'person' | 'program'): PublishedError => {
+  if (isCode(code) && (CATALOG[code].published || reader === 'person')) return entryOf(code);
+  throw new AppError('EXCEPTION_CATALOG_CODE_NOT_FOUND');
 };

@@ -101,11 +101,7 @@ const exampleSection = ({ examples }: Described, site: Site): Html => {
 <h2 id="examples">Examples of errors</h2>
 ${shown.map(
   ({ code, value }) => html`<h3 id="${code}">${breakable(code)}</h3>
-<p>${prose(CATALOG[code].description)}${
-    CATALOG[code].published
-      ? html` <a href="${pathIn(site, `/errors/${code}`)}">What to do about ${breakable(code)}</a>`
-      : ''
-  }</p>
+<p>${prose(CATALOG[code].description)} <a href="${pathIn(site, `/errors/${code}`)}">What to do about ${breakable(code)}</a></p>
 ${jsonBlock(value)}
 `,
 )}</section>`;

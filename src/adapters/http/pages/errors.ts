@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
-import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { jsonBlock } from './json-block.ts';
 import { layout, pathIn, type Site } from './layout.ts';
@@ -55,22 +55,27 @@ export const errorPage = (site: Site, entry: Entry): string => {
 <h2>What to do</h2>
 <p>${prose(ADVICE[code as ErrorCode])}</p>
 ${code === WITH_OTHER_STATUSES ? STATUSES : NOTHING}
-<h2>For programs</h2>
-<p>The same as JSON:</p>
-<pre><code>curl ${entry.type}</code></pre>
-<p>The member <code>data</code> of the response:</p>
-${jsonBlock(entry)}`,
+${CATALOG[code as ErrorCode].published ? asJson(entry) : NOTHING}`,
   });
 };
 
+const asJson = (entry: Entry): Html => html`<h2>For programs</h2>
+<p>The same as JSON:</p>
+<pre><code>curl ${entry.type}</code></pre>
+<p>The member <code>data</code> of the response:</p>
+${jsonBlock(entry)}`;
+
 /** Its status is that of the error it wraps. */
 const WITH_OTHER_STATUSES: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
+/** SPEC does not say whether it can be retried. */
+const OVERTAKEN: ErrorCode = 'AUTH_FAILED';
 
 const statusOf = ({ code, statusCode }: Entry): string =>
   code === WITH_OTHER_STATUSES ? 'that of the error' : `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`;
 
 const retryOf = ({ code, retryable }: Entry): string => {
   if (code === WITH_OTHER_STATUSES) return 'Only after 408 and 503.';
+  if (code === OVERTAKEN) return 'Not with the same token; with that of another tab, if there is one.';
   return retryable
     ? 'Yes. The cause is temporary: wait, then send the same request again.'
     : 'No. Waiting does not help.';

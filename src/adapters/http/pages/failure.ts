@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { CATALOG } from '../../../domain/errors/catalog.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, prose } from './prose.ts';
 
@@ -9,14 +8,13 @@ import { breakable, prose } from './prose.ts';
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
   const name = STATUS_CODES[status] ?? 'Error';
-  const shownCode = html`<code class="anywhere">${breakable(code)}</code>`;
   return layout(site, {
     title: `${name} · Tandem`,
     main: html`<h1><span class="status">${status}</span> ${name}</h1>
 <p class="lead">${prose(message)}</p>
 ${retryAfter === undefined ? NOTHING : html`<p>Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.</p>`}
 <dl class="facts">
-<dt>Code</dt><dd>${CATALOG[code].published ? html`<a href="${pathIn(site, `/errors/${code}`)}">${shownCode}</a>` : shownCode}</dd>
+<dt>Code</dt><dd><a href="${pathIn(site, `/errors/${code}`)}"><code class="anywhere">${breakable(code)}</code></a></dd>
 <dt>Request id</dt><dd><code class="anywhere">${requestId}</code></dd>
 </dl>
 <p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../application/use-cases/browse-catalog.ts';
 import { errorUri } from '../envelope.ts';
+import { prefersHtml } from '../request/preferred-type.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ErrorCodeParams } from '../routing/schemas.ts';
 
@@ -68,7 +69,7 @@ export const errorRoutes = (settings: Settings): Route[] => {
         },
         errors: ['EXCEPTION_CATALOG_CODE_NOT_FOUND'],
       },
-      ({ params }) => entryOf(describeError(params.code)),
+      ({ params }, ctx) => entryOf(describeError(params.code, prefersHtml(ctx) ? 'person' : 'program')),
     ),
   ];
 };

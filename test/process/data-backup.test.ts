@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -50,20 +41,7 @@ const startNew = async () => {
   return { dataDir, service: await start(dataDir) };
 };
 
-/** A file of zeros that takes no room: to copy it takes half a minute. */
-const makeSlow = (dataDir: string): void => {
-  const filler = join(dataDir, 'database', 'filler');
-  writeFileSync(filler, '');
-  truncateSync(filler, 8_000_000_000);
-};
-
 const logged = ({ stdout }: RunningService): string[] => stdout.map((line) => JSON.parse(line).msg);
-
-/** Waits until a backup in this directory has begun to copy. */
-const begun = (place: string) =>
-  expect
-    .poll(() => readdirSync(place).map((name) => statSync(join(place, name)).size), { interval: 1 })
-    .toEqual([expect.toSatisfy((size: number) => size > 0)]);
 
 /** Every entry below a directory. */
 const tree = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).sort();
@@ -92,7 +70,7 @@ describe('data backup', () => {
     for (const holder of idle) expect((await holder.refresh(service.url)).status).toBe(200);
     const stop = refreshAllAt(service.url, busy);
     const file = newPath('backup.tgz');
-    const backup = startData(['backup', file, '--json'], { DATA_DIR: dataDir });
+    const backup = startData(['backup', file], { DATA_DIR: dataDir });
     let during = 0;
     const before = busy.reduce((sum, { refreshes }) => sum + refreshes(), 0);
     expect(await backup.outcome).toEqual({ code: 0, signal: null });
@@ -129,7 +107,7 @@ describe('data backup', () => {
     const holder = await signUpAt(service.url);
     await service.stop('SIGKILL');
     const file = newPath('cold.tgz');
-    const { status, stdout } = await runData(['backup', file, '--json'], { DATA_DIR: dataDir });
+    const { status, stdout } = await runData(['backup', file], { DATA_DIR: dataDir });
     expect([status, JSON.parse(stdout).live]).toEqual([0, false]);
     const elsewhere = newPath('restored');
     expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
@@ -137,91 +115,24 @@ describe('data backup', () => {
     expect((await holder.refresh(restored.url)).status).toBe(200);
   });
 
-  it('is made by one command at a time; the service goes on after one that was killed', async () => {
-    const { dataDir, service } = await startNew();
-    makeSlow(dataDir);
-    const place = newPath('place');
-    mkdirSync(place);
-    const env = { DATA_DIR: dataDir };
-    const one = startData(['backup', join(place, 'one.tgz')], env);
-    await begun(place);
-    one.child.kill('SIGSTOP');
-    await expect.poll(() => logged(service)).toContain('A backup of the database is being made');
-    const two = await runData(['backup', join(place, 'two.tgz'), '--json'], env);
-    expect([two.status, JSON.parse(two.stdout).error.code]).toEqual([3, 'busy']);
-    expect(existsSync(join(place, 'two.tgz'))).toBe(false);
-    one.child.kill('SIGKILL');
-    await one.outcome;
-    await expect.poll(() => logged(service)).toContain('The backup of the database was given up');
-    expect(readdirSync(place).filter((name) => name.endsWith('.tgz'))).toEqual([]);
-    rmSync(join(dataDir, 'database', 'filler'));
-    expect(await runData(['backup', join(place, 'three.tgz')], env)).toMatchObject({ status: 0 });
-    await signUpAt(service.url);
-  });
-
-  it('leaves no file when the service is killed meanwhile', async () => {
-    const { dataDir, service } = await startNew();
-    makeSlow(dataDir);
-    const place = newPath('place');
-    mkdirSync(place);
-    const backup = startData(['backup', join(place, 'one.tgz')], { DATA_DIR: dataDir });
-    await begun(place);
-    backup.child.kill('SIGSTOP');
-    await service.stop('SIGKILL');
-    backup.child.kill('SIGCONT');
-    expect(await backup.outcome).toEqual({ code: 1, signal: null });
-    expect(backup.stderr.join('')).toBe('The service ended while the backup was made.');
-    expect(readdirSync(place)).toEqual([]);
-  });
-
-  it('ends with the service, which stops as usual', async () => {
-    const { dataDir, service } = await startNew();
-    makeSlow(dataDir);
-    const place = newPath('place');
-    mkdirSync(place);
-    const backup = startData(['backup', join(place, 'one.tgz')], { DATA_DIR: dataDir });
-    await begun(place);
-    backup.child.kill('SIGSTOP');
-    expect(await service.stop()).toEqual({ code: 0, signal: null });
-    backup.child.kill('SIGCONT');
-    expect(await backup.outcome).toEqual({ code: 1, signal: null });
-    expect([readdirSync(place), readdirSync(join(dataDir, 'run'))]).toEqual([[], []]);
-    expect((await start(dataDir)).url).toContain('http');
-  });
-
-  it('removes what it has written when it is stopped by a signal', async () => {
-    const { dataDir } = await startNew();
-    makeSlow(dataDir);
-    const place = newPath('place');
-    mkdirSync(place);
-    const backup = startData(['backup', join(place, 'one.tgz')], { DATA_DIR: dataDir });
-    await begun(place);
-    backup.child.kill('SIGTERM');
-    expect(await backup.outcome).toEqual({ code: 1, signal: null });
-    expect([backup.stderr.join(''), readdirSync(place)]).toEqual(['Stopped. Nothing was changed.', []]);
-  });
-
-  it('works where DATA_DIR is too long for the path of a socket, and where a socket was left behind', async () => {
-    const dataDir = join(newPath('data'), 'd'.repeat(120));
-    await copyEmbedded(dataDir, { migrated: true });
-    await (await start(dataDir)).stop('SIGKILL');
+  it('works where a socket was left behind, and not where DATA_DIR is too long for one, which the service says', async () => {
+    const { dataDir, service: killed } = await startNew();
+    await killed.stop('SIGKILL');
     expect(readdirSync(join(dataDir, 'run'))).toEqual(['backup.sock']);
     const service = await start(dataDir);
-    const { status, stdout } = await runData(['backup', newPath('long.tgz'), '--json'], { DATA_DIR: dataDir });
+    const { status, stdout } = await runData(['backup', newPath('left.tgz')], { DATA_DIR: dataDir });
     expect([status, JSON.parse(stdout).live]).toEqual([0, true]);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     expect(readdirSync(join(dataDir, 'run'))).toEqual([]);
-  });
 
-  it('is not offered where something else has the place of the socket, and the service runs', async () => {
-    const dataDir = newPath('data');
-    await copyEmbedded(dataDir, { migrated: true });
-    mkdirSync(join(dataDir, 'run', 'backup.sock'), { recursive: true });
-    const service = await start(dataDir);
-    await signUpAt(service.url);
-    expect(logged(service).join('\n')).toMatch(/No backups while the service runs: .* is not a socket/);
-    const { status, stderr } = await runData(['backup', newPath('none.tgz')], { DATA_DIR: dataDir });
-    expect([status, stderr]).toEqual([3, expect.stringContaining(`Process ${service.child.pid} uses DATA_DIR`)]);
+    const deep = join(newPath('data'), 'd'.repeat(120));
+    await copyEmbedded(deep, { migrated: true });
+    const other = await start(deep);
+    expect(logged(other).join('\n')).toMatch(/No backups while the service runs: /);
+    const refused = await runData(['backup', newPath('none.tgz')], { DATA_DIR: deep });
+    expect([refused.status, JSON.parse(refused.stdout).error.code]).toEqual([3, 'in-use']);
+    await other.stop();
+    expect((await runData(['backup', newPath('stopped.tgz')], { DATA_DIR: deep })).status).toBe(0);
   });
 
   it('replaces no file, and writes none where there is no database', async () => {
@@ -230,12 +141,11 @@ describe('data backup', () => {
     const file = newPath('taken.tgz');
     writeFileSync(file, 'precious');
     const codeOf = async (path: string, at: string) => {
-      const { status, stdout } = await runData(['backup', path, '--json'], { DATA_DIR: at });
+      const { status, stdout } = await runData(['backup', path], { DATA_DIR: at });
       return [status, JSON.parse(stdout).error.code];
     };
     expect(await codeOf(file, dataDir)).toEqual([3, 'file-exists']);
     expect(readFileSync(file, 'utf8')).toBe('precious');
-    expect(await codeOf(join(dataDir, 'database', 'x.tgz'), dataDir)).toEqual([3, 'file-in-database']);
     expect(await codeOf(newPath('none.tgz'), newPath('nothing'))).toEqual([3, 'no-database']);
     expect(await codeOf(join(file, 'below.tgz'), dataDir)).toEqual([1, 'failed']);
   });
@@ -260,7 +170,7 @@ describe('data backup', () => {
     const holder = await signUpAt(service.url);
     const file = newPath('no-keys.tgz');
     const { stdout } = await runData(['backup', file, '--without-keys'], { DATA_DIR: dataDir });
-    expect(stdout).toContain('It has no keys');
+    expect(JSON.parse(stdout).keys).toEqual([]);
     const elsewhere = newPath('restored');
     expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
     expect(readdirSync(elsewhere)).toEqual(['database']);
@@ -299,7 +209,7 @@ describe('data restore', () => {
     const file = await smallBackup();
     const { dataDir, service } = await startNew();
     const codeAt = async (at: string, ...more: string[]) => {
-      const { status, stdout } = await runData(['restore', file, '--json', ...more], { DATA_DIR: at });
+      const { status, stdout } = await runData(['restore', file, ...more], { DATA_DIR: at });
       return [status, JSON.parse(stdout).error?.code];
     };
     expect(await codeAt(dataDir)).toEqual([3, 'in-use']);
@@ -353,8 +263,7 @@ describe('data restore', () => {
   it('leaves nothing when the disk is full, or when it is stopped by a signal', async () => {
     const file = await smallBackup();
     const full = newPath('data');
-    const { status, stderr } = await runData(['restore', file], { DATA_DIR: full }, smallFiles(1000));
-    expect([status, stderr]).toEqual([1, expect.stringContaining('EFBIG')]);
+    expect(await runData(['restore', file], { DATA_DIR: full }, smallFiles(1000))).toMatchObject({ status: 1 });
     expect(readdirSync(full)).toEqual([]);
 
     const { dataDir, outcome } = await endedHalfWay(file, 'SIGTERM');
@@ -367,11 +276,8 @@ describe('data restore', () => {
     const file = newPath('old.tgz');
     expect((await runData(['backup', file], { DATA_DIR: dataDir })).status).toBe(0);
     const elsewhere = newPath('restored');
-    const { stdout } = await runData(['restore', file, '--json'], { DATA_DIR: elsewhere });
-    expect(JSON.parse(stdout)).toMatchObject({
-      rows: {},
-      pending: expect.arrayContaining(['0001-users-and-sessions']),
-    });
+    const { stdout } = await runData(['restore', file], { DATA_DIR: elsewhere });
+    expect(JSON.parse(stdout)).toMatchObject({ rows: {} });
     await signUpAt((await start(elsewhere)).url);
   });
 });
@@ -388,14 +294,9 @@ describe('data', () => {
     ['an unknown option', ['backup', 'a', '--force']],
   ])('prints its usage when it is given %s', async (_what, args) => {
     const { status, stdout, stderr } = await runData(args, {});
-    expect([status, stdout]).toEqual([2, '']);
+    expect([status, JSON.parse(stdout).error.code]).toEqual([2, 'arguments']);
     for (const command of ['backup FILE', 'restore FILE', 'move'])
       expect(stderr).toContain(`npm run data -- ${command}`);
-  });
-
-  it('reports invalid arguments to programs, too', async () => {
-    const { status, stdout } = await runData(['restore', '--json'], {});
-    expect([status, JSON.parse(stdout)]).toEqual([2, { error: { code: 'arguments', message: 'One FILE is needed.' } }]);
   });
 
   it('prints its usage with --help, which says that a backup is secret', async () => {

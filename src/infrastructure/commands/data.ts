@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
-import { ConfigError } from '../config.ts';
+import { type Config, ConfigError, parseConfig } from '../config.ts';
+import { backUp } from '../data/backup.ts';
+import { move } from '../data/move.ts';
+import { restore } from '../data/restore.ts';
 import { failureText } from '../failure-text.ts';
 import { Refusal } from '../refusal.ts';
-import { DATA_COMMANDS, type DataCommand, isDataCommand, UsageError } from './data-commands.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -10,17 +12,38 @@ const HELP = `npm run data -- backup FILE [--without-keys]   copies the embedded
 npm run data -- restore FILE [--without-keys]  puts such a copy into a DATA_DIR that has no database
 npm run data -- move [--dry-run]               copies all rows of the embedded database to the PostgreSQL of DATABASE_URL
 
-A BACKUP IS SECRET. It has the password hashes and sessions of all users, and the private keys of DATA_DIR/keys, if there are any: whoever
-has these can be any user. Encrypt it. With --without-keys it has no keys; restored without its keys, everybody has to log in again.
-Keys in variables (JWT_…_KEY) are never in it.
+A BACKUP IS SECRET. It has the password hashes and sessions of all users, and the private keys of DATA_DIR/keys, if there are any: with
+these, anybody can be any user. Encrypt it. With --without-keys it has no keys; restored without its keys, everybody has to log in again.
+Keys in variables (JWT_…_KEY) are never in it, and move leaves those of DATA_DIR where they are.
 
 backup and restore need an empty DATABASE_URL. restore and move need the service to be stopped. move leaves the embedded database as it
-is, and compares counts and checksums before it commits; with --dry-run it only reads.
+is; with --dry-run it only reads.
 
---json  one object on standard output: what was done, or { "error": { "code", "message" } }
-
+Standard output is one JSON object: what was done, or { "error": { "code", "message" } }.
 Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
 `;
+
+/** The arguments are valid, but not with this configuration. */
+class UsageError extends Error {}
+
+type Options = { readonly file: string; readonly withKeys: boolean; readonly dryRun: boolean };
+type Command = (options: Options, config: Config, signal: AbortSignal) => Promise<object>;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  backup: ({ file, withKeys }, config, signal) => backUp({ dataDir: embeddedIn(config), file, withKeys, signal }),
+  restore: ({ file, withKeys }, config, signal) => restore({ dataDir: embeddedIn(config), file, withKeys, signal }),
+  move: ({ dryRun }, { database, dataDir }, signal) => {
+    if (database.kind === 'postgresql') return move({ dataDir, target: database, dryRun, signal });
+    throw new UsageError('DATABASE_URL has to name the PostgreSQL to which everything is moved.');
+  },
+};
+
+const embeddedIn = ({ database, dataDir }: Config): string => {
+  if (database.kind === 'embedded') return dataDir;
+  throw new UsageError(
+    'DATABASE_URL is set, so the service does not use the embedded database. For PostgreSQL use pg_dump and pg_restore.',
+  );
+};
 
 type Result = { readonly status: 0 | 1 | 2 | 3; readonly output: string; readonly errors: string };
 
@@ -30,67 +53,42 @@ type Result = { readonly status: 0 | 1 | 2 | 3; readonly output: string; readonl
  * @returns the exit status, and the texts for standard output and standard error.
  */
 export const runData = async (args: readonly string[], env: Env, signal: AbortSignal): Promise<Result> => {
-  const options = read(args);
-  if (options instanceof Error) {
-    const { message } = options;
-    const output = args.includes('--json') ? errorLine('arguments', message) : '';
-    return { status: 2, output, errors: `${message}\n\n${HELP}` };
-  }
-  if (options.help) return { status: 0, output: HELP, errors: '' };
   try {
-    const { report, text } = await DATA_COMMANDS[options.command](options, env, signal);
-    return { status: 0, output: options.json ? `${JSON.stringify(report)}\n` : text, errors: '' };
+    const asked = read(args);
+    if (asked === null) return { status: 0, output: HELP, errors: '' };
+    const report = await asked.command(asked, parseConfig(env), signal);
+    return { status: 0, output: `${JSON.stringify(report, null, 2)}\n`, errors: '' };
   } catch (error) {
     const [status, code, message] = failureOf(error, signal);
-    const output = options.json ? errorLine(code, message) : '';
-    return { status, output, errors: `${message}\n` };
+    const help = code === 'arguments' ? `\n${HELP}` : '';
+    return { status, output: `${JSON.stringify({ error: { code, message } })}\n`, errors: `${message}\n${help}` };
   }
 };
 
-const errorLine = (code: string, message: string): string => `${JSON.stringify({ error: { code, message } })}\n`;
-
-type Failure = readonly [status: 1 | 2 | 3, code: string, message: string];
-
-const failureOf = (error: unknown, signal: AbortSignal): Failure => {
+const failureOf = (
+  error: unknown,
+  signal: AbortSignal,
+): readonly [status: 1 | 2 | 3, code: string, message: string] => {
   if (error instanceof Refusal) return [3, error.code, error.message];
   if (error instanceof ConfigError || error instanceof UsageError) return [2, 'configuration', error.message];
+  if (error instanceof TypeError) return [2, 'arguments', error.message];
   if (signal.aborted) return [1, 'stopped', 'Stopped. Nothing was changed.'];
   return [1, 'failed', failureText(error)];
 };
 
-type Options = {
-  readonly help: boolean;
-  readonly command: DataCommand;
-  readonly json: boolean;
-  readonly file: string;
-  readonly withKeys: boolean;
-  readonly dryRun: boolean;
-};
-
-const read = (args: readonly string[]): Options | Error => {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: {
-        json: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-        'without-keys': { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-      },
-      allowPositionals: true,
-    });
-    const [command = '', file = '', ...more] = positionals;
-    const options = { help: values.help, json: values.json, file };
-    if (values.help) return { ...options, command: 'backup', withKeys: true, dryRun: false };
-    if (!isDataCommand(command))
-      throw new Error(command === '' ? 'A command is missing.' : `There is no command ${command}.`);
-    const takesFile = command !== 'move';
-    if (more.length > 0 || (file !== '') !== takesFile)
-      throw new Error(takesFile ? 'One FILE is needed.' : 'move takes no FILE.');
-    if (values['dry-run'] && takesFile) throw new Error('Only move has --dry-run.');
-    if (values['without-keys'] && !takesFile) throw new Error('move copies no keys.');
-    return { ...options, command, withKeys: !values['without-keys'], dryRun: values['dry-run'] };
-  } catch (error) {
-    return error instanceof Error ? error : new Error('The arguments cannot be read.');
-  }
+/** @returns `null` when help is asked for. @throws TypeError, as `parseArgs` does */
+const read = (args: readonly string[]): (Options & { readonly command: Command }) | null => {
+  const boolean = { type: 'boolean', default: false } as const;
+  const options = { help: { ...boolean, short: 'h' }, 'without-keys': boolean, 'dry-run': boolean } as const;
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  if (values.help) return null;
+  const [name = '', file = '', ...more] = positionals;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new TypeError(`The commands are ${Object.keys(COMMANDS).join(', ')}.`);
+  const takesFile = name !== 'move';
+  if (more.length > 0 || (file !== '') !== takesFile)
+    throw new TypeError(takesFile ? 'One FILE is needed.' : 'move takes no FILE.');
+  if (values['dry-run'] && takesFile) throw new TypeError('Only move has --dry-run.');
+  if (values['without-keys'] && !takesFile) throw new TypeError('Only backup and restore have --without-keys.');
+  return { command, file, withKeys: !values['without-keys'], dryRun: values['dry-run'] };
 };

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { LimitFunction } from 'p-limit';
 import type { Logger } from 'pino';
 import type { Database } from './database.ts';
 
@@ -13,8 +12,6 @@ const WAL_SINCE_CHECKPOINT = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn()
   from pg_control_checkpoint()`;
 
 type Options = {
-  /** Runs one thing at a time: no checkpoint removes WAL of a backup that is being made. */
-  readonly turns: LimitFunction;
   readonly logger: Pick<Logger, 'warn'>;
   readonly interval?: number;
 };
@@ -38,16 +35,15 @@ export const withCheckpoints = (database: Database, options: Options): Database 
 
 const checkpoints = async (
   { em }: Database,
-  { turns, logger, interval = INTERVAL_MS }: Options,
+  { logger, interval = INTERVAL_MS }: Options,
   signal: AbortSignal,
 ): Promise<void> => {
   const checkpoint = async () => {
-    if (signal.aborted) return;
     const [wal] = await em.execute<{ bytes: number }[]>(WAL_SINCE_CHECKPOINT);
     if (wal !== undefined && wal.bytes >= WAL_LIMIT) await em.execute('checkpoint');
   };
   while (!signal.aborted) {
-    await turns(checkpoint).catch((error: unknown) => {
+    await checkpoint().catch((error: unknown) => {
       logger.warn({ err: error }, 'no checkpoint of the embedded database could be made');
     });
     await pause(interval, undefined, { signal, ref: false }).catch(() => undefined);

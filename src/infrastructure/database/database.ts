@@ -34,19 +34,23 @@ type OpenOptions = {
   readonly migrate: boolean;
   /** Called before an embedded database is created, which takes seconds. */
   readonly onCreate?: () => void;
+  /** The content of an embedded database that does not exist yet, as PGlite dumps it. */
+  readonly dump?: Buffer;
 };
 
 /**
  * Opens the database and waits until it responds.
  * @throws Error that names DATA_DIR or DATABASE_URL, and the reason.
  */
-export const openDatabase = async (options: DatabaseOptions, { migrate, onCreate }: OpenOptions): Promise<Database> => {
+export const openDatabase = async (options: DatabaseOptions, opening: OpenOptions): Promise<Database> => {
+  const { migrate, onCreate, dump } = opening;
   const settings = await ormOptions(options);
   let closed = false;
   /** MikroORM calls this for each connection, and would connect again for a query after `close`. */
   const driverOptions = () => {
     if (closed) throw new Error(DATABASE_CLOSED);
-    return settings.driverOptions ?? {};
+    const content = dump === undefined ? {} : { loadDataDir: new Blob([new Uint8Array(dump)]) };
+    return { ...settings.driverOptions, ...content };
   };
   // Not `init`, which loads what the service does not use: the migrator, and a search for files of entities.
   const orm = new MikroORM({ ...settings, driverOptions, logger: () => undefined });

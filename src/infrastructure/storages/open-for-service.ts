@@ -9,12 +9,10 @@ import type { OpenContext } from './storage.ts';
 export const openForService = async (options: DatabaseOptions, context: OpenContext): Promise<Database> => {
   const database = await openDatabase(options, context);
   if (options.kind !== 'embedded') return database;
-  const [{ withBackups }, { withCheckpoints }, { default: pLimit }] = await Promise.all([
-    import('../backup/serve-backups.ts'),
+  const [{ withDumps }, { withCheckpoints }] = await Promise.all([
+    import('../data/dump.ts'),
     import('../database/checkpoints.ts'),
-    import('p-limit'),
   ]);
-  const turns = pLimit(1);
   const { logger } = context;
-  return withBackups(withCheckpoints(database, { turns, logger }), { dataDir: options.dataDir, turns, logger });
+  return withDumps(withCheckpoints(database, { logger }), options.dataDir, logger);
 };

@@ -1,11 +1,6 @@
-import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import pLimit from 'p-limit';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { withBackups } from '../../../src/infrastructure/backup/serve-backups.ts';
 import { WAL_LIMIT, withCheckpoints } from '../../../src/infrastructure/database/checkpoints.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { openForService } from '../../../src/infrastructure/storages/open-for-service.ts';
@@ -47,7 +42,7 @@ const walFiles = (dataDir: string): string[] =>
 describe('checkpoints of the embedded database', () => {
   it('keep the WAL small, however much is written', async () => {
     const dataDir = await newDataDir();
-    const database = withCheckpoints(await open(dataDir), { turns: pLimit(1), logger: NOBODY, interval: 1 });
+    const database = withCheckpoints(await open(dataDir), { logger: NOBODY, interval: 1 });
     onTestFinished(database.close);
     for (let round = 0; round < 5; round += 1) {
       await writeWal(database);
@@ -55,27 +50,6 @@ describe('checkpoints of the embedded database', () => {
     }
     // 20 files of 16 MiB were written.
     expect(walFiles(dataDir).length).toBeLessThan(12);
-  });
-
-  it('wait for a backup that is being made', async () => {
-    const dataDir = await newDataDir();
-    const turns = pLimit(1);
-    const checkpointed = withCheckpoints(await open(dataDir), { turns, logger: NOBODY, interval: 1 });
-    const database = await withBackups(checkpointed, { dataDir, turns, logger: NOBODY });
-    onTestFinished(database.close);
-    const command = connect(join(dataDir, 'run', 'backup.sock'));
-    const replies = createInterface({ input: command })[Symbol.asyncIterator]();
-    const reply = async () => JSON.parse(String((await replies.next()).value));
-    const { firstWal } = await reply();
-    await writeWal(database);
-    await expect.poll(() => turns.pendingCount, { timeout }).toBe(1);
-    expect(await sinceCheckpoint(database)).toBeGreaterThan(WAL_LIMIT);
-    expect(walFiles(dataDir)).toContain(firstWal);
-    command.write('\n');
-    expect(await reply()).toMatchObject({ lastWal: expect.any(String) });
-    command.write('\n');
-    await once(command, 'close');
-    await isCheckpointed(database);
   });
 
   it('are made by the service', async () => {

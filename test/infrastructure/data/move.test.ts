@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { sendOver, TABLE_NAMES } from '../../../src/infrastructure/data/tables.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { sendOver } from '../../../src/infrastructure/tables/tables.ts';
 import { runData, startData } from '../../support/processes/data-command.ts';
 import { runService } from '../../support/processes/process.ts';
 import { signUpAt } from '../../support/processes/sessions-under-load.ts';
@@ -17,10 +17,10 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 const UNLIMITED = { RATE_LIMIT_STRICT: 'off', RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_PUBLIC: 'off' };
 
 /** A DATA_DIR with a migrated embedded database, which no process uses. */
-const newDataDir = async (migrated = true): Promise<string> => {
+const newDataDir = async (): Promise<string> => {
   const { path, remove } = temporaryDirectory();
   onTestFinished(remove);
-  await copyEmbedded(path, { migrated });
+  await copyEmbedded(path, { migrated: true });
   return path;
 };
 
@@ -69,12 +69,11 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     for (const holder of holders) expect((await holder.refresh(before.url)).status).toBe(200);
     await before.stop();
     const target = await newTarget();
-    const { status, stdout, stderr } = await move(dataDir, target, '--json');
+    const { status, stdout, stderr } = await move(dataDir, target);
     expect([status, stderr]).toEqual([0, '']);
     const report = JSON.parse(stdout);
     expect(report.moved).toBe(true);
-    expect(report.tables).toContainEqual({ name: 'users', rows: 3008, sum: expect.stringMatching(/^[1-9]\d+$/) });
-    expect(report.tables).toContainEqual({ name: 'sessions', rows: 9008, sum: expect.any(String) });
+    expect(report.rows).toMatchObject({ users: 3008, sessions: 9008 });
     expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([3008, 9008]);
 
     const after = await runService({ DATA_DIR: dataDir, DATABASE_URL: target.url, ...UNLIMITED });
@@ -102,53 +101,29 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     await fill(dataDir, 20, 2);
     const target = await newTarget();
     const { status, stdout } = await move(dataDir, target, '--dry-run');
-    expect([status, stdout]).toEqual([
-      0,
-      expect.stringMatching(/^This would be moved\. Nothing was written\.\n {2}table +rows +checksum\n/),
-    ]);
-    expect(stdout).toMatch(/\n {2}users +20 +\d+\n/);
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { moved: false, rows: { users: 20, sessions: 40 } }]);
     expect(await target.send(`select 1 from pg_class where relname = 'users'`)).toEqual([]);
   });
 
-  it('copies every kind of column of every table, whatever the tables are', async () => {
+  it('copies every row as it is', async () => {
     const dataDir = await newDataDir();
-    await fill(dataDir, 2, 1);
+    await fill(dataDir, 20, 2);
     const target = await newTarget();
-    await target.database.migrate();
-    const tables = [
-      'create table "a child" (user_id char(26) references users, parent int, note text, unique (parent))',
-      `create table "Zebra" (id int generated always as identity primary key, "odd ""name" jsonb not null, twice int generated always as (id * 2) stored,
-        raw bytea, at timestamptz, ratio float8, tags text[], span interval)`,
-      'alter table "a child" add foreign key (parent) references "Zebra"',
-    ];
-    await within(dataDir, async ({ em }) => {
-      for (const table of tables) await em.execute(table);
-      await em.execute(`insert into "Zebra" ("odd ""name", raw, at, ratio, tags, span) values
-        ('null', '\\x00ff', '2026-03-29 01:30:00.123456+00', 0.1::float8 + 0.2, '{"a,b",null,"{}"}', '1 mon -2 days 03:00'),
-        ('{"b": 1.50, "a": "\\ud83d\\ude00"}', null, 'infinity', 'NaN', '{}', null)`);
-      await em.execute(`insert into "a child" select id, 2, E'line\\n"two"\\t\\\\' from users limit 1`);
-    });
-    for (const table of tables) await target.send(table);
-    await target.send(`set time zone 'Asia/Kathmandu'`);
     const { status, stderr } = await move(dataDir, target);
     expect([status, stderr]).toEqual([0, '']);
-    const read = `select id, twice, raw::text, tags, note, user_id, "odd ""name"::text as json, ratio::text, at::text, span::text
-      from "Zebra" z left join "a child" on parent = id order by id`;
-    const utc = `set time zone 'UTC'`;
-    const there = await inTransaction(target.database, async (send) => {
-      await send(utc);
-      return send(read);
-    });
-    const here = await within(dataDir, (database) =>
-      inTransaction(database, async (send) => {
-        await send(utc);
-        return send(read);
-      }),
+    for (const name of TABLE_NAMES) {
+      const read = `select ${name}::text as row from ${name} order by 1`;
+      expect(await target.send(read)).toEqual(await within(dataDir, ({ em }) => em.execute(read)));
+    }
+  });
+
+  it('copies the rows of every table of the schema', async () => {
+    const target = await newTarget();
+    await target.database.migrate();
+    const tables = await target.send<{ name: string }>(
+      `select table_name as name from information_schema.tables where table_schema = current_schema()`,
     );
-    const rows = (result: unknown) => JSON.stringify((result as { readonly rows: unknown }).rows);
-    expect(rows(there)).toBe(rows(here));
-    await target.send(`insert into "Zebra" ("odd ""name") values ('1')`);
-    expect(await target.send('select max(id) as last from "Zebra"')).toEqual([{ last: 3 }]);
+    expect(tables.map(({ name }) => name).sort()).toEqual([...TABLE_NAMES, 'mikro_orm_migrations'].sort());
   });
 
   it('refuses a target with rows, and does not migrate it', async () => {
@@ -156,19 +131,19 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     const target = await newTarget();
     await target.send('create table users (id char(26) primary key)');
     await target.send(`insert into users values ('${'x'.repeat(26)}')`);
-    const { status, stdout } = await move(dataDir, target, '--json');
+    const { status, stdout } = await move(dataDir, target);
     expect([status, codeIn(stdout)]).toEqual([3, 'target-not-empty']);
     expect(await rowsOf(target, 'users')).toBe(1);
     expect(await target.send(`select 1 from pg_class where relname = 'sessions'`)).toEqual([]);
   });
 
-  it('is refused while a service runs, without a database, and with an older one', async () => {
+  it('is refused while a service runs, without a database, and with that of a newer version', async () => {
     const dataDir = await newDataDir();
     const target = await newTarget();
     const service = await runService({ DATA_DIR: dataDir });
     onTestFinished(async () => void (await service.stop('SIGKILL')));
     const codeAt = async (at: string) => {
-      const { status, stdout } = await move(at, target, '--json');
+      const { status, stdout } = await move(at, target);
       return [status, codeIn(stdout)];
     };
     expect(await codeAt(dataDir)).toEqual([3, 'in-use']);
@@ -176,7 +151,6 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     const nothing = join(dataDir, 'nothing');
     expect(await codeAt(nothing)).toEqual([3, 'no-database']);
     expect(existsSync(nothing)).toBe(false);
-    expect(await codeAt(await newDataDir(false))).toEqual([3, 'migrations-pending']);
     const { status, stderr } = await runData(['move'], {
       DATA_DIR: dataDir,
       DATABASE_URL: 'postgresql://x:S3CRET@127.0.0.1:1/x',
@@ -186,6 +160,8 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
       expect.stringMatching(/^The database of DATABASE_URL cannot be opened: .*ECONNREFUSED/),
     ]);
     expect(stderr).not.toContain('S3CRET');
+    await within(dataDir, ({ em }) => em.execute(`insert into mikro_orm_migrations (name) values ('9999-later')`));
+    expect(await codeAt(dataDir)).toEqual([3, 'other-version']);
   });
 
   /** An empty target in which inserting sessions does something else first. */
@@ -231,10 +207,7 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     await fill(dataDir, 10, 1);
     const target = await targetWithTrigger(`perform pg_terminate_backend(pg_backend_pid()); return null;`);
     const { status, stderr } = await move(dataDir, target);
-    expect([status, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^Nothing was moved: .*(?:57P01|Connection terminated)/),
-    ]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/57P01|Connection terminated/)]);
     expect(await rowsOf(target, 'users')).toBe(0);
   });
 
@@ -242,14 +215,11 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     const dataDir = await newDataDir();
     await fill(dataDir, 10, 1);
     const target = await targetWithTrigger(
-      `new.user_agent = coalesce(new.user_agent, 'x'); return new;`,
+      `return case when new.rotated_at = 1 then null else new end;`,
       'before insert on sessions for each row',
     );
     const { status, stderr } = await move(dataDir, target);
-    expect([status, stderr]).toEqual([
-      1,
-      'Nothing was moved: The rows of sessions are not the same in both databases: 10 and 10.',
-    ]);
+    expect([status, stderr]).toEqual([1, expect.stringContaining('sessions has 10 rows, 9 copied')]);
     expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([0, 0]);
   });
 
@@ -262,7 +232,7 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
       const line = await openLineCutAtCommit(target.url, 'in exclusive mode', arrives);
       onTestFinished(line.close);
       const { status, stderr } = await move(dataDir, { ...target, url: line.url });
-      expect([status, stderr]).toEqual([1, expect.stringContaining('The connection failed at the commit')]);
+      expect([status, stderr]).toEqual([1, expect.stringContaining('unless `move --dry-run` is refused')]);
       const { status: dry } = await move(dataDir, target, '--dry-run');
       expect([dry, await rowsOf(target, 'users')]).toEqual(arrives ? [3, 10] : [0, 0]);
     },
@@ -283,7 +253,7 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     const target = await newTarget();
     const sources = [await newDataDir(), await newDataDir()];
     for (const dataDir of sources) await fill(dataDir, 50, 1);
-    const results = await Promise.all(sources.map((dataDir) => move(dataDir, target, '--json')));
+    const results = await Promise.all(sources.map((dataDir) => move(dataDir, target)));
     expect(results.map(({ status }) => status).sort()).toEqual([0, 3]);
     expect(await rowsOf(target, 'users')).toBe(50);
   });

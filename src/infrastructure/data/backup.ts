@@ -1,0 +1,53 @@
+import { existsSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { KEY_FILES } from '../keys/keys.ts';
+import { Refusal } from '../refusal.ts';
+import { packBackup, readBackup } from './archive.ts';
+import { takeDump } from './dump.ts';
+
+type Options = {
+  readonly dataDir: string;
+  readonly file: string;
+  readonly withKeys: boolean;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Copies the embedded database of DATA_DIR, and the keys beside it, into a new file that only its owner can read. It needs three times the
+ * size of the database in memory.
+ * @returns also when it was taken (what was committed until then is in it), whether the service had the database meanwhile, and the names of
+ *   the private keys in it.
+ * @throws Refusal; Error of the system, and then there is no file.
+ */
+export const backUp = async ({ dataDir, file, withKeys, signal }: Options) => {
+  const path = resolve(file);
+  if (existsSync(path)) throw taken(path);
+  const takenAt = new Date().toISOString();
+  const { database, live } = await takeDump(dataDir, signal);
+  const keys = withKeys ? await keysOf(dataDir) : new Map<string, Buffer>();
+  const content = await packBackup({ takenAt, keys, database });
+  await writeNewFile(path, content, signal);
+  return { file: path, bytes: content.length, takenAt, live, keys: [...keys.keys()] };
+};
+
+const taken = (path: string): Refusal => new Refusal('file-exists', `${path} exists, and is not replaced.`);
+
+const keysOf = async (dataDir: string): Promise<Map<string, Buffer>> => {
+  const keys = new Map<string, Buffer>();
+  for (const name of Object.values(KEY_FILES))
+    if (existsSync(join(dataDir, name))) keys.set(name, await readFile(join(dataDir, name)));
+  return keys;
+};
+
+/** Writes a file, and reads it again. */
+const writeNewFile = async (path: string, content: Buffer, signal: AbortSignal): Promise<void> => {
+  try {
+    await writeFile(path, content, { flag: 'wx', mode: 0o600, flush: true, signal });
+    await readBackup(path, signal);
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === 'EEXIST') throw taken(path);
+    await rm(path, { force: true });
+    throw error;
+  }
+};

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { realpathSync, rmSync } from 'node:fs';
+import { createServer, get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import type { Logger } from 'pino';
+import { systemReason } from '../../adapters/redaction/system-reason.ts';
+import { makePrivate } from '../data-dir/private-data.ts';
+import type { Database } from '../database/database.ts';
+import { assertHasDatabase, openEmbedded } from './tables.ts';
+
+/** A running service is asked for a dump over this Unix socket, in a directory that only its user can enter. */
+const socketOf = (dataDir: string): string => join(realpathSync(dataDir), 'run', 'backup.sock');
+
+/** PGlite reads all files in one turn of the event loop, so that they are of one moment. */
+const dump = async (em: SqlEntityManager): Promise<Buffer> => {
+  await em.execute('checkpoint');
+  // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
+  const connection = em.getConnection() as unknown as {
+    getNativeClient(): Promise<{ dumpDataDir(compression: 'none'): Promise<Blob> }>;
+  };
+  const pglite = await connection.getNativeClient();
+  return Buffer.from(await (await pglite.dumpDataDir('none')).arrayBuffer());
+};
+
+/**
+ * Lets the command `data backup` ask for a dump of an embedded database while this process uses it. The service runs without this where
+ * no socket can be made.
+ * @returns the database; its `close` removes the socket.
+ */
+export const withDumps = async (
+  database: Database,
+  dataDir: string,
+  logger: Pick<Logger, 'info'>,
+): Promise<Database> => {
+  let dumps: Promise<unknown> = Promise.resolve();
+  const server = createServer((_request, response) => {
+    // One after the other: each is as large as the database.
+    dumps = dumps
+      .then(async () => {
+        response.end(await dump(database.em));
+        await once(response, 'close');
+        logger.info('The database was dumped for a backup');
+      })
+      .catch(() => response.destroy());
+  });
+  try {
+    makePrivate(dataDir, 'run');
+    // This process holds the lock of DATA_DIR, so the socket of another was left behind by a process that was killed.
+    rmSync(socketOf(dataDir), { force: true });
+    await once(server.listen(socketOf(dataDir)), 'listening');
+  } catch (error) {
+    logger.info(`No backups while the service runs: ${systemReason(error)}`);
+    return database;
+  }
+  server.unref();
+  return {
+    ...database,
+    close: async () => {
+      server.close().closeAllConnections();
+      await dumps;
+      await database.close();
+    },
+  };
+};
+
+/** The dump of a database, and whether a running service made it. */
+export type Dump = { readonly database: Buffer; readonly live: boolean };
+
+/** Asks the service that uses the database of DATA_DIR for a dump, or opens the database if no process uses it. @throws Refusal */
+export const takeDump = async (dataDir: string, signal: AbortSignal): Promise<Dump> => {
+  assertHasDatabase(dataDir);
+  const response = await ask(socketOf(dataDir), signal);
+  if (response !== null) return { database: await received(response, signal), live: true };
+  const { em, close } = await openEmbedded(dataDir, { migrate: false });
+  return { database: await dump(em).finally(close), live: false };
+};
+
+/** @returns `null` when nobody listens. */
+const ask = (socketPath: string, signal: AbortSignal): Promise<IncomingMessage | null> =>
+  new Promise((resolve, reject) => {
+    const isNobody = (error: Error) => Reflect.get(error, 'syscall') === 'connect' && !signal.aborted;
+    get({ socketPath, signal }, resolve).on('error', (error) =>
+      isNobody(error) ? resolve(null) : reject(lost(signal)),
+    );
+  });
+
+const received = (response: IncomingMessage, signal: AbortSignal): Promise<Buffer> =>
+  buffer(response).catch(() => {
+    throw lost(signal);
+  });
+
+const lost = (signal: AbortSignal): Error => signal.reason ?? new Error('The service ended while the backup was made.');

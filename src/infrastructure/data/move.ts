@@ -1,0 +1,98 @@
+import { type Database, openDatabase } from '../database/database.ts';
+import type { DatabaseOptions } from '../database/orm-options.ts';
+import { failureText } from '../failure-text.ts';
+import { Refusal } from '../refusal.ts';
+import { assertKnown, countRows, openEmbedded, type RowCounts, type Send, sendOver, TABLE_NAMES } from './tables.ts';
+
+type Options = {
+  readonly dataDir: string;
+  readonly target: Extract<DatabaseOptions, { kind: 'postgresql' }>;
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** Milliseconds that a statement may take. Those of requests have much less. */
+const STATEMENT_TIMEOUT = 600_000;
+/** Limits of the server or the role, which may be made for requests. PostgreSQL 17 added the last one. */
+const LIMITS = ['statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
+/** Rows that are read and written at once. */
+const BATCH = 1000;
+
+/**
+ * Copies every row of the embedded database of DATA_DIR to a PostgreSQL without rows, in one transaction, and counts both before the
+ * commit. The embedded database is migrated if need be, locked meanwhile, and keeps its rows.
+ * @returns whether it was moved, and the rows of each table.
+ * @throws Refusal, and then the target has at most empty tables; Error, and then too, unless the commit failed.
+ */
+export const move = async ({ dataDir, target: options, dryRun, signal }: Options) => {
+  const source = await openEmbedded(dataDir, { migrate: true });
+  try {
+    const from = sendOver(source.em.getKysely());
+    await assertKnown(from);
+    const oneConnection = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
+    const target = await openDatabase(oneConnection, { migrate: false });
+    try {
+      await assertEmpty(sendOver(target.em.getKysely()));
+      const rows = await countRows(from);
+      if (!dryRun) await write(target, (to) => copyAll(rows, { from, to, signal }));
+      return { moved: !dryRun, rows };
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+};
+
+const assertEmpty = async (to: Send): Promise<void> => {
+  const [name] = Object.entries(await countRows(to)).find(([, count]) => count > 0) ?? [];
+  if (name !== undefined)
+    throw new Refusal(
+      'target-not-empty',
+      `The PostgreSQL of DATABASE_URL has rows in the table ${name} already. Use an empty database.`,
+    );
+};
+
+/** Makes the tables, then runs `work` in a transaction. */
+const write = async (target: Database, work: (to: Send) => Promise<void>): Promise<void> => {
+  try {
+    await target.migrate();
+    await target.em
+      .getKysely()
+      .transaction()
+      .execute((transaction) => work(sendOver(transaction)));
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    // The connection may have failed at the commit.
+    throw new Error(
+      `${failureText(error)} Nothing was moved, unless \`move --dry-run\` is refused because the target has rows.`,
+    );
+  }
+};
+
+type Between = { readonly from: Send; readonly to: Send; readonly signal: AbortSignal };
+
+const copyAll = async (rows: RowCounts, { from, to, signal }: Between): Promise<void> => {
+  await to('select set_config(name, $1, true) from pg_settings where name = any($2)', ['0', LIMITS]);
+  await to(`set local lock_timeout = '3s'`);
+  // Nobody else writes until the end; instances that run already can read.
+  await to(`lock table ${TABLE_NAMES.join(', ')} in exclusive mode`);
+  await assertEmpty(to);
+  for (const name of TABLE_NAMES) await copyTable(name, { from, to, signal });
+  const copied = await countRows(to);
+  const different = TABLE_NAMES.find((name) => copied[name] !== rows[name]);
+  if (different !== undefined) throw new Error(`${different} has ${rows[different]} rows, ${copied[different]} copied`);
+};
+
+/** A row travels as PostgreSQL's own JSON, which PostgreSQL reads again, by the names of its columns. */
+const copyTable = async (name: string, { from, to, signal }: Between): Promise<void> => {
+  await from(`declare moved no scroll cursor with hold for select to_json(${name})::text as row from ${name}`);
+  for (;;) {
+    signal.throwIfAborted();
+    const rows = await from<{ row: string }>(`fetch ${BATCH} from moved`);
+    if (rows.length === 0) break;
+    const batch = `[${rows.map(({ row }) => row).join(',')}]`;
+    await to(`insert into ${name} select * from json_populate_recordset(null::${name}, $1)`, [batch]);
+  }
+  await from('close moved');
+};

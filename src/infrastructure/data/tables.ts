@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CompiledQuery, type Kysely } from 'kysely';
+import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
+import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migration-names.ts';
+import { lockHolder } from '../data-dir/data-dir-lock.ts';
+import { type Database, openDatabase } from '../database/database.ts';
+import { Refusal } from '../refusal.ts';
+
+/** @throws Refusal */
+export const assertHasDatabase = (dataDir: string): void => {
+  if (!existsSync(join(dataDir, 'database', 'PG_VERSION')))
+    throw new Refusal('no-database', `DATA_DIR (${dataDir}) has no embedded database.`);
+};
+
+/** @throws Refusal */
+export const assertNotInUse = (dataDir: string): void => {
+  const holder = lockHolder(dataDir);
+  if (holder !== null) throw new Refusal('in-use', `Process ${holder} uses DATA_DIR (${dataDir}). Stop it first.`);
+};
+
+/** Opens the embedded database of DATA_DIR, which no other process uses. @throws Refusal */
+export const openEmbedded = (dataDir: string, { migrate }: { readonly migrate: boolean }): Promise<Database> => {
+  assertHasDatabase(dataDir);
+  assertNotInUse(dataDir);
+  return openDatabase({ kind: 'embedded', dataDir }, { migrate });
+};
+
+/** Sends a statement with `$1`, `$2` … over one connection or transaction. */
+export type Send = <Row extends object>(statement: string, parameters?: readonly unknown[]) => Promise<Row[]>;
+
+export const sendOver =
+  (connection: Pick<Kysely<unknown>, 'executeQuery'>): Send =>
+  async <Row extends object>(statement: string, parameters: readonly unknown[] = []) =>
+    (await connection.executeQuery<Row>(CompiledQuery.raw(statement, [...parameters]))).rows;
+
+/** The tables with data, as SQL names them. Tables that others reference come first. */
+export const TABLE_NAMES: readonly string[] = ENTITIES.map((entity) => entity.meta.tableName);
+
+/** The number of rows of each table. */
+export type RowCounts = Readonly<Record<string, number>>;
+
+export const countRows = async (send: Send): Promise<RowCounts> => {
+  const counts: [string, number][] = [];
+  for (const name of TABLE_NAMES) {
+    const [row] = await send<{ exists: boolean }>('select to_regclass($1) is not null as exists', [name]);
+    const rows = row?.exists ? await send<{ count: string | number }>(`select count(*) as count from ${name}`) : [];
+    if (rows[0] !== undefined) counts.push([name, Number(rows[0].count)]);
+  }
+  return Object.fromEntries(counts);
+};
+
+/** Refuses a database that a newer version has migrated: this one would leave out what it does not know. @throws Refusal */
+export const assertKnown = async (send: Send): Promise<void> => {
+  const [table] = await send<{ exists: boolean }>(`select to_regclass('mikro_orm_migrations') is not null as exists`);
+  const applied = table?.exists ? await send<{ name: string }>('select name from mikro_orm_migrations') : [];
+  if (applied.some(({ name }) => !MIGRATION_NAMES.some((known) => known === name)))
+    throw new Refusal('other-version', 'The database is that of a newer version of Tandem. Use that version.');
+};

@@ -1,0 +1,39 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { packTar } from 'modern-tar';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { packBackup, readBackup } from '../../../src/infrastructure/data/archive.ts';
+import { KEY_FILES } from '../../../src/infrastructure/keys/keys.ts';
+import { newPair, privatePem } from '../../../src/infrastructure/keys/new-keys.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+const tarOf = async (name: string): Promise<Buffer> =>
+  Buffer.from(await packTar([{ header: { name, size: 2 }, body: '17' }]));
+const pem = Buffer.from(privatePem(newPair().privateKey));
+
+const read = async (keys: Record<string, Buffer>, database: Buffer) => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  const file = join(path, 'backup.tgz');
+  const takenAt = '2026-11-22T00:00:00.000Z';
+  writeFileSync(file, await packBackup({ takenAt, keys: new Map(Object.entries(keys)), database }));
+  return readBackup(file, new AbortController().signal);
+};
+
+describe('a backup', () => {
+  it('has a database and keys of the service', async () => {
+    const { keys } = await read({ [KEY_FILES.access]: pem }, await tarOf('/PG_VERSION'));
+    expect(keys).toEqual(new Map([[KEY_FILES.access, pem]]));
+  });
+
+  // Proves: operator-8
+  it.each([
+    ['no database', { [KEY_FILES.access]: pem }, tarOf('/base')],
+    ['a file that is no key', { [KEY_FILES.access]: Buffer.from('no key') }, tarOf('/PG_VERSION')],
+    ['a key under another name', { 'keys/other.pem': pem }, tarOf('/PG_VERSION')],
+    ['a name that leads elsewhere', { '../access.pem': pem }, tarOf('/PG_VERSION')],
+    ['a key that is too large', { [KEY_FILES.access]: Buffer.alloc(16_385) }, tarOf('/PG_VERSION')],
+  ])('is refused with %s', async (_what, keys, database) => {
+    await expect(read(keys as Record<string, Buffer>, await database)).rejects.toMatchObject({ code: 'not-a-backup' });
+  });
+});

@@ -1,4 +1,5 @@
 import { AuthError } from './auth-error.ts';
+import { baseOf } from './base-url.ts';
 import { dataOf } from './response.ts';
 import type {
   AccountClientOptions,
@@ -16,7 +17,7 @@ import type {
  * are those of its user. Every answer that is an error rejects with an AuthError.
  */
 export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
-  const base = baseUrl.replace(/\/+$/, '');
+  const base = baseOf(baseUrl);
   const answered = (method: string, path: string, body?: object): Promise<Response> =>
     send(base + path, {
       method,

@@ -16,6 +16,8 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
     // Blocked together with cookies; `cookieEnabled` is true in Chromium nevertheless.
     advice = ' Allow cookies.';
   }
+  // Not every browser tells a page whether the frames around it are of another site, which is what matters.
+  if (host?.top !== host?.self) advice += ' Open the page outside of the frame.';
 
   /** An error that the developer has to see, so the console gets it, too. */
   const tell = (code: AuthErrorCode, message: string, cause?: unknown): AuthError => {

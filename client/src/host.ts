@@ -9,6 +9,8 @@ type Browser = {
   };
   readonly navigator: { readonly onLine: boolean };
   readonly localStorage: Record<string, unknown>;
+  readonly top: unknown;
+  readonly self: unknown;
 };
 
 export const browser = (): (Browser & EventTarget) | undefined =>

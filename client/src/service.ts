@@ -1,4 +1,5 @@
 import { AuthError } from './auth-error.ts';
+import { baseOf } from './base-url.ts';
 import { diagnosis } from './diagnosis.ts';
 import { browser, sleep } from './host.ts';
 import { dataOf } from './response.ts';
@@ -9,7 +10,7 @@ const TIMEOUT = 40_000;
 
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
-  const base = new URL(options.baseUrl).href.replace(/\/+$/, '');
+  const base = baseOf(options.baseUrl);
   const setCookies: string[] = [];
   let { cookie } = options;
 

@@ -206,7 +206,7 @@ export type AuthErrorCode = ServiceCode | ClientCode;
 export type Change = 'login' | 'refresh' | 'logout' | 'ended';
 
 export type AccountClientOptions = {
-  /** The address of the service, with its path if it has one. */
+  /** The address of the service, with `http://` or `https://`, and its path if it has one. */
   readonly baseUrl: string;
   /** That of an AuthClient, for the calls of its user. By default the global one, for those that need no user. */
   readonly fetch?: (input: string, init?: RequestInit) => Promise<Response>;
@@ -220,7 +220,7 @@ export type EmailChange = { readonly email: string; readonly password: string };
 export type EventsPage = { readonly before?: string | undefined; readonly limit?: number | undefined };
 
 export type AuthClientOptions = {
-  /** The address of the service, with its path if it has one. */
+  /** The address of the service, with `http://` or `https://`, and its path if it has one. */
   readonly baseUrl: string;
   /** Other origins that `fetch` may send the access token to. */
   readonly origins?: readonly string[];

@@ -120,6 +120,32 @@ describe.runIf(canBrowse())('the client in a page on 127.0.0.1 with the service 
   });
 });
 
+describe.runIf(canBrowse())('the client in a frame', () => {
+  const { world, signedUp } = openWorld('localhost', {});
+
+  /** @returns the error of a log-in in a page of the application that a page of this site frames. */
+  const framedBy = async (host: 'localhost' | '127.0.0.1') => {
+    const { open, person } = await signedUp();
+    const site = await world().openSite(host);
+    const tab = await open(site.publish(`<iframe src="${world().app.publish(importing(world().service))}"></iframe>`));
+    const [, frame] = tab.frames();
+    if (frame === undefined) throw new Error('there is no frame');
+    await restoredIn(frame);
+    return loginErrorIn(frame, credentialsOf(person));
+  };
+
+  it('of another site says at the log-in that no cookie is kept there', async () => {
+    expect(await framedBy('127.0.0.1')).toMatchObject({
+      code: 'CLIENT_COOKIE_BLOCKED',
+      message: expect.stringContaining('outside of the frame'),
+    });
+  });
+
+  it('of the same site logs in', async () => {
+    expect(await framedBy('localhost')).toBeNull();
+  });
+});
+
 describe.runIf(canBrowse())('the client in a browser that blocks all cookies', () => {
   const { world, signedUp } = openWorld('localhost', {}, 'blocked');
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type AuthClient, AuthError } from '../../client/src/index.ts';
+import { createAccountClient } from '../../client/src/account.ts';
+import { type AuthClient, AuthError, createAuthClient } from '../../client/src/index.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import {
   aClient,
@@ -54,6 +55,17 @@ const restored = async (answers: Parameters<typeof fakeTransport>[0] = {}, optio
   await auth.ready;
   return { ...transport, page, auth, changes };
 };
+
+describe('an address of the service', () => {
+  it.each(['localhost:3000', 'auth.example.com', '/auth', ''])(
+    'needs a scheme, and %j is refused at once',
+    (baseUrl) => {
+      fakePage();
+      for (const create of [createAuthClient, createAccountClient])
+        expect(() => create({ baseUrl })).toThrow(/http:\/\/ or https:\/\//);
+    },
+  );
+});
 
 describe('a page that opens', () => {
   it('sends nothing without the hint that there may be a session', async () => {

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Frame, Page } from 'playwright-core';
 import type { AuthClient } from '../../../client/src/index.ts';
 import { readText } from '../checkout/repository.ts';
 
@@ -51,7 +51,7 @@ export const including = (service: string): string => {
 };
 
 /** Waits until the client has started, and for the first attempt to restore a session. @returns the username. */
-export const restoredIn = (tab: Page): Promise<string | undefined> =>
+export const restoredIn = (tab: Page | Frame): Promise<string | undefined> =>
   tab
     .waitForFunction(() => globalThis.page)
     .then(() => tab.evaluate(async () => (await globalThis.page?.auth.ready)?.username));
@@ -103,7 +103,7 @@ export const changesIn = (tab: Page): Promise<readonly string[]> => tab.evaluate
 type Failure = { readonly code: string; readonly message: string; readonly retryable: boolean };
 
 /** With what a log-in is rejected. */
-export const loginErrorIn = (tab: Page, credentials: { account: string; password: string }) =>
+export const loginErrorIn = (tab: Page | Frame, credentials: { account: string; password: string }) =>
   tab.evaluate(
     (given) =>
       globalThis.page?.auth.login(given).then(

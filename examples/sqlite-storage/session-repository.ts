@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { EARLIER_TOKENS_KEPT, SESSIONS_PER_USER, type Session, type SessionRepository } from 'tandem';
 import { inTransaction, translated } from './database.ts';
+import { toUser } from './user-repository.ts';
 
 const toSession = (row: Record<string, SQLOutputValue>): Session =>
   ({ ...row, earlierTokens: JSON.parse(String(row.earlierTokens)) }) as Session;
@@ -35,6 +36,7 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
       expiresAt = :expiresAt
     where id = :sessionId and userId = :userId and currentTokenId = :from and expiresAt > :at
       and unixepoch('subsec') * 1000 < :deadline`);
+  const selectUser = database.prepare('select * from users where id = ?');
   const swapBack = database.prepare(`
     update sessions set currentTokenId = :from
     where id = :sessionId and userId = :userId and currentTokenId = :to`);
@@ -66,8 +68,12 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     },
     async rotate(rotation) {
       const deadline = Date.now() + budget;
-      const { changes } = await translated(() => swapToken.run({ ...rotation, deadline }));
-      if (changes > 0) return 'rotated';
+      const user = await translated(() =>
+        inTransaction(database, () =>
+          swapToken.run({ ...rotation, deadline }).changes > 0 ? selectUser.get(rotation.userId) : undefined,
+        ),
+      );
+      if (user !== undefined) return toUser(user);
       return Date.now() < deadline ? 'stale' : 'too-late';
     },
     async revert({ sessionId, userId, from, to }) {

@@ -3,7 +3,7 @@ import { canonicalEmail, type User, type UserRepository } from 'tandem';
 import { inTransaction, translated } from './database.ts';
 
 /** A row has the members of a user, but not its prototype. */
-const toUser = (row: Record<string, SQLOutputValue>): User => ({ ...row }) as User;
+export const toUser = (row: Record<string, SQLOutputValue>): User => ({ ...row }) as User;
 
 /** Users in the table `users`. */
 export const sqliteUserRepository = (database: DatabaseSync): UserRepository => {

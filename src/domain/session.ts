@@ -1,4 +1,5 @@
 import type { Device } from './device.ts';
+import type { User } from './user.ts';
 
 /**
  * A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2).
@@ -72,9 +73,9 @@ export type Rotation = {
   readonly racesSince: number;
 };
 
-/** The result of a rotation. */
+/** The result of a rotation: the user of the session, or why it was not rotated. */
 export type RotationOutcome =
-  | 'rotated'
+  | User
   /** Nothing was changed: another token is current, or the session is not live. */
   | 'stale'
   /** Nothing was changed: the store handled the rotation after its deadline, or rolled it back (ADR 0022). */

@@ -115,7 +115,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the repository of sessions', ()
       await untilOneWaits(other);
       return { rotated };
     });
-    expect(await rotating.rotated).toBe('rotated');
+    expect(await rotating.rotated).toHaveProperty('id');
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });
   });
 
@@ -123,6 +123,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the repository of sessions', ()
     const { sessions, stored } = await open('serializable');
     const [session] = stored;
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => sessions.rotate(aRotation(session))));
-    expect(outcomes.filter((outcome) => outcome === 'rotated')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => typeof outcome === 'object')).toHaveLength(1);
   });
 });

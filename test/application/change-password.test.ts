@@ -1,9 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Session } from '../../src/domain/session.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../support/application.ts';
 
 const NEW_PASSWORD = 'staple battery';
@@ -11,8 +10,8 @@ const WRONG = { code: 'AUTH_CREDENTIALS_INVALID', status: 401, details: null };
 
 /** Ada, logged in twice; `change` is requested in her first session. */
 const setUp = async (given: Parameters<typeof application>[0] = {}) => {
-  const users = memoryUserRepository();
-  const app = application({ users, ...given });
+  const { users, sessions } = memoryStores();
+  const app = application({ users, sessions, ...given });
   const { user, ...here } = await app.register(ADA);
   const elsewhere = await app.login({ account: 'Ada', password: ADA.password });
   const change = (input: { currentPassword?: string; newPassword?: string; sessionId?: string } = {}) =>
@@ -104,18 +103,18 @@ describe('changePassword', () => {
   });
 
   it('ends no session when the password cannot be stored', async () => {
-    const users = memoryUserRepository();
+    const { users, sessions } = memoryStores();
     const setPasswordHash = unreliable(users.setPasswordHash);
-    const { app, elsewhere, change } = await setUp({ users: { ...users, setPasswordHash } });
+    const { app, elsewhere, change } = await setUp({ users: { ...users, setPasswordHash }, sessions });
     setPasswordHash.failNext();
     await expect(change()).rejects.toThrow('down');
     expect(await app.refresh([elsewhere.refreshToken])).toHaveProperty('accessToken');
   });
 
   it('can be repeated when the other sessions cannot be ended', async () => {
-    const sessions = memorySessionRepository();
+    const { users, sessions } = memoryStores();
     const endByUser = unreliable(sessions.endByUser);
-    const { app, here, elsewhere, change, logIn } = await setUp({ sessions: { ...sessions, endByUser } });
+    const { app, here, elsewhere, change, logIn } = await setUp({ users, sessions: { ...sessions, endByUser } });
     endByUser.failNext();
     await expect(change()).rejects.toThrow('down');
     expect(await logIn(ADA.password)).toHaveProperty('accessToken');
@@ -128,7 +127,7 @@ describe('changePassword', () => {
   });
 
   it('can be repeated when the password was stored, but the store reports a failure', async () => {
-    const users = memoryUserRepository();
+    const { users, sessions } = memoryStores();
     let failing = true;
     const setPasswordHash: typeof users.setPasswordHash = async (...given) => {
       const changed = await users.setPasswordHash(...given);
@@ -136,21 +135,21 @@ describe('changePassword', () => {
       failing = false;
       throw new AppError('DB_QUERY_FAILED');
     };
-    const { change, logIn } = await setUp({ users: { ...users, setPasswordHash } });
+    const { change, logIn } = await setUp({ users: { ...users, setPasswordHash }, sessions });
     await expect(change()).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
     await change();
     expect(await logIn(NEW_PASSWORD)).toHaveProperty('accessToken');
   });
 
   it('can be repeated when the request is aborted while the other sessions are ended', async () => {
-    const sessions = memorySessionRepository();
+    const { users, sessions } = memoryStores();
     const request = new AbortController();
     const endByUser: typeof sessions.endByUser = async (...given) => {
       const ended = await sessions.endByUser(...given);
       request.abort();
       return ended;
     };
-    const { app, user, here, change, logIn } = await setUp({ sessions: { ...sessions, endByUser } });
+    const { app, user, here, change, logIn } = await setUp({ users, sessions: { ...sessions, endByUser } });
     const input = { userId: user.id, sessionId: here.sessionId, tokenIssuedAt: 0 };
     const passwords = { currentPassword: ADA.password, newPassword: NEW_PASSWORD };
     await expect(app.changePassword({ ...input, ...passwords }, request.signal)).rejects.toThrow();
@@ -159,7 +158,7 @@ describe('changePassword', () => {
   });
 
   it('returns the error of the store when the old password cannot be restored either', async () => {
-    const [users, sessions] = [memoryUserRepository(), memorySessionRepository()];
+    const { users, sessions } = memoryStores();
     const setPasswordHash = unreliable(users.setPasswordHash);
     const endByUser = async () => {
       setPasswordHash.failNext();
@@ -203,7 +202,7 @@ describe('changePassword', () => {
 describe('a log-in with the old password, under way while the password is changed', () => {
   /** @param when the change happens: just before the log-in stores its session, or just after. */
   const race = async (when: 'before' | 'after') => {
-    const sessions = memorySessionRepository();
+    const { users, sessions } = memoryStores();
     let racing: (() => Promise<void>) | null = null;
     const add = async (session: Session) => {
       const change = racing;
@@ -213,7 +212,7 @@ describe('a log-in with the old password, under way while the password is change
       if (when === 'after') await change?.();
       return surplus;
     };
-    const { app, user, here, change, logIn } = await setUp({ sessions: { ...sessions, add } });
+    const { app, user, here, change, logIn } = await setUp({ users, sessions: { ...sessions, add } });
     // As another request does it: not within the unit of work of the log-in.
     racing = AsyncResource.bind(() => change());
     const outcome = await logIn(ADA.password).catch((error: unknown) => error);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import type { Session } from '../../src/domain/session.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application } from '../support/application.ts';
 
 const setUp = async () => {
@@ -48,13 +48,13 @@ describe('login', () => {
   });
 
   it('opens no session when the request was aborted or the password is wrong', async () => {
-    const sessions = memorySessionRepository();
+    const { users, sessions } = memoryStores();
     let opened = 0;
     const add = async (session: Session) => {
       opened += 1;
       return sessions.add(session);
     };
-    const app = application({ sessions: { ...sessions, add } });
+    const app = application({ users, sessions: { ...sessions, add } });
     await app.register(ADA);
     await expect(app.login({ account: 'Ada', password: ADA.password }, AbortSignal.abort())).rejects.toThrow();
     await expect(app.login({ account: 'Ada', password: 'wrong horse' })).rejects.toThrow();

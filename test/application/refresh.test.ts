@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
-import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
-import type { UserRepository } from '../../src/application/ports/user-repository.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
 
@@ -12,27 +9,10 @@ const THEFT = { code: 'AUTH_FAILED', status: 401, level: 'warn' };
 
 const keyOf = ({ sessionId, claims }: RefreshToken) => ({ id: sessionId, userId: claims.sub });
 
-/** The same sessions in a store that has the users as well. */
-const withUsers = (sessions: SessionRepository, users: UserRepository): SessionRepository => ({
-  ...sessions,
-  rotateAndReadUser: async (rotation) => {
-    const user = await users.findById(rotation.userId);
-    const outcome = user === null ? 'stale' : await sessions.rotate(rotation);
-    return outcome === 'rotated' && user !== null ? { outcome, user } : { outcome: 'stale' };
-  },
-});
-
-describe.each([
-  ['a store of sessions alone', (sessions: SessionRepository) => sessions],
-  ['a store that has the users as well', withUsers],
-])('refresh with %s', (_, storeOf) => {
+describe('refresh', () => {
   /** A user who has just registered. `open` reads a refresh token of the user. */
-  const setUp = async ({
-    users = memoryUserRepository(),
-    sessions = memorySessionRepository(),
-    ...given
-  }: Parameters<typeof application>[0] = {}) => {
-    const app = application({ ...given, users, sessions: storeOf(sessions, users) });
+  const setUp = async (given: Parameters<typeof application>[0] = {}) => {
+    const app = application(given);
     const { user, refreshToken } = await app.register(ADA);
     const open = async (token: string) => {
       const verified = await app.tokens.verifyRefresh(token, app.clock.now());
@@ -69,12 +49,8 @@ describe.each([
 
   // Proves: refresh-5
   it('shows the user as stored now', async () => {
-    const users = memoryUserRepository();
-    const renamed = async (id: string) => {
-      const user = await users.findById(id);
-      return user && { ...user, username: 'Lovelace' };
-    };
-    const { app, first } = await setUp({ users: { ...users, findById: renamed } });
+    const { app, user, first } = await setUp();
+    await app.users.update(user.id, { username: 'Lovelace', now: app.clock.now() });
     const { accessToken } = await app.refresh([first]);
     expect(await app.authenticate(accessToken)).toMatchObject({
       token: { claims: { user: { username: 'Lovelace' } } },
@@ -104,7 +80,8 @@ describe.each([
     });
 
     it('a token whose user does not exist', async () => {
-      const { app, first } = await setUp({ users: { ...memoryUserRepository(), findById: async () => null } });
+      const { app, user, first } = await setUp();
+      await app.users.remove(user.id);
       await expect(app.refresh([first])).rejects.toMatchObject(REFUSED);
     });
 
@@ -322,33 +299,24 @@ describe.each([
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
-    it('when the user cannot be read', async () => {
-      const users = memoryUserRepository();
-      const findById = unreliable(users.findById);
-      const { app, first } = await setUp({ users: { ...users, findById } });
-      findById.failNext();
-      await expect(app.refresh([first])).rejects.toThrow('down');
-      expect(await app.refresh([first])).toHaveProperty('accessToken');
-    });
-
     it('when the rotation fails', async () => {
-      const sessions = memorySessionRepository();
+      const { users, sessions } = memoryStores();
       const rotate = unreliable(sessions.rotate);
-      const { app, first } = await setUp({ sessions: { ...sessions, rotate } });
+      const { app, first } = await setUp({ users, sessions: { ...sessions, rotate } });
       rotate.failNext();
       await expect(app.refresh([first])).rejects.toThrow('down');
       expect(await app.refresh([first])).toHaveProperty('accessToken');
     });
 
     it('when the request was aborted during the rotation', async () => {
-      const sessions = memorySessionRepository();
+      const { users, sessions } = memoryStores();
       const caller = new AbortController();
       const rotate: typeof sessions.rotate = async (rotation) => {
         const won = await sessions.rotate(rotation);
         caller.abort();
         return won;
       };
-      const { app, first, open } = await setUp({ sessions: { ...sessions, rotate } });
+      const { app, first, open } = await setUp({ users, sessions: { ...sessions, rotate } });
       const token = await open(first);
       await expect(app.refresh([first], { cancellation: caller.signal })).rejects.toThrow();
       expect(await sessions.find(keyOf(token))).toMatchObject({ currentTokenId: token.claims.jti });

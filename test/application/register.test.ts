@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
 
 describe('register', () => {
@@ -75,9 +74,10 @@ describe('register', () => {
   });
 
   it('accepts one of 50 concurrent registrations of the same username, and opens one session', async () => {
-    const sessions = memorySessionRepository();
+    const { users, sessions } = memoryStores();
     let opened = 0;
     const app = application({
+      users,
       sessions: {
         ...sessions,
         add: async (session) => {
@@ -102,9 +102,9 @@ describe('register', () => {
   });
 
   it('can be repeated when the session cannot be stored', async () => {
-    const sessions = memorySessionRepository();
+    const { users, sessions } = memoryStores();
     const add = unreliable(sessions.add);
-    const app = application({ sessions: { ...sessions, add } });
+    const app = application({ users, sessions: { ...sessions, add } });
     add.failNext();
     await expect(app.register(ADA)).rejects.toThrow('down');
     expect(await app.users.findByEmail(ADA.email)).toBeNull();
@@ -112,9 +112,10 @@ describe('register', () => {
   });
 
   it('can be repeated when the user was stored, but the store reports a failure', async () => {
-    const users = memoryUserRepository();
+    const { users, sessions } = memoryStores();
     let failed = false;
     const app = application({
+      sessions,
       users: {
         ...users,
         add: async (user) => {
@@ -133,7 +134,7 @@ describe('register', () => {
     'leaves no user when the request is aborted while the %s is stored',
     async (stored) => {
       const request = new AbortController();
-      const [users, sessions] = [memoryUserRepository(), memorySessionRepository()];
+      const { users, sessions } = memoryStores();
       const abortedBy =
         <Given, Result>(add: (given: Given) => Promise<Result>) =>
         async (given: Given): Promise<Result> => {
@@ -151,8 +152,7 @@ describe('register', () => {
   );
 
   it('returns the error of the store when the user cannot be removed either', async () => {
-    const sessions = memorySessionRepository();
-    const users = memoryUserRepository();
+    const { users, sessions } = memoryStores();
     const [add, remove] = [unreliable(sessions.add), unreliable(users.remove)];
     const app = application({ sessions: { ...sessions, add }, users: { ...users, remove } });
     add.failNext();

@@ -3,8 +3,7 @@ import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import {
   accessibilityFaultsOf,
@@ -265,10 +264,8 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
 });
 
 describe.runIf(canBrowse())('the console of a service without mail and history', () => {
-  const { open } = openConsoles(
-    { DATABASE_URL: 'memory:' },
-    { users: memoryUserRepository(), sessions: memorySessionRepository() },
-  );
+  const { users, sessions } = memoryStores();
+  const { open } = openConsoles({ DATABASE_URL: 'memory:' }, { users, sessions });
 
   it('says what is not there, and why', async () => {
     const console = await open();

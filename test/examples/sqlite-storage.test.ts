@@ -63,7 +63,7 @@ describeSessionRepository('sqliteSessionRepository', async () => {
   for (const user of users) await sqliteUserRepository(database).add(user);
   return {
     repository: sqliteSessionRepository(database),
-    owners: [users[0].id, users[1].id],
+    users,
     another: () => another<SessionRepository>({ port: 'sessions' }),
     failing: async () => closed(sqliteSessionRepository),
     delayed: async () => ({

@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import type { Ports } from '../../src/infrastructure/compose/ports.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
@@ -112,8 +111,8 @@ describe('the origin of the service itself', () => {
   });
 
   it('is not allowed with users in a store of the caller’s own, which has no links in mail', async () => {
-    const stores = { users: memoryUserRepository(), sessions: memorySessionRepository() };
-    await askFrom(await start({ CONSOLE: 'off' }, stores), OWN).expect(403);
+    const { users, sessions } = memoryStores();
+    await askFrom(await start({ CONSOLE: 'off' }, { users, sessions }), OWN).expect(403);
   });
 
   it('is BASE_URL, or this machine, but not in production', () => {

@@ -1,8 +1,7 @@
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
 
@@ -35,14 +34,14 @@ describe('a stored hash of another bcrypt implementation', () => {
 describe('a raised BCRYPT_COST', () => {
   // Proves: password-5, theft-3
   it('rehashes at the next log-in, and changes only the hash', async () => {
-    const shared = { users: memoryUserRepository(), sessions: memorySessionRepository() };
+    const { users, sessions } = memoryStores();
     const [cheap, dear] = [
-      await startService({ BCRYPT_COST: '4' }, shared),
-      await startService({ BCRYPT_COST: '5' }, shared),
+      await startService({ BCRYPT_COST: '4' }, { users, sessions }),
+      await startService({ BCRYPT_COST: '5' }, { users, sessions }),
     ];
     const person = aPerson();
     await cheap.http.post('/auth/register').send(person).expect(201);
-    const stored = async () => (await shared.users.findByUsername(person.username))?.passwordHash ?? '';
+    const stored = async () => (await users.findByUsername(person.username))?.passwordHash ?? '';
     const first = await stored();
     expect(bcrypt.getRounds(first)).toBe(4);
 
@@ -54,7 +53,7 @@ describe('a raised BCRYPT_COST', () => {
     const { body } = await logIn(dear, person.password).expect(200);
     const renewed = await stored();
     expect(bcrypt.getRounds(renewed)).toBe(5);
-    expect(await shared.users.findById(body.data.user.id)).toMatchObject({
+    expect(await users.findById(body.data.user.id)).toMatchObject({
       updatedAt: Date.parse(body.data.user.updatedAt),
     });
     for (const service of [cheap, dear]) await logIn(service, person.password).expect(200);
@@ -63,9 +62,9 @@ describe('a raised BCRYPT_COST', () => {
   });
 
   it('does not prevent the log-in when the rehash fails, which is logged', async () => {
-    const users = memoryUserRepository();
+    const { users, sessions } = memoryStores();
     const failing = { ...users, setPasswordHash: () => Promise.reject(new AppError('DB_QUERY_FAILED')) };
-    const service = await startService({ BCRYPT_COST: '5' }, { users: failing, sessions: memorySessionRepository() });
+    const service = await startService({ BCRYPT_COST: '5' }, { users: failing, sessions });
     const password = 'correct horse battery';
     const user = aUser({ passwordHash: await bcrypt.hash(password, 4) });
     await users.add(user);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
 import { holds } from '../support/properties/properties.ts';
 
@@ -49,8 +49,8 @@ const behind = (store: SessionRepository, scheduler: fc.Scheduler): SessionRepos
 
 /** Two devices, each with the last three tokens of its session, the current one first. */
 const setUp = async () => {
-  const store = memorySessionRepository();
-  const app = application({ sessions: store });
+  const app = application();
+  const store = app.sessions;
   await app.register(ADA);
   const devices: string[][] = [];
   for (let device = 0; device < DEVICES; device += 1) {
@@ -126,9 +126,11 @@ const tokensThatWork = async ({ app, store }: World, tokens: readonly string[]):
     const session = verified.ok
       ? await store.find({ id: verified.token.sessionId, userId: verified.token.claims.sub })
       : null;
-    const copy = memorySessionRepository();
-    if (session !== null) await copy.add(session);
-    const { clock, refresh } = application({ ...app, sessions: copy });
+    const copy = memoryStores();
+    const user = await app.users.findByUsername(ADA.username);
+    if (user !== null) await copy.users.add(user);
+    if (session !== null) await copy.sessions.add(session);
+    const { clock, refresh } = application({ ...app, ...copy });
     clock.set(app.clock.now());
     await refresh([token]).then(
       () => working.push(token),

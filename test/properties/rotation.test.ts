@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { memorySessionRepository } from '../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
+import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { holds } from '../support/properties/properties.ts';
 import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, type Store } from '../support/rotation/play.ts';
@@ -33,7 +32,7 @@ const OUTCOMES = [
   'token N, token N again, token N again',
 ];
 
-const inMemory = (): Store => ({ users: memoryUserRepository(), sessions: memorySessionRepository() });
+const inMemory = (): Store => memoryStores();
 const onDatabase = ({ em }: Database): Store => ({
   users: mikroOrmUserRepository(em),
   sessions: mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }),

@@ -9,14 +9,16 @@ import {
   type Session,
   type SessionKey,
 } from '../../domain/session.ts';
-import { memoryTables, type Tables } from '../memory/tables.ts';
+import type { User } from '../../domain/user.ts';
+import type { Tables } from '../memory/tables.ts';
 
 /** Separates what is stored from the objects of callers. */
 const copied = (session: Session): Session => structuredClone(session);
 
-/** Keeps sessions in memory until the process ends. For tests and development. */
-export const memorySessionRepository = (tables: Tables = memoryTables()): SessionRepository => {
+/** Keeps sessions in memory until the process ends, beside their users. For tests and development. */
+export const memorySessionRepository = (tables: Tables): SessionRepository => {
   const sessions = tables.open<Session>('sessions');
+  const users = tables.open<User>('users');
 
   const find = ({ id, userId }: SessionKey): Session | null => {
     const session = sessions.get(id);
@@ -43,9 +45,10 @@ export const memorySessionRepository = (tables: Tables = memoryTables()): Sessio
     async rotate(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
       const next = session && rotated(session, rotation);
-      if (next === null) return 'stale';
+      const user = users.get(rotation.userId);
+      if (next === null || user === undefined) return 'stale';
       sessions.set(next.id, next);
-      return 'rotated';
+      return { ...user };
     },
     async revert(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });

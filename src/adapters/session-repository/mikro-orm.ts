@@ -1,6 +1,6 @@
-import type { SessionRepository, UserRotation } from '../../application/ports/session-repository.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { isId } from '../../domain/id.ts';
-import type { Rotation, SessionKey } from '../../domain/session.ts';
+import type { Rotation, RotationOutcome, SessionKey } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
@@ -45,23 +45,15 @@ export const mikroOrmSessionRepository = (
   };
   const clock = serverClock(readTime);
 
-  const rotateInTime = async (rotation: Rotation): Promise<UserRotation> => {
+  const rotateInTime = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
     const result = await unlessRolledBack(() => rotateBefore(tables(), { ...rotation, deadline }));
-    if (result === null) return { outcome: 'too-late' };
+    if (result === null) return 'too-late';
     const [row] = result.rows;
-    if (row !== undefined) return { outcome: 'rotated', user: toUser(row) };
-    if ((await readTime().catch(notExecuted)) < deadline * 1000) return { outcome: 'stale' };
+    if (row !== undefined) return toUser(row);
+    if ((await readTime().catch(notExecuted)) < deadline * 1000) return 'stale';
     clock.forget();
-    return { outcome: 'too-late' };
-  };
-  const rotateAndReadUser = async (rotation: Rotation): Promise<UserRotation> => {
-    try {
-      return await rotateInTime(rotation);
-    } catch (error) {
-      clock.forget();
-      throw error;
-    }
+    return 'too-late';
   };
 
   return {
@@ -78,8 +70,14 @@ export const mikroOrmSessionRepository = (
       const [row] = (await translated(() => selectSession(tables(), { id, userId }))).rows;
       return row === undefined ? null : toSession(row);
     },
-    rotate: async (rotation) => (await rotateAndReadUser(rotation)).outcome,
-    rotateAndReadUser,
+    async rotate(rotation) {
+      try {
+        return await rotateInTime(rotation);
+      } catch (error) {
+        clock.forget();
+        throw error;
+      }
+    },
     async revert(rotation) {
       await translated(() => revertRotation(tables(), rotation).execute());
     },

@@ -1,11 +1,4 @@
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
-import type { User } from '../../domain/user.ts';
-
-/** The result of a rotation, with the user of the session if it was rotated. */
-export type UserRotation =
-  | { readonly outcome: 'rotated'; readonly user: User }
-  | { readonly outcome: 'stale' }
-  | { readonly outcome: 'too-late' };
 
 /**
  * Stores sessions. What holds for concurrent calls also holds for calls of several instances over one store.
@@ -16,6 +9,7 @@ export type UserRotation =
  * - is not affected by changes to a session that it was given or has returned
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
+ * - returns the user of the session that it rotates
  * - remembers the tokens that were rotated before the previous one, 16 at most
  * - forgets those tokens when the last rotation can no longer be part of a race
  * - changes nothing when another token is current
@@ -51,8 +45,7 @@ export type UserRotation =
  * - does not find a session that expired long ago and was purged
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
- * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. A store that knows no users keeps the sessions of
- * a deleted user until they expire.
+ * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. Sessions are stored with their users.
  */
 export interface SessionRepository {
   /**
@@ -62,16 +55,12 @@ export interface SessionRepository {
   add(session: Session): Promise<readonly string[]>;
   find(key: SessionKey): Promise<Session | null>;
   /**
-   * Compares and swaps the current token in one atomic step, within the budget of the repository: a time after the call, at most
-   * five seconds. A rotation that has not happened by then never happens: the store itself refuses it, and the outcome is `too-late`.
+   * Compares and swaps the current token in one atomic step, and reads the user, within the budget of the repository: a time after the
+   * call, at most five seconds. A rotation that has not happened by then never happens: the store itself refuses it, and the outcome is
+   * `too-late`.
    * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
-  /**
-   * `rotate` and the user of the session in one round trip. Only a store that has the users as well offers it; with any other store the
-   * user is read before the rotation.
-   */
-  rotateAndReadUser?(rotation: Rotation): Promise<UserRotation>;
   /**
    * Undoes a rotation whose new token was not given to anybody, so that `from` is current again and nothing else changes. Called
    * after the budget of the rotation; final, because the rotation can no longer happen. Idempotent. ADR 0022.

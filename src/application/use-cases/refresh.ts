@@ -6,7 +6,7 @@ import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
-import type { SessionRepository, UserRotation } from '../ports/session-repository.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
@@ -73,12 +73,13 @@ export const refresh =
     }
 
     const rotation = nextRotation(deps, token);
-    const result = await rotate(deps, rotation, cancellation);
-    if (result.outcome === 'too-late') throw missedDeadline();
-    if (result.outcome === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine), origin);
-    if (result.user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
+    cancellation.throwIfAborted();
+    const user = await deps.sessions.rotate(rotation);
+    if (user === 'too-late') throw missedDeadline();
+    if (user === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine), origin);
+    if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
     const pair = await orRevert(deps, rotation, async () => {
-      const issued = await issueTokenPair(deps, result.user, currentTokenAfter(rotation), rotation.at);
+      const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
       cancellation.throwIfAborted();
       return issued;
     });
@@ -89,19 +90,6 @@ export const refresh =
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
   replayWindow > 0 && clock.now() - claims.iat * 1000 < replayWindow + 1000;
-
-/** Rotates the session and reads its user: before the rotation, unless the store does both at once. */
-const rotate = async (deps: RefreshDeps, rotation: Rotation, cancellation: Cancellation): Promise<UserRotation> => {
-  const { sessions } = deps;
-  if (sessions.rotateAndReadUser !== undefined) {
-    cancellation.throwIfAborted();
-    return sessions.rotateAndReadUser(rotation);
-  }
-  const user = await findUser(deps, rotation.userId);
-  cancellation.throwIfAborted();
-  const outcome = await sessions.rotate(rotation);
-  return outcome === 'rotated' ? { outcome, user } : { outcome };
-};
 
 const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   const user = await users.findById(id);

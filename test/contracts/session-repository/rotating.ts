@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { EARLIER_TOKENS_KEPT } from '../../../src/domain/session.ts';
 import { anId, aRotation, NOW } from '../../support/builders.ts';
+import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { expectTranslated } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';
@@ -12,7 +13,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
   it('rotates a session by its current token', async ({ sessions, stored }) => {
     const [session, other] = [await stored(), await stored()];
     const first = aRotation(session);
-    expect(await sessions.rotate(first)).toBe('rotated');
+    expect(await sessions.rotate(first)).toHaveProperty('id');
     const once = {
       ...session,
       currentTokenId: first.to,
@@ -23,9 +24,16 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(once);
 
     const second = aRotation(once);
-    expect(await sessions.rotate(second)).toBe('rotated');
+    expect(await sessions.rotate(second)).toHaveProperty('id');
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: second.to, previousTokenId: first.to });
     expect(await sessions.find(other)).toStrictEqual(other);
+  });
+
+  it('returns the user of the session that it rotates', async ({ store, sessions, stored }) => {
+    for (const user of store.users) {
+      const session = await stored({ userId: user.id });
+      expect(await sessions.rotate(aRotation(session))).toStrictEqual(user);
+    }
   });
 
   it('remembers the tokens that were rotated before the previous one, 16 at most', async ({
@@ -72,7 +80,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     const [expired, last, ended] = [await stored(), await stored(), await stored()];
     expect(await sessions.rotate(aRotation(expired, { at: expired.expiresAt }))).toBe('stale');
     expect((await sessions.find(expired))?.currentTokenId ?? expired.currentTokenId).toBe(expired.currentTokenId);
-    expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toBe('rotated');
+    expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toHaveProperty('id');
     await sessions.end(ended);
     expect(await sessions.rotate(aRotation(ended))).toBe('stale');
     expect(await sessions.find(ended)).toBeNull();
@@ -83,7 +91,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     const rotations = Array.from({ length: RACERS }, () => aRotation(session));
     const outcomes = await Promise.all(rotations.map((rotation) => sessions.rotate(rotation)));
 
-    const winners = rotations.filter((_, at) => outcomes[at] === 'rotated');
+    const winners = rotations.filter((_, at) => outcomeOf(outcomes[at] ?? 'stale') === 'rotated');
     expect(winners).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'stale')).toHaveLength(RACERS - 1);
     expect(await sessions.find(session)).toMatchObject({
@@ -100,9 +108,13 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       const [theirs, ours] = await atBoth(another, sessions, (instance) =>
         Promise.all(series.map((session) => instance.rotate(aRotation(session)))),
       );
-      for (const at of series.keys()) expect([theirs[at], ours[at]].sort()).toEqual(['rotated', 'stale']);
+      for (const at of series.keys())
+        expect([theirs[at], ours[at]].map((result) => outcomeOf(result ?? 'stale')).sort()).toEqual([
+          'rotated',
+          'stale',
+        ]);
       await sessions.endByUser(owner, null);
-      return theirs.map((outcome) => outcome === 'rotated');
+      return theirs.map((result) => outcomeOf(result) === 'rotated');
     });
   });
 
@@ -114,7 +126,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       await hold();
       const rotations = instances.map((instance) => instance.rotate(aRotation(session)));
       await release();
-      expect((await Promise.all(rotations)).sort()).toEqual(['rotated', 'stale']);
+      expect((await Promise.all(rotations)).map(outcomeOf).sort()).toEqual(['rotated', 'stale']);
       expect(await sessions.find(session)).toMatchObject({ previousTokenId: session.currentTokenId });
     }
   });
@@ -133,6 +145,6 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     // Over the connection that was delayed, so that whatever it still carried has arrived.
     expect(await repository.find(session)).toStrictEqual(session);
     expect(await sessions.find(session)).toStrictEqual(session);
-    expect(await sessions.rotate(aRotation(session))).toBe('rotated');
+    expect(await sessions.rotate(aRotation(session))).toHaveProperty('id');
   });
 };

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { type Rotation, rotated, type Session } from '../../../src/domain/session.ts';
+import type { User } from '../../../src/domain/user.ts';
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
@@ -24,14 +25,14 @@ export type SessionStore = StoreHooks<SessionRepository> & {
   /** Opens an instance over the same store, for rotations that are delayed past their budget. */
   readonly delayed: (() => Promise<DelayedSessions>) | Absent;
   /** Deletes a user from the store. */
-  readonly deleteUser: ((id: string) => Promise<void>) | Absent;
-  /** Ids of two users that exist, for a store that refuses sessions of unknown users. */
-  readonly owners?: readonly [string, string];
+  readonly deleteUser: (id: string) => Promise<void>;
+  /** Two users who are stored with the sessions. */
+  readonly users: readonly [User, User];
   readonly close?: () => Promise<void>;
 };
 
 /** The hooks of a store that may be absent. */
-type HookName = 'another' | 'failing' | 'delayed' | 'deleteUser';
+type HookName = 'another' | 'failing' | 'delayed';
 
 /** What each test of the contract is given. */
 export type GivenSessions = Awaited<ReturnType<typeof givenSessions>>;
@@ -47,8 +48,8 @@ export const idsOf = (listed: readonly Session[]): string[] => listed.map(({ id 
 
 export const givenSessions = async (make: () => Promise<SessionStore>, run: Run) => {
   const store = await make();
-  const { repository: sessions, owners = [anId(), anId()] as const } = store;
-  const [owner, otherUser] = owners;
+  const { repository: sessions } = store;
+  const [owner, otherUser] = [store.users[0].id, store.users[1].id];
 
   const stored = async (given: Partial<Session> = {}): Promise<Session> => {
     const session = aSession({ userId: owner, ...given });
@@ -68,7 +69,7 @@ export const givenSessions = async (make: () => Promise<SessionStore>, run: Run)
     let expected = session;
     for (let count = 0; count < times; count += 1) {
       const rotation = aRotation(expected, { at: expected.rotatedAt + 1_000, ...given });
-      expect(await sessions.rotate(rotation)).toBe('rotated');
+      expect(await sessions.rotate(rotation)).toStrictEqual(store.users[0]);
       expected = rotated(expected, rotation) ?? expect.unreachable();
     }
     return expected;

@@ -5,14 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Check } from '../../../src/adapters/http/routes/health.ts';
-import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
-import { memoryUserRepository } from '../../../src/adapters/user-repository/memory.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type OwnParts, type OwnPorts, rotationBudget } from '../../../src/infrastructure/compose/own-parts.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { serve } from '../../../src/infrastructure/serve.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { testKeys } from '../../support/keys.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
@@ -44,7 +43,10 @@ const composed = async (own: OwnParts, env: Env = {}) => {
   return { ...service, messages, ready, hasDatabase: () => existsSync(join(directory.path, 'database')) };
 };
 
-const bothPorts = () => ({ users: memoryUserRepository(), sessions: memorySessionRepository() });
+const bothPorts = () => {
+  const { users, sessions } = memoryStores();
+  return { users, sessions };
+};
 const check: Check = { name: 'own', ping: async () => undefined, required: true };
 
 describe('users and sessions of one’s own', () => {
@@ -82,7 +84,9 @@ describe('users and sessions of one’s own', () => {
   });
 
   it('have a failed rotation reverted, like the service’s own', async () => {
-    const stored = memorySessionRepository();
+    const { users, sessions: stored } = memoryStores();
+    const user = aUser();
+    await users.add(user);
     let replies = false;
     const sessions = {
       ...stored,
@@ -92,15 +96,15 @@ describe('users and sessions of one’s own', () => {
         throw new AppError('DB_QUERY_FAILED', { reason: 'no reply' });
       },
     };
-    const ports = { users: memoryUserRepository(), sessions };
+    const ports = { users, sessions };
     const service = await composed({ ports }, { REQUEST_TIMEOUT_MS: '1000' });
     onTestFinished(service.close);
-    const session = aSession();
+    const session = aSession({ userId: user.id });
     await service.ports.sessions.add(session);
     await expect(service.ports.sessions.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'no reply' });
     replies = true;
     await vi.waitFor(async () => {
-      expect(await service.ports.sessions.rotate(aRotation(session))).toBe('rotated');
+      expect(await service.ports.sessions.rotate(aRotation(session))).toHaveProperty('id');
     }, 60_000);
   });
 
@@ -140,7 +144,7 @@ describe('stores of one’s own', () => {
     };
     const starts = [
       { env: { PORT: String(port) }, ports: bothPorts(), reason: /^HOST and PORT: / },
-      { env: {}, ports: { users: memoryUserRepository() }, reason: /^ports\.users needs/ },
+      { env: {}, ports: { users: memoryStores().users }, reason: /^ports\.users needs/ },
       { env: {}, ports: broken, reason: /^no tokens$/ },
     ];
     for (const { env, ports, reason } of starts) {
@@ -163,8 +167,8 @@ describe('stores of one’s own', () => {
 });
 
 it.each<[string, OwnPorts]>([
-  ['users', { users: memoryUserRepository() }],
-  ['sessions', { sessions: memorySessionRepository() }],
+  ['users', { users: memoryStores().users }],
+  ['sessions', { sessions: memoryStores().sessions }],
 ])('%s alone are refused before a database is opened', async (name, ports) => {
   const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
   await expect(composed({ ports }, unreachable)).rejects.toThrow(new RegExp(`^ports\\.${name} needs ports\\.`));

@@ -82,7 +82,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       expect(await users.findByUsername('ADA')).toStrictEqual(USER);
       expect(await sessions.listByUser(USER.id, SESSION.createdAt)).toStrictEqual([SESSION]);
       const rotation = aRotation(SESSION);
-      expect(await sessions.rotate(rotation)).toBe('rotated');
+      expect(await sessions.rotate(rotation)).toHaveProperty('id');
       expect(await sessions.find(SESSION)).toMatchObject({ currentTokenId: rotation.to });
 
       const device = { userAgent: 'a browser', address: '192.0.2.0/24' };

@@ -104,7 +104,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
       for (const user of users) await mikroOrmUserRepository(database.em).add(user);
       return {
         repository: mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET }),
-        owners: [users[0].id, users[1].id],
+        users,
         another: async () => mikroOrmSessionRepository(await openAnother(), { budget: AMPLE_BUDGET }),
         failing: async () => mikroOrmSessionRepository(failingEm(database.em)),
         delayed: absent('a locked row behind a pooler: test/faults/locked-row.test.ts'),

@@ -3,16 +3,23 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import {
   byLastUse,
   isLive,
+  type Rotation,
+  type RotationOutcome,
   reverted,
   rotated,
   SESSIONS_PER_USER,
   type Session,
   type SessionKey,
 } from '../../../src/domain/session.ts';
+import type { User } from '../../../src/domain/user.ts';
 import { type Access, type Rows, translating } from '../harness/shared-rows.ts';
 
-/** The connection of an instance, and the budget of its rotations in milliseconds. */
-export type Connection = { readonly access: Access<Session>; readonly budget: number };
+/** The connection of an instance, the users, and the budget of its rotations in milliseconds. */
+export type Connection = {
+  readonly access: Access<Session>;
+  readonly users: readonly User[];
+  readonly budget: number;
+};
 
 /** The time on a clock that all threads of this process share. */
 export const now = (): number => performance.timeOrigin + performance.now();
@@ -37,8 +44,12 @@ export const removeAll = (rows: Rows<Session>, sessions: readonly Session[]): st
     return id;
   });
 
+/** The user of a session that is rotated. */
+export const userOf = (users: readonly User[], { userId }: Rotation): RotationOutcome =>
+  users.find(({ id }) => id === userId) ?? 'stale';
+
 /** The mutants differ from this adapter in one fault each. */
-export const correctSessions = ({ access: untranslated, budget }: Connection): SessionRepository => {
+export const correctSessions = ({ access: untranslated, users, budget }: Connection): SessionRepository => {
   const access = translating(untranslated);
   return {
     add: (session) =>
@@ -56,7 +67,7 @@ export const correctSessions = ({ access: untranslated, budget }: Connection): S
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
         rows.set(next);
-        return 'rotated';
+        return userOf(users, rotation);
       });
     },
     revert: (rotation) =>

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { inThread } from '../../contracts/in-thread.ts';
 import type { SessionStore } from '../../contracts/session-repository/store.ts';
-import { anId } from '../../support/builders.ts';
+import { aUser } from '../../support/builders.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 import { open, openFile, type SqliteFault, type SqliteOptions } from './sqlite.ts';
 
@@ -15,7 +15,9 @@ const ADAPTER = new URL('./sqlite.ts', import.meta.url);
 /** A file of SQLite with all hooks: what has to run at the same time runs in another thread. */
 export const onSqlite = (fault: SqliteFault) => async (): Promise<SessionStore> => {
   const directory = temporaryDirectory();
+  const users = [aUser(), aUser()] as const;
   const options: SqliteOptions = {
+    users,
     path: join(directory.path, 'sessions.db'),
     fault,
     budget: 60_000,
@@ -31,12 +33,11 @@ export const onSqlite = (fault: SqliteFault) => async (): Promise<SessionStore> 
   };
   const admin = openFile(options);
   closing.push(() => admin.close());
-  const owners = [anId(), anId()] as const;
-  for (const owner of owners) admin.prepare('insert into users values (?)').run(owner);
+  for (const { id } of users) admin.prepare('insert into users values (?)').run(id);
 
   return {
     repository: open(options),
-    owners,
+    users,
     another: () => inAnotherThread({}),
     failing: async () => {
       const locked = { ...options, path: join(directory.path, 'locked.db'), patience: 0 };

@@ -1,8 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { rotated, type Session } from '../../../src/domain/session.ts';
+import type { User } from '../../../src/domain/user.ts';
 import type { Access, Rows } from '../harness/shared-rows.ts';
-import { correctSessions, findIn, now } from './correct.ts';
+import { correctSessions, findIn, now, userOf } from './correct.ts';
 
 /** What is wrong with an adapter on SQLite. Each of these comes about easily, and only in a store that several threads share. */
 export type SqliteFault =
@@ -14,6 +15,7 @@ export type SqliteFault =
 
 export type SqliteOptions = {
   readonly path: string;
+  readonly users: readonly User[];
   readonly fault: SqliteFault;
   /** Milliseconds. */
   readonly budget: number;
@@ -70,7 +72,7 @@ export const open = (options: SqliteOptions): SessionRepository => {
     }
   };
   const access: Access<Session> = async (step) => transaction(step);
-  const correct = correctSessions({ access, budget: options.budget });
+  const correct = correctSessions({ access, users: options.users, budget: options.budget });
   const rotate = rotateWith(rows, transaction, options);
   if (options.fault === 'lets "database is locked" through') {
     return { ...correct, find: (key) => access((stored) => findIn(stored, key)) };
@@ -81,7 +83,7 @@ export const open = (options: SqliteOptions): SessionRepository => {
 const rotateWith = (
   rows: Rows<Session>,
   transaction: <Result>(step: (rows: Rows<Session>) => Result) => Result,
-  { fault, budget }: SqliteOptions,
+  { users, fault, budget }: SqliteOptions,
 ): SessionRepository['rotate'] | null => {
   switch (fault) {
     case 'checks the current token, and then sets the next one':
@@ -90,7 +92,7 @@ const rotateWith = (
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
         rows.set(next);
-        return 'rotated';
+        return userOf(users, rotation);
       };
     case 'compares the time before it waits for the lock':
       return async (rotation) => {
@@ -101,7 +103,7 @@ const rotateWith = (
           const next = session && rotated(session, rotation);
           if (next === null) return 'stale';
           rows.set(next);
-          return 'rotated';
+          return userOf(users, rotation);
         });
       };
     default:

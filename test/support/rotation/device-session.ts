@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
-import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
 import type { IdGenerator } from '../../../src/application/ports/id-generator.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../../../src/application/ports/token-signer.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { isLive, type Session } from '../../../src/domain/session.ts';
 import type { ReplayPolicy } from '../../../src/domain/token-standing.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
 import { sessionModel } from './model.ts';
@@ -62,11 +62,13 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
   const usable = async (session: Session | null, now: number): Promise<string[]> => {
     const worked: string[] = [];
     for (const { text } of held) {
-      const copy = memorySessionRepository();
-      if (session !== null) await copy.add(session);
+      const copy = memoryStores();
+      const user = await users.findById(key.userId);
+      if (user !== null) await copy.users.add(user);
+      if (session !== null) await copy.sessions.add(session);
       const rotated: unknown[] = [];
       const onRefresh = (outcome: string) => void (outcome === 'rotated' && rotated.push(text));
-      const app = application({ users, tokens, ids, sessions: copy, onRefresh });
+      const app = application({ ...copy, tokens, ids, onRefresh });
       app.clock.set(now);
       await app.refresh([text]).catch(() => undefined);
       worked.push(...rotated.map(() => text));

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import type { Rotation } from '../../../src/domain/session.ts';
+import type { Rotation, RotationOutcome } from '../../../src/domain/session.ts';
 import type { Fault } from './program.ts';
 
 const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is broken' });
@@ -12,19 +12,16 @@ export const faultyLine = (store: SessionRepository) => {
   let met: Rotation | null = null;
   const unconfirmed = new Set<Rotation>();
   const late: Rotation[] = [];
-  const through =
-    <Result>(rotate: (rotation: Rotation) => Promise<Result>) =>
-    async (rotation: Rotation): Promise<Result> => {
-      const fault = next;
-      next = 'none';
-      if (fault === 'none' || fault === 'timed out') return rotate(rotation);
-      unconfirmed.add(rotation);
-      met = rotation;
-      if (fault === 'answer lost') await rotate(rotation);
-      if (fault === 'late') late.push(rotation);
-      throw broken();
-    };
-  const { rotateAndReadUser } = store;
+  const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
+    const fault = next;
+    next = 'none';
+    if (fault === 'none' || fault === 'timed out') return store.rotate(rotation);
+    unconfirmed.add(rotation);
+    met = rotation;
+    if (fault === 'answer lost') await store.rotate(rotation);
+    if (fault === 'late') late.push(rotation);
+    throw broken();
+  };
   const revert = async (rotation: Rotation): Promise<void> => {
     await store.revert(rotation);
     unconfirmed.delete(rotation);
@@ -32,8 +29,7 @@ export const faultyLine = (store: SessionRepository) => {
   return {
     sessions: {
       ...store,
-      rotate: through(store.rotate),
-      ...(rotateAndReadUser && { rotateAndReadUser: through(rotateAndReadUser) }),
+      rotate,
       revert,
     },
     /** Sets the fault of the next rotation, until `disarm`. */

@@ -56,18 +56,6 @@ export const recoveringSessionRepository = (
     if (unconfirmed.has(sessionId)) throw failed('an earlier rotation of the session is unconfirmed');
   };
 
-  const recovered = async <Result>(rotation: Rotation, rotate: () => Promise<Result>): Promise<Result> => {
-    assertConfirmed(rotation.sessionId);
-    const decidedAt = performance.now() + answerBudget;
-    try {
-      return await inTime(rotate());
-    } catch (error) {
-      if (!(error instanceof NotExecutedError)) recover(rotation, decidedAt);
-      throw error;
-    }
-  };
-  const rotateAndReadUser = store.rotateAndReadUser?.bind(store);
-
   return {
     add: (session) => store.add(session),
     end: (key) => store.end(key),
@@ -78,10 +66,16 @@ export const recoveringSessionRepository = (
       assertConfirmed(key.id);
       return store.find(key);
     },
-    rotate: (rotation) => recovered(rotation, () => store.rotate(rotation)),
-    ...(rotateAndReadUser && {
-      rotateAndReadUser: (rotation: Rotation) => recovered(rotation, () => rotateAndReadUser(rotation)),
-    }),
+    async rotate(rotation) {
+      assertConfirmed(rotation.sessionId);
+      const decidedAt = performance.now() + answerBudget;
+      try {
+        return await inTime(store.rotate(rotation));
+      } catch (error) {
+        if (!(error instanceof NotExecutedError)) recover(rotation, decidedAt);
+        throw error;
+      }
+    },
     async revert(rotation) {
       try {
         await inTime(store.revert(rotation));

@@ -4,7 +4,7 @@ import { type Access, type Rows, translating } from '../../harness/shared-rows.t
 import { type Connection, correctSessions, findIn } from '../correct.ts';
 
 type Wrong = (
-  connection: { readonly access: Access<Session>; readonly untranslated: Access<Session>; readonly budget: number },
+  connection: Connection & { readonly untranslated: Access<Session> },
   correct: SessionRepository,
 ) => Partial<SessionRepository>;
 
@@ -17,9 +17,9 @@ export type Faults = Readonly<Record<string, Fault>>;
 /** The correct adapter, except for this fault. */
 export const withFault =
   ({ wrong }: Fault) =>
-  ({ access, budget }: Connection): SessionRepository => {
-    const correct = correctSessions({ access, budget });
-    return { ...correct, ...wrong({ access: translating(access), untranslated: access, budget }, correct) };
+  ({ access, ...others }: Connection): SessionRepository => {
+    const correct = correctSessions({ access, ...others });
+    return { ...correct, ...wrong({ access: translating(access), untranslated: access, ...others }, correct) };
   };
 
 export const keyOf = ({ sessionId, userId }: Rotation): SessionKey => ({ id: sessionId, userId });
@@ -27,7 +27,7 @@ export const keyOf = ({ sessionId, userId }: Rotation): SessionKey => ({ id: ses
 /** Finds a session by its id alone. */
 export const byIdAlone = (rows: Rows<Session>, { id }: { readonly id: string }): Session | null => rows.get(id) ?? null;
 
-type Rule = (session: Session, rotation: Rotation) => Session | null;
+export type Rule = (session: Session, rotation: Rotation) => Session | null;
 
 /** Changes a session by a rule, in one step. @returns whether it was changed. */
 export const changeBy =

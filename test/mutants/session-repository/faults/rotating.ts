@@ -1,28 +1,28 @@
 import { type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
-import { findIn, now } from '../correct.ts';
-import { byIdAlone, changeBy, type Faults, keyOf } from './fault.ts';
+import { type Connection, findIn, now, userOf } from '../correct.ts';
+import { byIdAlone, changeBy, type Faults, keyOf, type Rule } from './fault.ts';
 
 /** Rotates by a rule that may be another one than the domain's, at any time. */
 const rotateBy =
-  (...given: Parameters<typeof changeBy>) =>
+  ({ access, users }: Pick<Connection, 'access' | 'users'>, rule: Rule, find = findIn) =>
   async (rotation: Rotation): Promise<RotationOutcome> =>
-    (await changeBy(...given)(rotation)) ? 'rotated' : 'stale';
+    (await changeBy(access, rule, find)(rotation)) ? userOf(users, rotation) : 'stale';
 
 export const ROTATING: Faults = {
   'checks the current token, and then sets the next one': {
-    wrong: ({ access }) => ({
+    wrong: ({ access, users }) => ({
       rotate: async (rotation) => {
         const session = await access((rows) => findIn(rows, keyOf(rotation)));
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
         await access((rows) => rows.set(next));
-        return 'rotated';
+        return userOf(users, rotation);
       },
     }),
     caughtBy: 'accepts exactly one of many concurrent rotations of the same token',
   },
   'brings back a session that ends while it is rotated': {
-    wrong: ({ access, budget }) => ({
+    wrong: ({ access, users, budget }) => ({
       rotate: async (rotation) => {
         const deadline = now() + budget;
         const session = await access((rows) => findIn(rows, keyOf(rotation)));
@@ -33,23 +33,23 @@ export const ROTATING: Faults = {
           const stored = rows.get(next.id);
           if (stored !== undefined && stored.currentTokenId !== rotation.from) return 'stale';
           rows.set(next);
-          return 'rotated';
+          return userOf(users, rotation);
         });
       },
     }),
     caughtBy: 'does not bring back a session that ends while it is rotated or reverted',
   },
   'locks a session within its own process only': {
-    wrong: ({ access }) => {
+    wrong: ({ access, users }) => {
       let last: Promise<unknown> = Promise.resolve();
       return {
         rotate: (rotation) => {
-          const turn = last.then(async () => {
+          const turn = last.then(async (): Promise<RotationOutcome> => {
             const session = await access((rows) => findIn(rows, keyOf(rotation)));
             const next = session && rotated(session, rotation);
-            if (next === null) return 'stale' as const;
+            if (next === null) return 'stale';
             await access((rows) => rows.set(next));
-            return 'rotated' as const;
+            return userOf(users, rotation);
           });
           last = turn;
           return turn;
@@ -59,38 +59,53 @@ export const ROTATING: Faults = {
     caughtBy: 'accepts exactly one of two rotations of the same token by two instances',
   },
   'rotates any token of the session': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) => rotated({ ...session, currentTokenId: rotation.from }, rotation)),
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) =>
+        rotated({ ...session, currentTokenId: rotation.from }, rotation),
+      ),
     }),
     caughtBy: 'changes nothing when another token is current',
   },
   'rotates a session of another user': {
-    wrong: ({ access }) => ({ rotate: rotateBy(access, rotated, byIdAlone) }),
+    wrong: (connection) => ({ rotate: rotateBy(connection, rotated, byIdAlone) }),
     caughtBy: 'changes nothing when another token is current',
   },
   'rotates a session that has expired': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) => rotated({ ...session, expiresAt: rotation.at + 1 }, rotation)),
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) =>
+        rotated({ ...session, expiresAt: rotation.at + 1 }, rotation),
+      ),
     }),
     caughtBy: 'does not rotate a session that has expired or was ended',
   },
   'rotates a session in the millisecond of its expiry': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) =>
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) =>
         rotated({ ...session, expiresAt: session.expiresAt + 1 }, rotation),
       ),
     }),
     caughtBy: 'treats a session as expired at its expiry, and as live a millisecond before',
   },
   'keeps the old expiry': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) => rotated(session, { ...rotation, expiresAt: session.expiresAt })),
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) =>
+        rotated(session, { ...rotation, expiresAt: session.expiresAt }),
+      ),
     }),
     caughtBy: 'rotates a session by its current token',
   },
+  'returns another user': {
+    wrong: ({ users }, correct) => ({
+      rotate: async (rotation) => {
+        const result = await correct.rotate(rotation);
+        return typeof result === 'string' ? result : (users[0] ?? 'stale');
+      },
+    }),
+    caughtBy: 'returns the user of the session that it rotates',
+  },
   'forgets the earlier tokens': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) => {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
         const next = rotated(session, rotation);
         return next && { ...next, earlierTokens: [] };
       }),
@@ -98,8 +113,8 @@ export const ROTATING: Faults = {
     caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most',
   },
   'remembers every earlier token': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) => {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
         const { previousTokenId: tokenId, rotatedAt, earlierTokens } = session;
         const next = rotated(session, rotation);
         if (next === null || tokenId === null || next.earlierTokens.length === 0) return next;
@@ -109,21 +124,21 @@ export const ROTATING: Faults = {
     caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most',
   },
   'never forgets earlier tokens': {
-    wrong: ({ access }) => ({
-      rotate: rotateBy(access, (session, rotation) => rotated(session, { ...rotation, racesSince: 0 })),
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, racesSince: 0 })),
     }),
     caughtBy: 'forgets those tokens when the last rotation can no longer be part of a race',
   },
   'rotates after its budget': {
-    wrong: ({ access }) => ({ rotate: rotateBy(access, rotated) }),
+    wrong: (connection) => ({ rotate: rotateBy(connection, rotated) }),
     caughtBy: 'never performs a rotation after its budget',
   },
   'gives up waiting after its budget, and leaves the rotation to happen': {
-    wrong: ({ access, budget }) => ({
+    wrong: (connection) => ({
       rotate: (rotation) =>
         Promise.race([
-          rotateBy(access, rotated)(rotation),
-          new Promise<'too-late'>((resolve) => void setTimeout(resolve, budget, 'too-late')),
+          rotateBy(connection, rotated)(rotation),
+          new Promise<'too-late'>((resolve) => void setTimeout(resolve, connection.budget, 'too-late')),
         ]),
     }),
     caughtBy: 'never performs a rotation after its budget',

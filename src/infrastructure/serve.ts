@@ -29,9 +29,20 @@ export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: s
   }
 };
 
+/** A developer reads text in a terminal; everybody else gets JSON lines. */
+const terminalOf = async ({ environment }: Config) =>
+  environment === 'development' && process.stdout.isTTY
+    ? (await import('./logging/terminal.ts')).terminalStream()
+    : undefined;
+
 const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(why: string) => Promise<void>> => {
   const logger = createLogger(
-    { level: config.logLevel, environment: config.environment, version: VERSION, pretty: process.stdout.isTTY },
+    {
+      level: config.logLevel,
+      environment: config.environment,
+      version: VERSION,
+      destination: await terminalOf(config),
+    },
     () => ({ requestId: currentRequest()?.requestId }),
   );
   for (const warning of config.warnings) logger.warn(warning);

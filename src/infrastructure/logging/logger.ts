@@ -2,20 +2,14 @@ import { hostname } from 'node:os';
 import { type DestinationStream, type Logger, type LoggerOptions as PinoOptions, pino, stdTimeFunctions } from 'pino';
 import type { Config } from '../config.ts';
 import { censored, censoredMembers, messageOf, SECRET_NAMES } from './log-safety.ts';
-import { terminalFormat } from './terminal-format.ts';
 
 export type LoggerOptions = {
   readonly level: Config['logLevel'];
   readonly environment: Config['environment'];
   readonly version: string;
   /** Standard output by default. */
-  readonly destination?: DestinationStream;
-  /** Text for a terminal instead of JSON. Development only. */
-  readonly pretty?: boolean | undefined;
+  readonly destination?: DestinationStream | undefined;
 };
-
-/** Levels at which the log has a line for each refused request. */
-const WITH_REQUESTS: ReadonlySet<string> = new Set(['trace', 'debug', 'info']);
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -32,24 +26,8 @@ const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
   },
 };
 
-const outputOf = ({
-  destination = pino.destination(1),
-  pretty,
-  environment,
-  level,
-}: LoggerOptions): DestinationStream => {
-  if (pretty !== true || environment !== 'development') return destination;
-  const format = terminalFormat(WITH_REQUESTS.has(level));
-  return {
-    write(line) {
-      const text = format(line);
-      if (text !== '') destination.write(text);
-    },
-  };
-};
-
 /**
- * A logger that writes JSON lines with an ISO 8601 time, or text for a terminal. It censors members with the names of secrets and
+ * A logger that writes JSON lines with an ISO 8601 time. It censors members with the names of secrets and
  * reduces errors to what is safe to log, as a second line of defense: callers must not pass secrets to it.
  * @param mixin returns members for every line, such as the request's id. A line's own members override them.
  */
@@ -69,6 +47,6 @@ export const createLogger = (options: LoggerOptions, mixin: () => object): Logge
       redact: SECRET_NAMES.map((name) => `["${name}"]`),
       hooks: withRedactedMessage,
     },
-    outputOf(options),
+    options.destination ?? pino.destination(1),
   );
 };

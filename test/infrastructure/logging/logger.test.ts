@@ -51,19 +51,6 @@ describe('a line of the log', () => {
     expect(lines()).toMatchObject([{ requestId: 'r1', status: 200 }, { requestId: 'r1' }]);
     expect(lines()[1]).not.toHaveProperty('status');
   });
-
-  it('is JSON in production even when pretty is asked for', () => {
-    const { logger, lines } = recorder({ pretty: true });
-    logger.info('plain');
-    expect(lines()).toMatchObject([{ msg: 'plain' }]);
-  });
-
-  it('is written for a reader in development when pretty is asked for', () => {
-    const { logger, text } = recorder({ pretty: true, environment: 'development' });
-    logger.info({ port: 3000 }, 'listening');
-    expect(text()).toMatch(/listening port=3000\n$/);
-    expect(() => JSON.parse(text())).toThrow(SyntaxError);
-  });
 });
 
 describe('a text without end', () => {

@@ -1,0 +1,31 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
+import { terminalStream } from '../../../src/infrastructure/logging/terminal.ts';
+
+const terminal = async () => {
+  const output = new PassThrough({ encoding: 'utf8' });
+  const destination = await terminalStream(output);
+  const logger = createLogger({ level: 'debug', environment: 'development', version: '1', destination }, () => ({}));
+  return { logger, text: async () => String((await once(output, 'data'))[0]) };
+};
+
+describe('the log in a terminal', () => {
+  it('shows a line for each message, with its members', async () => {
+    const { logger, text } = await terminal();
+    logger.info({ method: 'GET', status: 200 }, 'request answered');
+    expect(await text()).toMatch(
+      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request answered \{"method":"GET","status":200\}\n$/,
+    );
+  });
+
+  it.each([
+    ['a member', { target: '/\u001b[2J\u009b1m', reason: 'a\u202e' }],
+    ['an error', { err: new Error('\u001b]0;x') }],
+  ])('passes no command to the terminal from %s', async (_what, members) => {
+    const { logger, text } = await terminal();
+    logger.info(members, 'something\u001b[2J');
+    expect((await text()).replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});

@@ -13,7 +13,7 @@ const ACTIONS: Readonly<Record<string, (value: string, token: string) => Promise
   'request-email-verification': account.requestEmailVerification,
   'verify-email': (_, token) => account.verifyEmail(token),
   'refuse-registration': (_, token) => account.refuseRegistration(token),
-  'confirm-email-change': (_, token) => account.confirmEmailChange(token),
+  'confirm-email-change': (password, token) => account.confirmEmailChange({ token, password }),
   'undo-email-change': (_, token) => account.undoEmailChange(token),
 };
 
@@ -52,7 +52,7 @@ const clearProblem = (form: HTMLFormElement): void => {
   inputOf(form)?.removeAttribute('aria-describedby');
 };
 
-const showProblem = (input: HTMLInputElement, problems: readonly FieldProblem[]): void => {
+const showProblem = (input: HTMLInputElement, problems: readonly Pick<FieldProblem, 'message'>[]): void => {
   say('Please correct the field.');
   const text = document.createElement('span');
   text.className = 'problem';
@@ -76,10 +76,26 @@ const showFailure = (form: HTMLFormElement, error: Partial<AuthError>): void => 
   const input = inputOf(form);
   const problems = fields.filter(({ field }) => field === input?.name);
   if (code === 'AUTH_LINK_INVALID') giveUp(form, message);
+  else if (code === 'AUTH_CREDENTIALS_INVALID' && input)
+    showProblem(input, [{ message: 'is not that of the account' }]);
   else if (fields.some(({ field }) => field === 'token')) giveUp(form, 'The link is not complete.');
   else if (input && problems.length > 0) showProblem(input, problems);
   else say(retryAfter ? `${message} Try again in ${retryAfter} seconds.` : message);
 };
+
+/** Fills in what the link does, where the form has a place for it. A paragraph without a value stays hidden. */
+const fillIn = async (form: HTMLFormElement, token: string): Promise<void> => {
+  const places = [...form.querySelectorAll<HTMLElement>('[data-value]')];
+  if (places.length === 0) return;
+  const preview: Readonly<Record<string, string | null>> = await account.previewEmailChange(token);
+  for (const place of places) {
+    const value = preview[place.dataset.value ?? ''];
+    if (value) place.append(place.tagName === 'TIME' ? new Date(value).toLocaleString('en-GB', LONG) : value);
+    show(place.parentElement, !!value);
+  }
+};
+
+const LONG = { dateStyle: 'long', timeStyle: 'short' } as const;
 
 /** One request at a time. The button is not disabled, since it would lose the focus. */
 const submit = async (form: HTMLFormElement, token: string): Promise<void> => {
@@ -101,7 +117,12 @@ const submit = async (form: HTMLFormElement, token: string): Promise<void> => {
 const token = takeToken();
 find('#not-loaded')?.remove();
 for (const form of document.querySelectorAll('form')) {
-  show(form, form.hasAttribute('data-with-token') === (token !== null));
+  if (!form.hasAttribute('data-with-token')) show(form, token === null);
+  else if (token !== null)
+    fillIn(form, token).then(
+      () => show(form, true),
+      (error: Partial<AuthError>) => showFailure(form, error),
+    );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     void submit(form, token ?? '');

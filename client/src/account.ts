@@ -6,6 +6,8 @@ import type {
   AccountEvents,
   AccountExport,
   EmailChange,
+  EmailChangeConfirmation,
+  EmailChangePreview,
   EventsPage,
   PasswordReset,
   User,
@@ -42,7 +44,12 @@ export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountCli
     verifyEmail: confirm('/auth/email-verification/confirm'),
     /** Removes an account that somebody else has registered with one's own address. */
     refuseRegistration: confirm('/auth/email-verification/not-me'),
-    confirmEmailChange: confirm('/auth/email-change/confirm'),
+    /** Whose email the link changes. Does not use it up. */
+    previewEmailChange: (token: string): Promise<EmailChangePreview> =>
+      ask('POST', '/auth/email-change/preview', { token }),
+    /** Without a session of the account, with its password. */
+    confirmEmailChange: (confirmation: EmailChangeConfirmation): Promise<null> =>
+      post('/auth/email-change/confirm')(confirmation),
     undoEmailChange: confirm('/auth/email-change/undo'),
     /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: UsernameChange): Promise<User> => ask('PUT', '/users/me/username', change),

@@ -154,6 +154,7 @@ export type MessageKind =
   | 'address-taken'
   | 'email-change'
   | 'email-changed'
+  | 'email-change-final'
   | 'email-change-undone'
   | 'password-changed'
   | 'password-was-reset'
@@ -214,6 +215,18 @@ export type AccountClientOptions = {
 
 export type PasswordReset = { readonly token: string; readonly newPassword: string };
 export type UsernameChange = { readonly username: string };
+/** Not without a session of the account or its password. */
+export type EmailChangeConfirmation = { readonly token: string; readonly password?: string | undefined };
+
+/** What the link of a change of the email does. */
+export type EmailChangePreview = {
+  readonly username: string;
+  /** When the account was registered. */
+  readonly createdAt: string;
+  /** Until when a former address could take the account back; `null` if none could. */
+  readonly undoUntil: string | null;
+};
+
 export type EmailChange = { readonly email: string; readonly password: string };
 
 /** A page of events: those before the one with this id. */

@@ -26,6 +26,9 @@ export type Link = {
 /** How long an email address that was given up can be taken back, and belongs to nobody else. Milliseconds: seven days. */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
+/** What is left of that after a reset of the password by the new address, so that the owner of the former one can still object. */
+export const UNDO_AFTER_RESET = 86_400_000;
+
 /** What was sent to an account because somebody asked for it who was not logged in. */
 export type LinksAsked = {
   /** Links within the last `LINK_SPACING`. */

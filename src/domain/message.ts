@@ -12,6 +12,7 @@ export const MESSAGE_KINDS = [
   'address-taken',
   'email-change',
   'email-changed',
+  'email-change-final',
   'email-change-undone',
   'password-changed',
   'password-was-reset',

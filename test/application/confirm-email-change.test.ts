@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
 import type { Notice } from '../../src/domain/message.ts';
-import { BOB, DUPLICATE, EMAIL, INVALID_LINK, NOTHING, ORIGIN, registeredAda } from '../support/account.ts';
+import {
+  BOB,
+  DUPLICATE,
+  EMAIL,
+  INVALID_LINK,
+  NOTHING,
+  ORIGIN,
+  registeredAda,
+  WRONG_PASSWORD,
+} from '../support/account.ts';
 import { ADA, DAY, MINUTE, rejections } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
@@ -12,14 +21,16 @@ const ANOTHER_EMAIL = 'ada@another.example.org';
 const setUp = async (given: { readonly notices?: readonly Notice[] } = {}) => {
   const ada = await registeredAda(given);
   const { app } = ada;
-  const confirm = confirmEmailChange(app);
+  const confirmChange = confirmEmailChange(app);
+  const confirm = (token: string, password = ADA.password) => confirmChange({ token, password, origin: ORIGIN });
   const linkTo = (to: string) => ada.linkIn({ kind: 'email-change', to }, 'email-change');
   const registerWith = (email: string) => app.register({ ...BOB, email });
   return {
     ...ada,
     confirm,
+    confirmChange,
     linkTo,
-    changeTo: async (email: string) => confirm(await linkTo(email), ORIGIN),
+    changeTo: async (email: string) => confirm(await linkTo(email)),
     /** Whether somebody else can register with an address, who is removed again. */
     isFree: async (email: string) => {
       const taken = await rejections([registerWith(email).then(({ user }) => app.users.remove(user.id))]);
@@ -119,9 +130,44 @@ describe('confirmEmailChange', () => {
     const [link] = (await ofAda()).links;
     if (link === undefined) throw new Error('Ada has no link');
     await app.links.put({ ...link, userId: bob.id, tokenHash: app.linkTokens.hashOf(another) });
-    expect(await rejections([confirm(token), confirm(another)])).toEqual([expect.objectContaining(DUPLICATE)]);
+    expect(await rejections([confirm(token), confirm(another, BOB.password)])).toEqual([
+      expect.objectContaining(DUPLICATE),
+    ]);
     expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
     expect((await about(bob.id)).user).toMatchObject({ email: BOB.email });
+  });
+
+  // Proves: mail-8
+  it('needs a live session of the account, or its password', async () => {
+    const { app, user, session, ofAda, linkTo, confirm, confirmChange } = await setUp();
+    const { user: bob, ...other } = await app.register(BOB);
+    const token = await linkTo(NEW_EMAIL);
+    const own = { id: session.sessionId, userId: user.id };
+    const ofBob = { id: other.sessionId, userId: bob.id };
+    const ended = {
+      id: (await app.login({ account: ADA.username, password: ADA.password })).sessionId,
+      userId: user.id,
+    };
+    await app.sessions.end(ended);
+    const before = await ofAda();
+    const required = { code: 'CLIENT_PARAMS_VALIDATION_FAILED', details: [{ field: 'password', code: 'required' }] };
+    for (const given of [undefined, ofBob, ended, { ...ofBob, userId: user.id }]) {
+      await expect(confirmChange({ token, session: given })).rejects.toMatchObject(required);
+    }
+    await expect(confirm(token, BOB.password)).rejects.toMatchObject(WRONG_PASSWORD);
+    expect(await ofAda()).toEqual(before);
+    await confirmChange({ token, session: own });
+    expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
+  });
+
+  it('counts wrong passwords as those of log-ins to the account', async () => {
+    const { app, linkTo, confirm } = await setUp();
+    const token = await linkTo(NEW_EMAIL);
+    const guess = () => rejections([confirm(token, 'a guess')]);
+    for (let time = 0; time < 50; time += 1) expect(await guess()).toMatchObject([WRONG_PASSWORD]);
+    const waits = { code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' };
+    expect(await guess()).toMatchObject([waits]);
+    await expect(app.login({ account: ADA.username, password: ADA.password })).rejects.toMatchObject(waits);
   });
 
   it('changes all or nothing', async () => {
@@ -151,7 +197,7 @@ describe('an address that was given up', () => {
     const tokenHash = app.linkTokens.hashOf(token);
     await app.links.put({ userId: bob.id, purpose: 'email-change', tokenHash, email: EMAIL, ...times });
     const before = await about(bob.id);
-    await expect(confirm(token)).rejects.toMatchObject(DUPLICATE);
+    await expect(confirm(token, BOB.password)).rejects.toMatchObject(DUPLICATE);
     expect(await about(bob.id)).toEqual(before);
     await changeTo(EMAIL);
     expect((await ofAda()).user).toMatchObject({ email: EMAIL });
@@ -191,7 +237,8 @@ describe('an address that was given up', () => {
   it('is held no more by a change back, when notices are off since', async () => {
     const { app, linkTo, purposes, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
-    await confirmEmailChange({ ...app, notices: new Set<Notice>() })(await linkTo(EMAIL));
+    const withoutNotices = confirmEmailChange({ ...app, notices: new Set<Notice>() });
+    await withoutNotices({ token: await linkTo(EMAIL), password: ADA.password });
     expect(await purposes()).toEqual([]);
     expect(await isFree(NEW_EMAIL)).toBe(true);
   });

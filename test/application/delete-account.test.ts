@@ -62,7 +62,8 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
   it('frees the names, and an address that was held', async () => {
     const { app, linkIn, [as]: removeAs } = await setUp();
     const to = 'ada@new.example.org';
-    await confirmEmailChange(app)(await linkIn({ kind: 'email-change', to }, 'email-change'));
+    const token = await linkIn({ kind: 'email-change', to }, 'email-change');
+    await confirmEmailChange(app)({ token, password: ADA.password });
     await removeAs()();
     await app.register(ADA);
     await app.register({ ...BOB, email: to });

@@ -137,7 +137,7 @@ describe('registerUnproven, with an address that is held', () => {
   it('makes no account, and tells nobody, as long as it is held', async () => {
     const { app, ofAda, linkIn, findEve, register } = await setUp();
     const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
-    await confirmEmailChange(app)(token);
+    await confirmEmailChange(app)({ token, password: ADA.password });
     const before = await ofAda();
     expect(await register({ ...EVE, email: EMAIL })).toBeUndefined();
     expect(await findEve()).toBeNull();

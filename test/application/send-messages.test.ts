@@ -33,7 +33,10 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
   'email-changed': ['email-change-undo'],
 };
 
-describe.each(MESSAGE_KINDS)('a message of the kind %s', (kind) => {
+/** One is sent only while an address is held: `undo-email-change.test.ts` sends it. */
+const KINDS = MESSAGE_KINDS.filter((kind) => kind !== 'email-change-final');
+
+describe.each(KINDS)('a message of the kind %s', (kind) => {
   const to = RECIPIENTS[kind] ?? EMAIL;
   const isAsked = kind.endsWith('-request');
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { timeText } from '../../src/application/mail/wording.ts';
 import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
 import { undoEmailChange } from '../../src/application/use-cases/undo-email-change.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
@@ -15,7 +16,10 @@ const setUp = async () => {
   const ada = await registeredAda();
   const { app } = ada;
   const confirm = confirmEmailChange(app);
-  const changeTo = async (to: string) => confirm(await ada.linkIn({ kind: 'email-change', to }, 'email-change'));
+  const changeTo = async (to: string) => {
+    const token = await ada.linkIn({ kind: 'email-change', to }, 'email-change');
+    await confirm({ token, password: ADA.password });
+  };
   await ada.logIn();
   await changeTo(NEW_EMAIL);
   const [mail = { text: 'nothing', to: 'nobody' }] = await app.sendAll();
@@ -24,6 +28,28 @@ const setUp = async () => {
 };
 
 describe('undoEmailChange', () => {
+  it('is possible for a day more after a reset of the password by the new address, which both addresses are told', async () => {
+    const { app, ofAda, told, linkIn, token, undo } = await setUp();
+    const reset = async () => {
+      const link = await linkIn({ kind: 'password-reset', to: NEW_EMAIL }, 'password-reset');
+      await app.resetPassword({ token: link, newPassword: NEW_PASSWORD });
+    };
+    await reset();
+    expect(await told()).toEqual([
+      `email-change-final to ${EMAIL}`,
+      `email-change-final to ${NEW_EMAIL}`,
+      `password-was-reset to ${NEW_EMAIL}`,
+    ]);
+    const [toFormer] = await app.sendAll();
+    expect(toFormer?.text).toContain(timeText(app.clock.now() + DAY));
+    app.clock.advance(DAY - 1);
+    await reset();
+    app.clock.advance(1);
+    await expect(undo(token)).rejects.toMatchObject(INVALID_LINK);
+    expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
+    await app.register({ ...BOB, email: EMAIL });
+  });
+
   it('restores the address, which is proven by that', async () => {
     const { app, ofAda, token, undo } = await setUp();
     app.clock.advance(MINUTE);

@@ -86,9 +86,15 @@ describe('calls that need no user', () => {
   });
 
   it('confirmEmailChange and undoEmailChange change the address, there and back', async () => {
-    const { user, token } = await ada();
-    const email = aPerson().email;
-    expect(await anybody().confirmEmailChange(await token('email-change', email))).toBeNull();
+    const { account, person, user, token } = await ada();
+    const [email, another] = [aPerson().email, aPerson().email];
+    const link = { token: await token('email-change', email) };
+    expect(await anybody().previewEmailChange(link.token)).toMatchObject({ username: user.username });
+    expect((await errorOf(anybody().confirmEmailChange(link))).fields).toMatchObject([{ field: 'password' }]);
+    expect(await anybody().confirmEmailChange({ ...link, password: person.password })).toBeNull();
+    expect(await account.confirmEmailChange({ token: await token('email-change', another) })).toBeNull();
+    expect((await storedUser(user.id))?.email).toBe(another);
+    expect(await account.confirmEmailChange({ token: await token('email-change', email) })).toBeNull();
     expect((await storedUser(user.id))?.email).toBe(email);
     expect(await anybody().undoEmailChange(await token('email-change-undo'))).toBeNull();
     expect((await storedUser(user.id))?.email).toBe(user.email);

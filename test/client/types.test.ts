@@ -7,6 +7,8 @@ import type {
   AccountExport,
   Credentials,
   EmailChange,
+  EmailChangeConfirmation,
+  EmailChangePreview,
   EventsPage,
   FieldProblem,
   PasswordChange,
@@ -21,6 +23,7 @@ import type {
 } from '../../client/src/index.ts';
 import type { ExportJson } from '../../src/adapters/http/routes/account.ts';
 import type * as auth from '../../src/adapters/http/routes/auth.ts';
+import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/email.ts';
 import type * as events from '../../src/adapters/http/routes/events.ts';
 import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
 import type * as accounts from '../../src/adapters/http/routing/account-schemas.ts';
@@ -63,6 +66,10 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<PasswordReset>>().toEqualTypeOf<v.InferInput<typeof ConfirmPasswordResetBody>>();
     expectTypeOf<Plain<UsernameChange>>().toEqualTypeOf<v.InferInput<typeof accounts.ChangeUsernameBody>>();
     expectTypeOf<Plain<EmailChange>>().toEqualTypeOf<v.InferInput<typeof accounts.ChangeEmailBody>>();
+    expectTypeOf<Plain<EmailChangeConfirmation>>().toEqualTypeOf<
+      v.InferInput<typeof accounts.ConfirmEmailChangeBody>
+    >();
+    expectTypeOf<Plain<EmailChangePreview>>().toEqualTypeOf<v.InferOutput<typeof EmailChangePreviewJson>>();
     expectTypeOf<{ email: Taken<'requestPasswordReset'> }>().toEqualTypeOf<v.InferInput<typeof PasswordResetBody>>();
     expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<
       v.InferInput<typeof accounts.AddressBody>
@@ -90,7 +97,7 @@ describe('the requests of the client', async () => {
   });
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(11);
+    expect(direct).toHaveLength(12);
     expect(signIns).toHaveLength(2);
     expect(posts).toHaveLength(7);
   });

@@ -29,6 +29,7 @@ const tokenTo = async (address: string, purpose: LinkPurpose): Promise<string> =
   return tokenIn(mail ?? { text: '' }, purpose);
 };
 
+const passwordOf = ({ password }: Account) => ({ password });
 const newAddressOf = ({ email }: Account) => `new.${email}`;
 
 const askForNewAddress = async (account: Account): Promise<string> => {
@@ -50,7 +51,7 @@ const isMailed = (address: string, words: string) =>
 type Use = {
   readonly path: string;
   /** What the request has besides the token. */
-  readonly body?: object;
+  readonly body?: (account: Account) => object;
   /** The tables that it changes. */
   readonly tables: readonly string[];
   /** @returns the token of the link that the mail brings. */
@@ -62,7 +63,7 @@ type Use = {
 const USES: Readonly<Record<string, Use>> = {
   'sets a new password': {
     path: '/auth/password-reset/confirm',
-    body: { newPassword: NEW_PASSWORD },
+    body: () => ({ newPassword: NEW_PASSWORD }),
     tables: ['links', 'users', 'events', 'sessions', 'outbox'],
     linkFor: async ({ email }) => {
       expect((await post('/auth/password-reset', { email })).status).toBe(202);
@@ -99,6 +100,7 @@ const USES: Readonly<Record<string, Use>> = {
   },
   'changes an address': {
     path: '/auth/email-change/confirm',
+    body: passwordOf,
     tables: ['users', 'links', 'events', 'outbox'],
     linkFor: askForNewAddress,
     assertDone: async (account, cookie) => {
@@ -113,7 +115,7 @@ const USES: Readonly<Record<string, Use>> = {
     tables: ['users', 'links', 'events', 'sessions', 'outbox'],
     linkFor: async (account) => {
       const token = await askForNewAddress(account);
-      expect((await post('/auth/email-change/confirm', { token })).status).toBe(200);
+      expect((await post('/auth/email-change/confirm', { token, ...passwordOf(account) })).status).toBe(200);
       return tokenTo(account.email, 'email-change-undo');
     },
     assertDone: async (account, cookie) => {
@@ -140,7 +142,7 @@ describe.runIf(canStartServers())('a link', () => {
       const { path, body, linkFor, assertDone } = step.use;
       const account = await accountAt(service.url());
       const token = await linkFor(account);
-      const use = () => post(path, { token, ...body });
+      const use = () => post(path, { token, ...body?.(account) });
       await service.untilSent();
       const before = await service.aboutUser(account.id);
 

@@ -33,9 +33,13 @@ const kindsOf = async (id: string) => (await messagesTo(service, id)).map(({ kin
 const linkTo = (email: string, { user }: SignedUp) =>
   sentLink(service, { userId: user.id, purpose: 'email-change', email });
 
+/** Opens the link in the session of a user. */
+const confirm = ({ accessToken }: SignedUp, token: string, at = service) =>
+  useLink(at, CONFIRM, token).set('Authorization', `Bearer ${accessToken}`);
+
 /** Changes the address, and makes the link that undoes it, as the sender of mail does. */
 const changed = async (ada: SignedUp, email = aPerson().email) => {
-  await useLink(service, CONFIRM, await linkTo(email, ada)).expect(200);
+  await confirm(ada, await linkTo(email, ada)).expect(200);
   const undo = await sentLink(service, { userId: ada.user.id, purpose: 'email-change-undo', email: ada.user.email });
   return { email, undo };
 };
@@ -99,7 +103,7 @@ describe('PUT /users/me/email', () => {
       expect([202, 401]).toContain(asked.status);
       expect(await kindsOf(ada.user.id)).toEqual(['email-verification', 'password-changed']);
       expect(await linksOf(service, ada.user.id)).toEqual([]);
-      expect((await useLink(service, CONFIRM, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+      expect((await confirm(ada, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
     }
   });
 
@@ -131,7 +135,7 @@ describe('POST /auth/email-change/confirm', () => {
   it('changes the address, which is proven then, and tells the former one', async () => {
     const ada = await signUp(service);
     const { email } = aPerson();
-    await useLink(service, CONFIRM, await linkTo(email, ada)).expect(200);
+    await confirm(ada, await linkTo(email, ada)).expect(200);
     const stored = await storedUser(ada.user.id);
     expect(stored?.email).toBe(email);
     expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
@@ -156,7 +160,7 @@ describe('POST /auth/email-change/confirm', () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     const token = await linkTo(other.user.email, ada);
     for (let time = 0; time < 2; time += 1) {
-      expect((await useLink(service, CONFIRM, token).expect(409)).body.code).toBe('AUTH_USER_DUPLICATE');
+      expect((await confirm(ada, token).expect(409)).body.code).toBe('AUTH_USER_DUPLICATE');
     }
     expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
   });
@@ -165,15 +169,15 @@ describe('POST /auth/email-change/confirm', () => {
     const ada = await signUp(service);
     const token = await linkTo(aPerson().email, ada);
     await service.ports.users.update(ada.user.id, { disabledAt: 7, now: Date.now() });
-    expect((await useLink(service, CONFIRM, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    expect((await confirm(ada, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
     await service.ports.users.remove(ada.user.id);
-    expect((await useLink(service, CONFIRM, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
+    expect((await confirm(ada, token).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
   });
 
   it('works once when it is used twenty times at once', async () => {
     const ada = await signUp(service);
     const token = await linkTo(aPerson().email, ada);
-    const responses = await Promise.all(Array.from({ length: 20 }, () => useLink(service, CONFIRM, token)));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => confirm(ada, token)));
     expect(tally(responses)).toEqual({ '200': 1, '400 AUTH_LINK_INVALID': 19 });
     expect(await kindsOf(ada.user.id)).toEqual(['email-changed']);
   });
@@ -181,8 +185,7 @@ describe('POST /auth/email-change/confirm', () => {
   it('gives an address to one of twenty users who confirm it at once', async () => {
     const { email } = aPerson();
     const users = await Promise.all(Array.from({ length: 20 }, () => signUp(service)));
-    const tokens = await Promise.all(users.map((user) => linkTo(email, user)));
-    const responses = await Promise.all(tokens.map((token) => useLink(service, CONFIRM, token)));
+    const responses = await Promise.all(users.map(async (user) => confirm(user, await linkTo(email, user))));
     expect(tally(responses)).toEqual({ '200': 1, '409 AUTH_USER_DUPLICATE': 19 });
   });
 
@@ -191,7 +194,7 @@ describe('POST /auth/email-change/confirm', () => {
     const ada = await signUp(quiet);
     const { id: userId } = ada.user;
     const token = await sentLink(quiet, { userId, purpose: 'email-change', email: aPerson().email });
-    await useLink(quiet, CONFIRM, token).expect(200);
+    await confirm(ada, token, quiet).expect(200);
     expect([await messagesTo(quiet, userId), await linksOf(quiet, userId)]).toEqual([[], []]);
     await signUp(quiet, { ...aPerson(), email: ada.user.email });
   });
@@ -200,12 +203,12 @@ describe('POST /auth/email-change/confirm', () => {
 describe('an address that was given up', () => {
   it('is held for its former user, from the moment of the change', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
-    await useLink(service, CONFIRM, await linkTo(aPerson().email, ada)).expect(200);
+    await confirm(ada, await linkTo(aPerson().email, ada)).expect(200);
     const taking = { ...aPerson(), email: ada.user.email };
     expect((await service.http.post('/auth/register').send(taking).expect(409)).body.code).toBe('AUTH_USER_DUPLICATE');
-    const confirmed = await useLink(service, CONFIRM, await linkTo(ada.user.email, other)).expect(409);
+    const confirmed = await confirm(other, await linkTo(ada.user.email, other)).expect(409);
     expect(confirmed.body.code).toBe('AUTH_USER_DUPLICATE');
-    await useLink(service, CONFIRM, await linkTo(ada.user.email, ada)).expect(200);
+    await confirm(ada, await linkTo(ada.user.email, ada)).expect(200);
     expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
   });
 
@@ -215,7 +218,7 @@ describe('an address that was given up', () => {
       const token = await linkTo(aPerson().email, ada);
       const register = () => service.http.post('/auth/register').send({ ...aPerson(), email: ada.user.email });
       const [confirmed, ...registered] = await Promise.all([
-        useLink(service, CONFIRM, token),
+        confirm(ada, token),
         ...Array.from({ length: 6 }, register),
       ]);
       expect(confirmed.status).toBe(200);
@@ -229,7 +232,7 @@ describe('an address that was given up', () => {
     await strict.http.post('/auth/register').send(person).expect(202);
     const { id: userId = '' } = (await strict.ports.users.findByEmail(person.email)) ?? {};
     const token = await sentLink(strict, { userId, purpose: 'email-change', email: aPerson().email });
-    await useLink(strict, CONFIRM, token).expect(200);
+    await useLink(strict, CONFIRM, token).send({ password: person.password }).expect(200);
     await strict.http
       .post('/auth/register')
       .send({ ...aPerson(), email: person.email })
@@ -273,14 +276,14 @@ describe('POST /auth/email-change/undo', () => {
   it('undoes the first of several changes, and a change back can be undone, too', async () => {
     const ada = await signUp(service);
     const { undo } = await changed(ada);
-    await useLink(service, CONFIRM, await linkTo(aPerson().email, ada)).expect(200);
+    await confirm(ada, await linkTo(aPerson().email, ada)).expect(200);
     expect(await linksOf(service, ada.user.id)).toEqual([`email-change-undo ${ada.user.email}`]);
     await useLink(service, UNDO, undo).expect(200);
     expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
 
     const bob = await signUp(service);
     const { email } = await changed(bob);
-    await useLink(service, CONFIRM, await linkTo(bob.user.email, bob)).expect(200);
+    await confirm(bob, await linkTo(bob.user.email, bob)).expect(200);
     expect(await linksOf(service, bob.user.id)).toEqual([`email-change-undo ${email}`]);
   });
 
@@ -297,12 +300,12 @@ describe('POST /auth/email-change/undo', () => {
       const ada = await signUp(service);
       const { undo } = await changed(ada);
       const second = await linkTo(aPerson().email, ada);
-      const [undone, confirmed] = await Promise.all([useLink(service, UNDO, undo), useLink(service, CONFIRM, second)]);
+      const [undone, confirmed] = await Promise.all([useLink(service, UNDO, undo), confirm(ada, second)]);
       expect(undone.status).toBe(200);
       expect([200, 400]).toContain(confirmed.status);
       expect(await storedUser(ada.user.id)).toMatchObject({ email: ada.user.email });
       expect(await linksOf(service, ada.user.id)).toEqual([]);
-      expect((await useLink(service, CONFIRM, second)).body.code).toBe('AUTH_LINK_INVALID');
+      expect((await confirm(ada, second)).body.code).toBe('AUTH_LINK_INVALID');
     }
   });
 

@@ -1,6 +1,6 @@
 import { laidOut, type MailContext, type MailText, resetPage } from './layout.ts';
 import { own, prose } from './prose.ts';
-import { durationText } from './wording.ts';
+import { durationText, timeText } from './wording.ts';
 
 /** For a new account. @param validFor milliseconds, of both links. */
 export const verifyEmail = (
@@ -72,6 +72,17 @@ export const emailChangedAgain = (
   laidOut(context, `Your email address at ${context.serviceName} was changed`, [
     prose`The email address of your account "${username}" at ${own(context.serviceName)} was changed to ${masked(newEmail)}. If it was you, you have nothing to do.`,
     prose`If it was not you, use the link in the message that was sent to the address before this one: it restores that address.`,
+  ]);
+
+/** For both addresses. @param undoUntil epoch milliseconds. */
+export const emailChangeFinal = (
+  context: MailContext,
+  { username, undoUntil }: { readonly username: string; readonly undoUntil: number },
+): MailText =>
+  laidOut(context, `The new email address at ${context.serviceName} is about to be final`, [
+    prose`The email address of the account "${username}" at ${own(context.serviceName)} was changed, and its password was then reset by the new address.`,
+    prose`Until ${own(timeText(undoUntil))} the former address can still take the account back, with the link in the message that told of the change. Afterwards it cannot.`,
+    prose`If this was agreed, you have nothing to do.`,
   ]);
 
 /** For the address that an account has again. */

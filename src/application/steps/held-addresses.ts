@@ -1,5 +1,5 @@
 import { duplicateUser } from '../../domain/errors/app-error.ts';
-import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
+import { type Link, UNDO_AFTER_RESET, UNDO_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { LinkDeps } from './links.ts';
@@ -27,14 +27,27 @@ export const assertNotHeld = async (
   if (await isHeld(deps, stores, user)) throw duplicateUser('email', 'the address is held');
 };
 
-/** The address that a user has given up and can still take back; `null` when there is none. */
-export const addressHeldBy = async (
+/** The link about the address that a user has given up and can still take back; `null` when there is none. */
+export const heldBy = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   userId: string,
-): Promise<string | null> => {
+): Promise<Link | null> => {
   const live = await links.listByUser(userId, clock.now());
-  return live.find(({ purpose }) => purpose === 'email-change-undo')?.email ?? null;
+  return live.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
+};
+
+/** Lets an address be held for a day at most from now on. @returns the address; `null` when none is held. */
+export const endHoldSoon = async (
+  deps: Pick<LinkDeps, 'clock'>,
+  stores: Pick<Stores, 'links'>,
+  userId: string,
+): Promise<string | null> => {
+  const held = await heldBy(deps, stores, userId);
+  if (held === null) return null;
+  const expiresAt = Math.min(held.expiresAt, deps.clock.now() + UNDO_AFTER_RESET);
+  await stores.links.put({ ...held, expiresAt });
+  return held.email;
 };
 
 /** Holds an address from now on, with a link that nobody has. The message to the address brings the one that replaces it. */

@@ -6,6 +6,7 @@ import {
   confirmEmailChange,
   emailChanged,
   emailChangedAgain,
+  emailChangeFinal,
   emailChangeUndone,
   verifyEmail,
 } from '../mail/address-mails.ts';
@@ -103,6 +104,12 @@ const LETTERS: Readonly<Record<SentKind, Compose>> = {
       write: (addressOf) =>
         emailChanged(context, { ...changed, undoLink: addressOf('email-change-undo'), undoFor: UNDO_LIFETIME }),
     };
+  },
+  /** To the former and to the new address. */
+  'email-change-final': (_message, { username }, { context }, live) => {
+    const undo = live.find(({ purpose }) => purpose === 'email-change-undo');
+    if (undo === undefined) return null;
+    return { links: [], write: () => emailChangeFinal(context, { username, undoUntil: undo.expiresAt }) };
   },
   'email-change-undone': (_message, { username }, { context }) => ({
     links: [],

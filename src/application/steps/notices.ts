@@ -84,4 +84,7 @@ export const noticeOfReplay = async (
     await tell(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
 
-const isOn = ({ notices }: NoticeDeps, notice: Notice): boolean => notices?.has(notice) ?? false;
+/** Whether a former address is told of a change, so that it can be taken back. */
+export const areAddressesTold = (deps: Pick<NoticeDeps, 'notices'>): boolean => isOn(deps, 'email');
+
+const isOn = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): boolean => notices?.has(notice) ?? false;

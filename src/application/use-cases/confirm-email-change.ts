@@ -1,26 +1,60 @@
-import { NO_ORIGIN } from '../../domain/event.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { Link } from '../../domain/link.ts';
+import { isLive, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { LinkRepository } from '../ports/link-repository.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
+import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
-import { addressHeldBy, assertNotHeld, hold } from '../steps/held-addresses.ts';
+import { comparePassword } from '../steps/compare-password.ts';
+import { assertNotHeld, heldBy, hold } from '../steps/held-addresses.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
-import type { NoticeDeps } from '../steps/notices.ts';
+import { loginAttempts } from '../steps/login-attempt.ts';
+import { areAddressesTold, type NoticeDeps } from '../steps/notices.ts';
 import { record, tell } from '../steps/record.ts';
+import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 
-export type ConfirmEmailChangeDeps = LinkDeps & NoticeDeps & { readonly unitOfWork: UnitOfWork };
+export type ConfirmEmailChangeDeps = LinkDeps &
+  NoticeDeps &
+  UserWithPasswordDeps & {
+    readonly links: LinkRepository;
+    readonly sessions: SessionRepository;
+    readonly tokens: TokenSigner;
+    readonly unitOfWork: UnitOfWork;
+  };
+
+type Confirmation = {
+  /** The token of the link. */
+  readonly token: string;
+  /** That of the access token of the request, if there is one. */
+  readonly session?: SessionKey | undefined;
+  /** Of the account of the link. Not needed with a live session of that account. */
+  readonly password?: string | undefined;
+  /** The networks of the client, the widest first. */
+  readonly networks?: readonly string[];
+  readonly origin?: Origin;
+};
 
 /**
  * Changes the address of a user to the one that the link was sent to, which is proven by that. Links that were sent to the former
- * address end, but it can be taken back for seven days, unless its owner is not told because such notices are off.
- * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
+ * address end, but it can be taken back for seven days, unless its owner is not told because such notices are off. The link alone is
+ * not enough: somebody may have asked for the address of another person, who would make the account of a stranger their own.
+ * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED without session and
+ *   password, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
-  (token: string, origin = NO_ORIGIN): Promise<void> =>
-    deps.unitOfWork.run(async (stores) => {
+  async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<void> => {
+    const { token, origin = NO_ORIGIN } = confirmation;
+    await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
+    cancellation.throwIfAborted();
+    await deps.unitOfWork.run(async (stores) => {
       const link = await findLink(deps, stores, 'email-change', token);
       const { userId, email } = link;
       const before = await stores.users.findById(userId);
-      if (before === null) throw invalidLink('the user does not exist');
+      if (before === null) throw invalidLink(NO_USER);
       const now = deps.clock.now();
       const unchanged = { email: before.email, disabledAt: null };
       const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, unchanged);
@@ -30,19 +64,43 @@ export const confirmEmailChange =
       await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
       await releaseOrHold(deps, stores, before, user);
-      if (!isTold(deps)) return;
+      if (!areAddressesTold(deps)) return;
       await tell(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
     });
+  };
 
-const isTold = ({ notices }: NoticeDeps): boolean => notices?.has('email') ?? false;
+const NO_USER = 'the user does not exist';
+const PASSWORD_REQUIRED = {
+  field: 'password',
+  message: 'is required without a session of the account',
+  code: 'required',
+} as const;
+
+/** Wrong passwords count as those of log-ins to the account (ADR 0024). A change of the password ends the link. */
+const assertOwner = async (
+  deps: ConfirmEmailChangeDeps,
+  { userId }: Link,
+  { session, password, networks = ['unknown'] }: Confirmation,
+): Promise<void> => {
+  const own = session?.userId === userId ? await deps.sessions.find(session) : null;
+  if (own !== null && isLive(own, deps.clock.now())) return;
+  if (password === undefined) {
+    throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
+  }
+  const user = await deps.users.findById(userId);
+  if (user === null) throw invalidLink(NO_USER);
+  const candidates = await loginAttempts(deps, user.username, user, { networks, refreshTokens: [] });
+  const matches = await comparePassword(deps, candidates, password, user.passwordHash);
+  if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+};
 
 /**
  * Of several changes one after the other, the first one can be undone: whoever takes an account over could else change the address
  * twice, and the owner could not take it back. An address that the user has again needs not be held.
  */
 const releaseOrHold = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
-  const held = await addressHeldBy(deps, stores, before.id);
-  if (held !== null && held !== email) return;
+  const held = await heldBy(deps, stores, before.id);
+  if (held !== null && held.email !== email) return;
   await withdrawLinks(stores, before.id, ['email-change-undo']);
-  if (isTold(deps)) await hold(deps, stores, before);
+  if (areAddressesTold(deps)) await hold(deps, stores, before);
 };

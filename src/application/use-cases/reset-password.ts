@@ -11,7 +11,9 @@ import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
+import { endHoldSoon } from '../steps/held-addresses.ts';
 import { findLink, invalidLink, takeLink } from '../steps/links.ts';
+import { areAddressesTold } from '../steps/notices.ts';
 import { type RecordDeps, record, tell } from '../steps/record.ts';
 
 export type ResetPasswordDeps = RecordDeps & {
@@ -80,13 +82,25 @@ const replacePassword = async (
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
   await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'password-reset', origin });
   await removeOutdated(stores, userId);
+  if (areAddressesTold(deps)) await endUndo(deps, stores, link, origin);
   if (!deps.notices?.has('password')) return;
   await tell(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
 };
 
+/** Whoever got the account with its address is to keep it, but the former address is told a day before it can object no more. */
+const endUndo = async (deps: ResetPasswordDeps, stores: Stores, { userId, email }: Link, origin: Origin) => {
+  const former = await endHoldSoon(deps, stores, userId);
+  if (former === null) return;
+  const kind = 'email-change-final';
+  await tell(deps, stores, origin, [
+    { kind, userId, to: former },
+    { kind, userId, to: email },
+  ]);
+};
+
 /**
  * What somebody else may have asked for who knew the old password, and what the reset has proved. The link that undoes a change of the
- * address stays: it belongs to the owner of the former address.
+ * address stays for a day: it belongs to the owner of the former address.
  */
 const OUTDATED_MESSAGES: readonly MessageKind[] = ['password-reset', 'email-change', 'email-verification'];
 const OUTDATED_LINKS: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];

@@ -7,6 +7,7 @@ import { type ConfirmEmailDeps, confirmEmail } from '../../application/use-cases
 import { type ConfirmEmailChangeDeps, confirmEmailChange } from '../../application/use-cases/confirm-email-change.ts';
 import { type DeleteAccountDeps, deleteAccount } from '../../application/use-cases/delete-account.ts';
 import { type ExportAccountDeps, exportAccount } from '../../application/use-cases/export-account.ts';
+import { type PreviewEmailChangeDeps, previewEmailChange } from '../../application/use-cases/preview-email-change.ts';
 import {
   type RemoveUnprovenAccountDeps,
   removeUnprovenAccount,
@@ -25,6 +26,7 @@ export type AccountDeps = ChangeUsernameDeps &
   ConfirmEmailDeps &
   RemoveUnprovenAccountDeps &
   RequestEmailChangeDeps &
+  PreviewEmailChangeDeps &
   ConfirmEmailChangeDeps &
   UndoEmailChangeDeps;
 
@@ -44,6 +46,7 @@ export const declareAccountRoutes = (deps: AccountDeps, cookie: RefreshCookie, s
         confirmEmail: confirmEmail(deps),
         removeUnprovenAccount: removeUnprovenAccount(deps),
         requestEmailChange: requestEmailChange(deps),
+        previewEmailChange: previewEmailChange(deps),
         confirmEmailChange: confirmEmailChange(deps),
         undoEmailChange: undoEmailChange(deps),
       })

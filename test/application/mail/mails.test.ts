@@ -3,6 +3,7 @@ import {
   addressTaken,
   confirmEmailChange,
   emailChanged,
+  emailChangeFinal,
   emailChangeUndone,
   verifyEmail,
 } from '../../../src/application/mail/address-mails.ts';
@@ -78,6 +79,11 @@ const MAILS: Readonly<Record<string, Case>> = {
       emailChanged(context, { username, newEmail, undoLink: UNDO, undoFor: 7 * 24 * HOUR }),
     links: [UNDO],
     says: ['"ann"', 'b***[@]example[.]org', '7 days', 'If it was not you'],
+  },
+  emailChangeFinal: {
+    make: (context, { username }) => emailChangeFinal(context, { username, undoUntil: Date.UTC(2026, 10, 22, 8, 5) }),
+    links: [],
+    says: ['"ann"', '22 November 2026, 08:05 UTC'],
   },
   emailChangeUndone: {
     make: (context, { username }) => emailChangeUndone(context, { username }),

@@ -15,6 +15,8 @@ type Form = {
   /** Shown when it is done. */
   readonly done: string;
   readonly field?: Field;
+  /** What `account-page.js` fills in before it shows the form: paragraphs with `data-value`, by members of the preview. */
+  readonly preview?: Html;
 };
 
 type AccountPage = {
@@ -35,6 +37,16 @@ const NEW_PASSWORD: Field = {
   type: 'password',
   autocomplete: 'new-password',
 };
+
+const PASSWORD: Field = {
+  name: 'password',
+  label: 'Password of the account',
+  type: 'password',
+  autocomplete: 'current-password',
+};
+
+const EMAIL_CHANGE = html`<p hidden>The account is <strong data-value="username"></strong>, registered on <time data-value="createdAt"></time>.</p>
+<p hidden>If you confirm, a former address of the account can take it back until <time data-value="undoUntil"></time>.</p>`;
 
 const LOG_IN = 'You can close this page and log in.';
 
@@ -81,9 +93,11 @@ export const ACCOUNT_PAGES = {
   },
   'email-change': {
     title: 'Confirm the new email address',
-    lead: 'From then on, the account has this address, and mail about it comes here.',
+    lead: 'From then on, the account has this address, and mail about it comes here. If it is not your account, close this page.',
     withToken: {
       action: 'confirm-email-change',
+      preview: EMAIL_CHANGE,
+      field: PASSWORD,
       button: 'Confirm',
       done: 'The account has the new address now. You can close this page.',
     },
@@ -119,8 +133,9 @@ ${without === undefined ? NOTHING : formOf(without, html`data-without-token`)}`,
 };
 
 /** Hidden until the script knows whether the address of the page has a token. The service checks the fields. */
-const formOf = ({ action, button, done, field }: Form, attributes: Html): Html =>
+const formOf = ({ action, button, done, field, preview = NOTHING }: Form, attributes: Html): Html =>
   html`<form hidden novalidate data-action="${action}" data-done="${done}" ${attributes}>
+${preview}
 ${field === undefined ? NOTHING : fieldOf(field)}
 <button>${button}</button>
 </form>`;

@@ -1,14 +1,17 @@
 import * as v from 'valibot';
 import type { confirmEmail } from '../../../application/use-cases/confirm-email.ts';
 import type { confirmEmailChange } from '../../../application/use-cases/confirm-email-change.ts';
+import type { previewEmailChange } from '../../../application/use-cases/preview-email-change.ts';
 import type { removeUnprovenAccount } from '../../../application/use-cases/remove-unproven-account.ts';
 import type { requestEmailChange } from '../../../application/use-cases/request-email-change.ts';
 import type { requestEmailVerification } from '../../../application/use-cases/request-email-verification.ts';
 import type { undoEmailChange } from '../../../application/use-cases/undo-email-change.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
+import { Timestamp } from '../../json/public-user.ts';
+import { clientNetworks } from '../rate-limit/client-key.ts';
 import { originOf } from '../request/device.ts';
-import { AddressBody, ChangeEmailBody, LinkBody } from '../routing/account-schemas.ts';
+import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/account-schemas.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 export type EmailUseCases = {
@@ -16,9 +19,16 @@ export type EmailUseCases = {
   readonly confirmEmail: ReturnType<typeof confirmEmail>;
   readonly removeUnprovenAccount: ReturnType<typeof removeUnprovenAccount>;
   readonly requestEmailChange: ReturnType<typeof requestEmailChange>;
+  readonly previewEmailChange: ReturnType<typeof previewEmailChange>;
   readonly confirmEmailChange: ReturnType<typeof confirmEmailChange>;
   readonly undoEmailChange: ReturnType<typeof undoEmailChange>;
 };
+
+export const EmailChangePreviewJson = v.pipe(
+  v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
+  v.title('EmailChangePreview'),
+  v.examples([{ username: 'ada', createdAt: '2026-11-21T23:03:48.228Z', undoUntil: '2026-11-29T08:15:00.000Z' }]),
+);
 
 type LinkRoute = {
   readonly name: string;
@@ -100,14 +110,40 @@ export const emailRoutes = (useCases: EmailUseCases): Route[] => [
       return null;
     },
   ),
-  linkRoute(
+  route(
+    {
+      name: 'preview-email-change',
+      tag: 'account',
+      summary: 'Return whose email address a link changes, without using it up',
+      method: 'POST',
+      path: '/auth/email-change/preview',
+      auth: 'public',
+      throttle: 'strict',
+      request: { body: LinkBody },
+      response: { data: EmailChangePreviewJson },
+      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+    },
+    ({ body }) => useCases.previewEmailChange(body.token),
+  ),
+  route(
     {
       name: 'confirm-email-change',
-      summary: 'Change the email address with the link that was sent to the new one',
+      tag: 'account',
+      summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
+      method: 'POST',
       path: '/auth/email-change/confirm',
-      errors: ['AUTH_USER_DUPLICATE'],
+      auth: 'optional',
+      throttle: 'strict',
+      request: { body: ConfirmEmailChangeBody },
+      response: { data: v.null() },
+      errors: ['AUTH_LINK_INVALID', 'AUTH_CREDENTIALS_INVALID', 'AUTH_USER_DUPLICATE', 'DB_QUERY_FAILED'],
     },
-    useCases.confirmEmailChange,
+    async ({ claims, sessionId, body, signal }, ctx) => {
+      const session = claims && sessionId ? { id: sessionId, userId: claims.sub } : undefined;
+      const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
+      await useCases.confirmEmailChange(confirmation, signal);
+      return null;
+    },
   ),
   linkRoute(
     {

@@ -30,7 +30,7 @@ export const answerCheck = (described: Json): AnswerCheck => {
     // A preflight or another OPTIONS has no operation (ADR 0010), unless it is refused.
     if (method === 'OPTIONS' && status === 204) return body === '' ? [] : ['a body'];
     const problemsBy = (operation: readonly string[]): string[] => {
-      const [response, pointer] = at(document, ['paths', ...operation, 'responses', String(status)]);
+      const [response, pointer] = responseAt(document, ['paths', ...operation, 'responses', String(status)]);
       if (!isJson(response)) return [`status ${status} is not declared`];
       const problems = headerProblems(document, response, headers);
       if (method === 'HEAD' || response.content === undefined) return body === '' ? problems : [...problems, 'a body'];
@@ -85,6 +85,13 @@ const at = (document: Json, path: readonly string[]): [value: unknown, pointer: 
   path.reduce<unknown>((node, name) => (isJson(node) ? node[name] : undefined), document),
   path.map((name) => `/${encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join(''),
 ];
+
+/** Responses that several routes share are components. */
+const responseAt = (document: Json, path: readonly string[]): [response: unknown, pointer: string] => {
+  const [response, pointer] = at(document, path);
+  if (!isJson(response) || typeof response.$ref !== 'string') return [response, pointer];
+  return at(document, response.$ref.slice(2).split('/'));
+};
 
 const headerProblems = (document: Json, response: Json, headers: Answer['headers']): string[] => {
   const declared = Object.entries(response.headers as Readonly<Record<string, Json>>).map(([name, { $ref }]) => {

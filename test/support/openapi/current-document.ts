@@ -7,8 +7,6 @@ import { VERSION } from '../../../src/infrastructure/version.ts';
 import { testKeys } from '../keys.ts';
 
 export const DOCUMENT = 'docs/openapi.json';
-/** The document of the last release: what its clients rely on. */
-export const RELEASED_DOCUMENT = 'docs/openapi.released.json';
 
 const BASE_URL = 'https://auth.example.org';
 

@@ -5,7 +5,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-type Kind = 'schemas' | 'headers' | 'parameters' | 'examples' | 'securitySchemes';
+type Kind = 'schemas' | 'responses' | 'headers' | 'parameters' | 'examples' | 'securitySchemes';
 type ByName = Record<string, Json>;
 
 /** Collects the parts of the document that several places refer to (OpenAPI 3.1 §4.8.7): only those that are referred to. */

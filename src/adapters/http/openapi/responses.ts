@@ -63,7 +63,9 @@ const errorResponse = (
 ): Json => {
   const schemas = codes.map((code) => errorSchema(code, components));
   const examples = codes.map((code) => [code, errorExample(code, status, settings, components)]);
-  return {
+  // Many routes share it.
+  const name = [status, ...codes, ...(asPage ? ['page'] : [])].join('.');
+  return components.refer('responses', name, {
     description: `${STATUS_CODES[status]}: ${codes.map((code) => `\`${code}\``).join(', ')}`,
     headers: errorHeadersOf(status, codes, components),
     content: {
@@ -73,5 +75,5 @@ const errorResponse = (
       },
       ...(asPage && PAGE),
     },
-  };
+  });
 };

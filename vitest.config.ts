@@ -5,7 +5,7 @@ const PURE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
   'test/mutants/**/*.test.ts',
-  'test/properties/{configuration,interleavings,tabs}.test.ts',
+  'test/properties/{configuration,interleavings,replays,tabs}.test.ts',
 ];
 const EMBEDDED = [
   'test/architecture/**/*.test.ts',

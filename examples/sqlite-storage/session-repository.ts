@@ -28,11 +28,15 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
       currentTokenId = :to,
       previousTokenId = :from,
       rotatedAt = :at,
-      earlierTokens = iif(previousTokenId is null or rotatedAt < :racesSince, '[]', (
-        select json_group_array(json(token)) from (
-          select json_object('tokenId', previousTokenId, 'rotatedAt', rotatedAt) as token
-          union all select value from json_each(earlierTokens)
-          limit ${EARLIER_TOKENS_KEPT}))),
+      earlierTokens = case
+        when previousTokenId is null or not :continuesRun then '[]'
+        when previousTokenId = :from then earlierTokens
+        else (
+          select json_group_array(json(token)) from (
+            select json_object('tokenId', previousTokenId, 'rotatedAt', rotatedAt) as token
+            union all select value from json_each(earlierTokens)
+            where key <> ${EARLIER_TOKENS_KEPT - 2} or json_array_length(earlierTokens) < ${EARLIER_TOKENS_KEPT}))
+      end,
       expiresAt = :expiresAt
     where id = :sessionId and userId = :userId and currentTokenId = :from and expiresAt > :at
       and unixepoch('subsec') * 1000 < :deadline`);
@@ -68,10 +72,9 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     },
     async rotate(rotation) {
       const deadline = Date.now() + budget;
+      const step = { ...rotation, continuesRun: Number(rotation.continuesRun), deadline };
       const user = await translated(() =>
-        inTransaction(database, () =>
-          swapToken.run({ ...rotation, deadline }).changes > 0 ? selectUser.get(rotation.userId) : undefined,
-        ),
+        inTransaction(database, () => (swapToken.run(step).changes > 0 ? selectUser.get(rotation.userId) : undefined)),
       );
       if (user !== undefined) return toUser(user);
       return Date.now() < deadline ? 'stale' : 'too-late';

@@ -15,7 +15,10 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /** Tokens rotated before the previous one, the newest first: those that are needed to distinguish a race from a theft. */
+  /**
+   * Tokens rotated before the previous one in the present run of rotations, the newest first: those that are needed to distinguish a
+   * race from a theft. The last is the first of the run.
+   */
   readonly earlierTokens: readonly RotatedToken[];
   readonly createdAt: number;
   /** When the current token expires, and the session with it. */
@@ -29,7 +32,10 @@ export type RotatedToken = {
   readonly rotatedAt: number;
 };
 
-/** How many earlier tokens a session remembers at most. Five tabs that refresh at the same time rotate five times. */
+/**
+ * How many earlier tokens a session remembers at most: the newest, and the first of the run. Five tabs that refresh at the same time
+ * rotate five times.
+ */
 export const EARLIER_TOKENS_KEPT = 16;
 
 /** Both are needed to find a session, so that no user can name another user's. */
@@ -69,8 +75,11 @@ export type Rotation = {
   readonly at: number;
   /** When the new token expires, and the session with it. */
   readonly expiresAt: number;
-  /** A replay of a token rotated before this time cannot be a race, so such tokens need not be remembered. */
-  readonly racesSince: number;
+  /**
+   * Whether `from` was issued so recently that a token rotated before it may still be part of a race. If not, a new run of rotations
+   * begins, and the earlier tokens are forgotten.
+   */
+  readonly continuesRun: boolean;
 };
 
 /** The result of a rotation: the user of the session, or why it was not rotated. */
@@ -99,8 +108,21 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
       }
     : null;
 
-const earlierTokensAfter = (session: Session, { racesSince }: Rotation): readonly RotatedToken[] =>
-  session.rotatedAt < racesSince ? [] : rotatedTokens(session).slice(0, EARLIER_TOKENS_KEPT);
+/**
+ * When too many tokens would be remembered, the second oldest is forgotten: the first of the run may have been issued long before it was
+ * rotated, all others were rotated soon after they were issued, which their `iat` shows.
+ */
+const earlierTokensAfter = (
+  { previousTokenId, rotatedAt, earlierTokens }: Session,
+  { from, continuesRun }: Rotation,
+): readonly RotatedToken[] => {
+  if (!continuesRun || previousTokenId === null) return [];
+  // The last rotation was reverted: its token was not rotated then, but is rotated now.
+  if (previousTokenId === from) return earlierTokens;
+  const kept =
+    earlierTokens.length < EARLIER_TOKENS_KEPT ? earlierTokens : earlierTokens.toSpliced(EARLIER_TOKENS_KEPT - 2, 1);
+  return [{ tokenId: previousTokenId, rotatedAt }, ...kept];
+};
 
 /** The remembered tokens of a session that were rotated, the newest first. */
 export const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): readonly RotatedToken[] =>

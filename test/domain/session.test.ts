@@ -14,7 +14,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   to: 't2',
   at: time,
   expiresAt: time + LIFETIME,
-  racesSince: time - 10_000,
+  continuesRun: true,
   ...step,
 });
 
@@ -70,18 +70,15 @@ describe('rotated', () => {
 });
 
 describe('the earlier tokens of a session', () => {
-  /** Rotates from `t1` on, at a constant interval in milliseconds. */
-  const rotatedEvery = (pause: number, times: number): Session => {
-    let session = SESSION;
-    for (let count = 1; count <= times; count += 1) {
-      const step = at(START + count * pause, { from: `t${count}`, to: `t${count + 1}` });
-      session = rotated(session, step) ?? expect.unreachable();
-    }
-    return session;
-  };
+  /** Rotates from `t1` on, once a second. */
+  const rotatedOn = (times: number): Session =>
+    Array.from({ length: times }, (_, count) => count + 1).reduce((before, count) => {
+      const step = at(START + count * 1_000, { from: `t${count}`, to: `t${count + 1}` });
+      return rotated(before, step) ?? expect.unreachable();
+    }, SESSION);
 
   it('are those rotated before the previous one, the newest first', () => {
-    expect(rotatedEvery(1_000, 4)).toMatchObject({
+    expect(rotatedOn(4)).toMatchObject({
       currentTokenId: 't5',
       previousTokenId: 't4',
       rotatedAt: START + 4_000,
@@ -93,16 +90,29 @@ describe('the earlier tokens of a session', () => {
     });
   });
 
-  it('is only the previous one when its rotation can no longer be part of a race', () => {
-    expect(rotatedEvery(10_000, 3).earlierTokens).toHaveLength(2);
-    expect(rotatedEvery(10_001, 3).earlierTokens).toEqual([]);
+  it('are none when a rotation begins a new run', () => {
+    const step = at(START + 60_000, { from: 't5', to: 't6', continuesRun: false });
+    expect(rotated(rotatedOn(4), step)).toMatchObject({ previousTokenId: 't5', earlierTokens: [] });
   });
 
-  it('are at most 16 earlier ones', () => {
-    const { earlierTokens } = rotatedEvery(1, 500);
-    expect(earlierTokens.map(({ tokenId }) => tokenId)).toEqual(
-      Array.from({ length: 16 }, (_, back) => `t${499 - back}`),
-    );
+  it('are at most 16: the newest, and the first of the run', () => {
+    expect(rotatedOn(500).earlierTokens.map(({ tokenId }) => tokenId)).toEqual([
+      ...Array.from({ length: 15 }, (_, back) => `t${499 - back}`),
+      't1',
+    ]);
+  });
+
+  it('do not include one whose rotation was reverted', () => {
+    const session = rotatedOn(2);
+    const step = at(START + 3_000, { from: 't3', to: 't4' });
+    const after = rotated(session, step) ?? expect.unreachable();
+    const again = { ...step, to: 't5', at: START + 4_000 };
+    expect(rotated(reverted(after, step) ?? expect.unreachable(), again)).toMatchObject({
+      currentTokenId: 't5',
+      previousTokenId: 't3',
+      rotatedAt: START + 4_000,
+      earlierTokens: after.earlierTokens,
+    });
   });
 });
 
@@ -114,9 +124,8 @@ describe('reverted', () => {
     const taken = reverted(after, step) ?? expect.unreachable();
     expect(taken).toEqual({ ...after, currentTokenId: 't2' });
     const kind = { raceWindow: 10_000, replayWindow: 5_000 };
-    expect(tokenStanding(taken, 't2', START + 2_000, kind)).toBe('current');
-    expect(tokenStanding(taken, 't1', START + 2_000, kind)).toBe('replayable');
-    expect(tokenStanding(taken, 't3', START + 2_000, kind)).toBe('reused');
+    const standingOf = (jti: string) => tokenStanding(taken, { jti, iat: START / 1_000 }, START + 2_000, kind);
+    expect(['t2', 't1', 't3'].map(standingOf)).toEqual(['current', 'replayable', 'reused']);
   });
 
   it('is not possible for a rotation that is not the last one', () => {

@@ -25,6 +25,8 @@ describe('tokenStanding', () => {
   const strict = { raceWindow: 10_000, replayWindow: 0 };
   const kind = { raceWindow: 10_000, replayWindow: 5_000 };
 
+  const token = (jti: string, issuedAt = START) => ({ jti, iat: Math.floor(issuedAt / 1_000) });
+
   // Proves: state-11
   it.each([
     ['the current token', 't4', 0, strict, 'current'],
@@ -48,33 +50,52 @@ describe('tokenStanding', () => {
     ['the current token within the replay window of its rotation', 't4', 4_999, kind, 'replayable'],
     ['the current token at the end of that window', 't4', 5_000, kind, 'current'],
   ])('returns the standing of %s', (_, tokenId, age, policy, standing) => {
-    expect(tokenStanding(session, tokenId, rotation + age, policy)).toBe(standing);
+    expect(tokenStanding(session, token(tokenId), rotation + age, policy)).toBe(standing);
   });
 
-  it.each([
-    ['a race while that could have been dropped within the window', 10_000, strict, 'raced'],
-    ['a theft after it', 10_001, strict, 'reused'],
-    ['never more than a race, with a replay window', 0, kind, 'raced'],
-  ])('treats a token that a full list does not contain as %s', (_, age, policy, standing) => {
-    const last = rotation - 15;
-    const earlierTokens = Array.from({ length: 16 }, (_none, back) => ({
-      tokenId: `e${back}`,
-      rotatedAt: rotation - back,
-    }));
-    expect(tokenStanding({ ...session, earlierTokens }, 't1', last + age, policy)).toBe(standing);
-    const oneLess = { ...session, earlierTokens: earlierTokens.slice(1) };
-    expect(tokenStanding(oneLess, 't1', last, policy)).toBe('reused');
+  describe('of a token that the session has forgotten', () => {
+    /** Of a run that began at START, with the last rotations a second apart. */
+    const full: Session = {
+      ...session,
+      earlierTokens: [
+        ...Array.from({ length: 15 }, (_, back) => ({ tokenId: `e${back}`, rotatedAt: rotation - back - 1 })),
+        { tokenId: 't0', rotatedAt: START },
+      ],
+    };
+    /** The last rotation at which it may have been forgotten. */
+    const next = rotation - 15;
+
+    it.each([
+      ['a race for two windows after it was issued, and the second that `iat` leaves out', 20_999, 'raced'],
+      ['a theft after that', 21_000, 'reused'],
+    ])('is %s', (_, age, standing) => {
+      const issuedAt = rotation - 12_000;
+      expect(tokenStanding(full, token('x', issuedAt), issuedAt + age, strict)).toBe(standing);
+    });
+
+    it.each([
+      ['a race for a window after the oldest rotation that is remembered, but for the first', 10_000, strict, 'raced'],
+      ['a theft after that', 10_001, strict, 'reused'],
+      ['a race and no more, with a replay window', 0, kind, 'raced'],
+    ])('is %s', (_, age, policy, standing) => {
+      expect(tokenStanding(full, token('x', rotation - 2_000), next + age, policy)).toBe(standing);
+    });
+
+    it('is a theft when none can have been forgotten', () => {
+      const oneLess = { ...full, earlierTokens: full.earlierTokens.slice(1) };
+      expect(tokenStanding(oneLess, token('x', rotation), rotation, strict)).toBe('reused');
+    });
   });
 
   it('is `ended` for every token of a session that has expired or was ended', () => {
     for (const tokenId of ['t1', 't3', 't4']) {
-      expect(tokenStanding(null, tokenId, rotation, kind)).toBe('ended');
-      expect(tokenStanding(session, tokenId, session.expiresAt, kind)).toBe('ended');
+      expect(tokenStanding(null, token(tokenId), rotation, kind)).toBe('ended');
+      expect(tokenStanding(session, token(tokenId), session.expiresAt, kind)).toBe('ended');
     }
   });
 
   it('treats the first token as one without a predecessor, which may be rotated at once', () => {
-    expect(tokenStanding(SESSION, 't0', START, kind)).toBe('reused');
-    expect(tokenStanding(SESSION, 't1', START, kind)).toBe('current');
+    expect(tokenStanding(SESSION, token('t0'), START, kind)).toBe('reused');
+    expect(tokenStanding(SESSION, token('t1'), START, kind)).toBe('current');
   });
 });

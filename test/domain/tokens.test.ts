@@ -52,7 +52,7 @@ describe('refreshClaims', () => {
       to: 't2',
       at,
       expiresAt: at + LIFETIME,
-      racesSince: at,
+      continuesRun: false,
     });
     expect(next && refreshClaims(next)).toMatchObject({
       jti: 't2',

@@ -87,7 +87,7 @@ export const aMessage = (given: Partial<Message> = {}): Message => ({
   ...given,
 });
 
-/** The session's next rotation, a minute after the last one, which can no longer be part of a race. */
+/** The session's next rotation, a minute after the last one, so that it begins a new run. */
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,
   userId: session.userId,
@@ -95,6 +95,6 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   to: anId(),
   at: session.rotatedAt + 60_000,
   expiresAt: session.expiresAt + 60_000,
-  racesSince: session.rotatedAt + 50_000,
+  continuesRun: false,
   ...given,
 });

@@ -90,7 +90,7 @@ type RotationValues = Rotation & {
  * new expiry is earlier than the last, so that PostgreSQL writes no index (ADR 0034).
  */
 export const rotateBefore = statement(
-  (db, { sessionId, userId, from, to, at, expiresAt, racesSince, deadline }: RotationValues) =>
+  (db, { sessionId, userId, from, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
     db
       .with('locked', () =>
         db
@@ -109,7 +109,7 @@ export const rotateBefore = statement(
             current_token_id: to,
             previous_token_id: from,
             rotated_at: at,
-            earlier_tokens: earlierTokensAfter(racesSince),
+            earlier_tokens: earlierTokensAfter(from, continuesRun),
             expires_at: expiresAt,
             purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
           }))
@@ -131,12 +131,13 @@ export const selectSession = statement((db, { id, userId }: SessionKey) =>
 );
 
 /** Same rule as in domain/session.ts, on the values before the update. */
-const earlierTokensAfter = (racesSince: number) => sql<never>`case
-  when previous_token_id is null or rotated_at < ${racesSince} then '[]'::jsonb
-  else jsonb_path_query_array(
-    jsonb_build_array(jsonb_build_object('tokenId', previous_token_id, 'rotatedAt', rotated_at)) || earlier_tokens,
-    ${sql.lit(`$[0 to ${EARLIER_TOKENS_KEPT - 1}]`)}
-  ) end`;
+const earlierTokensAfter = (from: string, continuesRun: boolean) => sql<never>`case
+  when previous_token_id is null or not ${continuesRun}::boolean then '[]'::jsonb
+  when previous_token_id = ${from} then earlier_tokens
+  else jsonb_build_array(jsonb_build_object('tokenId', previous_token_id, 'rotatedAt', rotated_at)) || case
+    when jsonb_array_length(earlier_tokens) < ${sql.lit(EARLIER_TOKENS_KEPT)} then earlier_tokens
+    else earlier_tokens - ${sql.lit(EARLIER_TOKENS_KEPT - 2)}
+  end end`;
 
 /** Also matches the row before the rotation, so that it waits for a rotation in progress instead of missing it. */
 export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>

@@ -10,8 +10,9 @@ import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domai
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
  * - returns the user of the session that it rotates
- * - remembers the tokens that were rotated before the previous one, 16 at most
- * - forgets those tokens when the last rotation can no longer be part of a race
+ * - remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first
+ * - forgets those tokens when a rotation begins a new run
+ * - does not remember a rotation that was reverted
  * - changes nothing when another token is current
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Rotation, SessionKey } from '../../domain/session.ts';
-import { type ReplayPolicy, racesSince, type TokenStanding } from '../../domain/token-standing.ts';
+import { continuesRun, type ReplayPolicy, type TokenStanding } from '../../domain/token-standing.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -106,7 +106,7 @@ const nextRotation = (deps: RefreshDeps, { sessionId, claims }: RefreshToken): R
     to: deps.ids.next(),
     at: now,
     expiresAt: now + deps.refreshLifetime,
-    racesSince: racesSince(deps.replayPolicy, now),
+    continuesRun: continuesRun(claims, now, deps.replayPolicy),
   };
 };
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { rotated } from '../../../src/domain/session.ts';
-import { anId, aRotation, NOW } from '../../support/builders.ts';
+import { anId, aRotation } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import type { GivenSessions } from './store.ts';
 
@@ -22,8 +22,8 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     stored,
     rotateOn,
   }) => {
-    const session = await rotateOn(await stored(), 3, { racesSince: NOW });
-    const rotation = aRotation(session, { racesSince: NOW });
+    const session = await rotateOn(await stored(), 3, { continuesRun: true });
+    const rotation = aRotation(session, { continuesRun: true });
     await sessions.rotate(rotation);
     const after = rotated(session, rotation) ?? expect.unreachable();
     await sessions.revert(rotation);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { EARLIER_TOKENS_KEPT } from '../../../src/domain/session.ts';
-import { anId, aRotation, NOW } from '../../support/builders.ts';
+import { anId, aRotation } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { expectTranslated } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
@@ -36,32 +36,37 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('remembers the tokens that were rotated before the previous one, 16 at most', async ({
+  it('remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first', async ({
     sessions,
     stored,
     rotateOn,
   }) => {
     const session = await stored();
-    const few = await rotateOn(session, 3, { racesSince: NOW });
+    const few = await rotateOn(session, 3, { continuesRun: true });
     expect(few.earlierTokens).toHaveLength(2);
     expect(await sessions.find(session)).toStrictEqual(few);
-    const many = await rotateOn(few, EARLIER_TOKENS_KEPT + 3, { racesSince: NOW });
+    const many = await rotateOn(few, EARLIER_TOKENS_KEPT + 3, { continuesRun: true });
     expect(many.earlierTokens).toHaveLength(EARLIER_TOKENS_KEPT);
+    expect(many.earlierTokens.at(-1)?.tokenId).toBe(session.currentTokenId);
     expect(await sessions.find(session)).toStrictEqual(many);
   });
 
-  it('forgets those tokens when the last rotation can no longer be part of a race', async ({
-    sessions,
-    stored,
-    rotateOn,
-  }) => {
-    const session = await rotateOn(await stored(), 4, { racesSince: NOW });
-    const still = await rotateOn(session, 1, { racesSince: session.rotatedAt });
-    expect(still.earlierTokens).toHaveLength(4);
-    expect(await sessions.find(session)).toStrictEqual(still);
-    const none = await rotateOn(still, 1, { racesSince: still.rotatedAt + 1 });
+  it('forgets those tokens when a rotation begins a new run', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 4, { continuesRun: true });
+    const none = await rotateOn(session, 1, { continuesRun: false });
     expect(none.earlierTokens).toHaveLength(0);
     expect(await sessions.find(session)).toStrictEqual(none);
+  });
+
+  it('does not remember a rotation that was reverted', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 3, { continuesRun: true });
+    const rotation = aRotation(session, { continuesRun: true });
+    await sessions.rotate(rotation);
+    await sessions.revert(rotation);
+    const reverted = (await sessions.find(session)) ?? expect.unreachable();
+    const again = await rotateOn(reverted, 1, { continuesRun: true });
+    expect(again.earlierTokens).toEqual(reverted.earlierTokens);
+    expect(await sessions.find(session)).toStrictEqual(again);
   });
 
   it('changes nothing when another token is current', async ({ sessions, otherUser, stored }) => {

@@ -1,4 +1,4 @@
-import { type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
+import { EARLIER_TOKENS_KEPT, type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
 import { type Connection, findIn, now, userOf } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf, type Rule } from './fault.ts';
 
@@ -110,7 +110,7 @@ export const ROTATING: Faults = {
         return next && { ...next, earlierTokens: [] };
       }),
     }),
-    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most',
+    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first',
   },
   'remembers every earlier token': {
     wrong: (connection) => ({
@@ -121,13 +121,34 @@ export const ROTATING: Faults = {
         return { ...next, earlierTokens: [{ tokenId, rotatedAt }, ...earlierTokens] };
       }),
     }),
-    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most',
+    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first',
   },
   'never forgets earlier tokens': {
     wrong: (connection) => ({
-      rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, racesSince: 0 })),
+      rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, continuesRun: true })),
     }),
-    caughtBy: 'forgets those tokens when the last rotation can no longer be part of a race',
+    caughtBy: 'forgets those tokens when a rotation begins a new run',
+  },
+  'forgets the first token of a run': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
+        const next = rotated(session, rotation);
+        const first = session.earlierTokens[EARLIER_TOKENS_KEPT - 1];
+        return next && { ...next, earlierTokens: next.earlierTokens.filter((token) => token !== first) };
+      }),
+    }),
+    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first',
+  },
+  'remembers a rotation that was reverted': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
+        const { previousTokenId: tokenId, rotatedAt, earlierTokens } = session;
+        const next = rotated(session, rotation);
+        if (tokenId !== rotation.from) return next;
+        return next && { ...next, earlierTokens: [{ tokenId, rotatedAt }, ...earlierTokens] };
+      }),
+    }),
+    caughtBy: 'does not remember a rotation that was reverted',
   },
   'rotates after its budget': {
     wrong: (connection) => ({ rotate: rotateBy(connection, rotated) }),

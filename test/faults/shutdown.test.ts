@@ -35,6 +35,12 @@ const post = (url: string, agent: Agent, body: object): Promise<Outcome> =>
       .end(JSON.stringify(body));
   });
 
+const isStopping = (stdout: readonly string[]) =>
+  vi.waitFor(() => expect(stdout.some((line) => line.includes('Tandem is stopping'))).toBe(true), {
+    timeout: 60_000,
+    interval: 5,
+  });
+
 it('a server that closes responds to all requests of a connection', async () => {
   const asked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -76,7 +82,8 @@ describe('a service that stops', () => {
   };
 
   it('responds to every request that it accepted, closes connections, and exits with 0', async () => {
-    const { url, stop, outcome } = await start();
+    // Under npm, which repeats a Ctrl-C.
+    const { url, child, outcome, stdout } = await start({ npm_lifecycle_event: 'start' });
     const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
     const outcomes: Outcome[] = [];
     const underWay = Promise.withResolvers<void>();
@@ -93,7 +100,9 @@ describe('a service that stops', () => {
     });
     await underWay.promise;
     const answeredBefore = outcomes.length;
-    void stop();
+    child.kill('SIGINT');
+    await isStopping(stdout);
+    child.kill('SIGINT');
     await Promise.all(clients);
     expect(await outcome).toEqual({ code: 0, signal: null });
     expect(outcomes.filter((each) => typeof each === 'object' && 'dropped' in each)).toEqual([]);
@@ -121,10 +130,7 @@ describe('a service that stops', () => {
     );
     await Promise.race(hashing);
     void stop('SIGINT');
-    await vi.waitFor(() => expect(stdout.some((line) => line.includes('Tandem is stopping'))).toBe(true), {
-      timeout: 60_000,
-      interval: 5,
-    });
+    await isStopping(stdout);
     child.kill('SIGINT');
     expect(await outcome).toEqual({ code: 1, signal: null });
     expect((await Promise.all(hashing)).some((each) => typeof each === 'object' && 'dropped' in each)).toBe(true);

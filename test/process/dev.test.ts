@@ -14,7 +14,7 @@ const TIMEOUT = 60_000;
 /** The arguments of `npm run dev`, for another working directory than the checkout. */
 const argumentsOfDev = (): string[] => {
   const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(readText('package.json'));
-  const [, ...args] = scripts.dev?.split(' ') ?? [];
+  const [, , ...args] = scripts.dev?.split(' ') ?? [];
   return args.map((each) => (each.endsWith('.ts') ? join(ROOT, each) : each));
 };
 

@@ -19,16 +19,25 @@ const readEnvFile = (): void => {
   if (existsSync('.env')) process.loadEnvFile('.env');
 };
 
-/** Stops at the first signal; the second one ends the process at once. */
-const serveUntilSignalled = async (config: Config): Promise<void> => {
-  const stop = await serve(config);
+/**
+ * Calls `stop` at the first signal. The second one ends the process at once. Under npm it is the third: of a Ctrl-C, the process
+ * gets one signal from the terminal and one from npm.
+ */
+const onSignal = (env: NodeJS.ProcessEnv, stop: (signal: NodeJS.Signals) => void): void => {
+  const patience = env.npm_lifecycle_event === undefined ? 1 : 2;
+  let count = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.once(signal, () => {
-      for (const again of ['SIGTERM', 'SIGINT'] as const)
-        process.removeAllListeners(again).once(again, () => process.exit(1));
-      stop(signal).catch((error: unknown) => fail(error));
+    process.on(signal, () => {
+      count += 1;
+      if (count === 1) stop(signal);
+      if (count > patience) process.exit(1);
     });
   }
+};
+
+const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Promise<void> => {
+  const stop = await serve(config);
+  onSignal(env, (signal) => void stop(signal).catch((error: unknown) => fail(error)));
 };
 
 /** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
@@ -44,11 +53,11 @@ const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   process.exit(status);
 };
 
-/** The first signal stops the command, which then undoes what it has begun; the second one ends the process. */
+/** The first signal stops the command, which then undoes what it has begun. */
 const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { runData } = await import('./data.ts');
   const stopping = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
+  onSignal(env, () => stopping.abort());
   const { status, output, errors } = await runData(args, env, stopping.signal);
   process.stderr.write(errors);
   await print(output);
@@ -66,7 +75,7 @@ const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
  */
 export const runCommand = async ([name = 'serve', ...args]: readonly string[], env: NodeJS.ProcessEnv) => {
   const commands = new Map<string, () => unknown>([
-    ['serve', () => serveUntilSignalled(parseConfig(env))],
+    ['serve', () => serveUntilSignalled(parseConfig(env), env)],
     ['migrate', () => migrate(parseConfig(env))],
     ['doctor', () => examine(args, env)],
     ['users', async () => process.exit(await manageUsers(args, env))],

@@ -106,6 +106,8 @@ const submit = async (form: HTMLFormElement, token: string): Promise<void> => {
   try {
     await ACTIONS[form.dataset.action ?? '']?.(inputOf(form)?.value ?? '', token);
     show(form, false);
+    find('[data-until-done]')?.remove();
+    show(find('[data-when-done]'), true);
     sayAndFocus(form.dataset.done ?? '');
   } catch (error) {
     showFailure(form, error as Partial<AuthError>);

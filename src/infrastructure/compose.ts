@@ -72,6 +72,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     ...offer,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
+    application: config.allowedOrigins[0] ?? null,
     checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
     console: config.console ? consoleFiles({ ...offer, refreshLifetime: cookieLifetime(config) }) : null,

@@ -3,6 +3,7 @@ import type { LinkPurpose } from '../../src/domain/link.ts';
 import {
   ACCOUNT_PAGE_NAMES,
   type AccountTab,
+  APPLICATION,
   axeFaultsOf,
   openAccountPages,
 } from '../support/browser/account-pages.ts';
@@ -66,8 +67,9 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
 
   it('sets a new password, after one that is too weak was refused at its field', async () => {
     const { person, cookie } = await signUp(service());
-    const { page, field, open, press, hears, focused, faults } = await tab();
+    const { page, field, open, press, hears, focused, links, faults } = await tab();
     await open(await resetLink(person.email));
+    expect(await links()).toEqual([]);
     await field('New password').fill('password');
     await press('Set the password');
     await page.locator('.problem').waitFor();
@@ -84,8 +86,10 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await field('New password').fill(NEW_PASSWORD);
     await press('Set the password');
     await hears('The password is changed. You can close this page and log in.');
-    expect(await page.locator('form:visible, .problem').count()).toBe(0);
+    expect(await page.locator('form:visible, .lead, .problem').count()).toBe(0);
     expect(await focused()).toBe('status');
+    expect(await links()).toEqual([APPLICATION]);
+    expect(await axeFaultsOf(page)).toEqual([]);
     await screenshot(page, 'account password-reset done');
     await refreshWith(service(), cookie).expect(401);
     await logIn(person.email, person.password).expect(401);
@@ -235,8 +239,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await field('New password').fill(NEW_PASSWORD);
     await press('Set the password');
     await hears('The password is changed.');
-    await page.getByRole('link', { name: 'Errors' }).click();
-    await page.waitForURL('**/errors');
+    await page.goto(`${address()}/errors`);
     // A page of the back/forward cache is as it was left, and has no load event.
     await page.goBack({ waitUntil: 'commit' });
     expect(page.url()).toBe(`${address()}/account/password-reset`);

@@ -63,6 +63,8 @@ type RoutesOptions = {
   readonly console: ConsoleFiles | null;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
+  /** Its users read these pages: its origin, if it is known. */
+  readonly application: string | null;
 };
 
 /** Every route of the service, over the use cases. */
@@ -77,6 +79,7 @@ export const declareRoutes = (
     sendsMail,
     console: page,
     hasAccountPages,
+    application,
   }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
@@ -104,7 +107,7 @@ export const declareRoutes = (
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModules()),
-    ...(hasAccountPages ? accountPageRoutes(settings, readAccountPageScript()) : []),
+    ...(hasAccountPages ? accountPageRoutes({ ...settings, application }, readAccountPageScript()) : []),
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks),
     ...openApiRoutes(() => routes, settings),

@@ -39,13 +39,15 @@ export const SERVICE_VARIABLES = {
     schema: v.optional(form.origins, ''),
     expected: ORIGINS,
     unset: 'none',
-    meaning: 'Outside production: the origins whose pages may call the service, separated by commas.',
+    meaning:
+      'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
   },
   ALLOWED_ORIGINS_PROD: {
     schema: v.optional(form.origins, ''),
     expected: ORIGINS,
     unset: 'none',
-    meaning: 'In production: the origins whose pages may call the service, separated by commas.',
+    meaning:
+      'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
   },
   CONSOLE: {
     schema: v.picklist(['on', 'off']),

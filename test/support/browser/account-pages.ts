@@ -21,6 +21,8 @@ export const ACCOUNT_PAGE_NAMES = [
 ] as const;
 type Name = (typeof ACCOUNT_PAGE_NAMES)[number];
 
+export const APPLICATION = 'https://app.example.org';
+
 /** A service that sends mail into memory, and a browser, for a whole `describe`. @param path where a proxy puts the service. */
 export const openAccountPages = (path = '') => {
   const cleanups: (() => Promise<unknown>)[] = [];
@@ -40,6 +42,7 @@ export const openAccountPages = (path = '') => {
     const env = {
       PORT: port,
       BASE_URL: address,
+      ALLOWED_ORIGINS_DEV: APPLICATION,
       CONSOLE: 'off',
       PASSWORD_BLOCKLIST: 'common',
       DATABASE_URL: 'memory:',
@@ -112,6 +115,9 @@ const watched = async (page: Page) => {
     /** Waits for the text of the live region. */
     hears: (text: string | RegExp): Promise<void> => page.getByRole('status').getByText(text).waitFor(),
     buttons: (): Promise<readonly string[]> => page.getByRole('button').allTextContents(),
+    /** Where the links go that are seen. */
+    links: (): Promise<readonly (string | null)[]> =>
+      page.locator('a:visible').evaluateAll((all) => all.map((link) => link.getAttribute('href'))),
     /** The role or the tag of what has the focus, and its name. */
     focused: (): Promise<string> =>
       page.evaluate('(document.activeElement.getAttribute("role") ?? document.activeElement.id)'),

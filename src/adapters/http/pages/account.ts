@@ -117,20 +117,30 @@ export const ACCOUNT_PAGES = {
 
 export type AccountPageName = keyof typeof ACCOUNT_PAGES;
 
-export const accountPage = (site: Site, name: AccountPageName): string => {
+type UserSite = Site & {
+  /** The origin of the application to which the pages lead back; `null`: not known. */
+  readonly application: string | null;
+};
+
+export const accountPage = (site: UserSite, name: AccountPageName): string => {
   const { title, lead, withToken, without, afterwards }: AccountPage = ACCOUNT_PAGES[name];
   return layout(site, {
-    title: `${title} · Tandem`,
+    title,
+    forUsers: true,
     script: pathIn(site, '/account-page.js'),
     main: html`<h1>${title}</h1>
-<p class="lead">${lead}</p>
+<p class="lead" data-until-done>${lead}</p>
 <noscript><p>This page needs JavaScript: the link holds a token that is sent to nobody before you agree.</p></noscript>
 <p id="not-loaded" class="late">The script of this page did not load. Open the link in the email again.</p>
 <p role="status" tabindex="-1"></p>
 ${formOf(withToken, html`data-with-token data-afterwards="${afterwards}"`)}
-${without === undefined ? NOTHING : formOf(without, html`data-without-token`)}`,
+${without === undefined ? NOTHING : formOf(without, html`data-without-token`)}
+${site.application === null ? NOTHING : linkBack(site.application)}`,
   });
 };
+
+const linkBack = (application: string): Html =>
+  html`<p hidden data-when-done><a href="${application}">Continue to ${new URL(application).host}</a></p>`;
 
 /** Hidden until the script knows whether the address of the page has a token. The service checks the fields. */
 const formOf = ({ action, button, done, field, preview = NOTHING }: Form, attributes: Html): Html =>

@@ -19,6 +19,8 @@ type Content = {
   readonly wide?: boolean;
   /** The path of its script, a module; by default it has none. */
   readonly script?: string;
+  /** Whether users of applications read it, to whom the navigation of the service means nothing. */
+  readonly forUsers?: boolean;
 };
 
 const NAVIGATION = [
@@ -27,8 +29,7 @@ const NAVIGATION = [
 ] as const;
 
 /** A whole page. */
-export const layout = (site: Site, { title, main, path, wide = false, script }: Content): string => {
-  const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);
+export const layout = (site: Site, { title, main, path, wide = false, script, forUsers = false }: Content): string => {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -45,17 +46,21 @@ export const layout = (site: Site, { title, main, path, wide = false, script }: 
   }
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
+${forUsers ? NOTHING : navigation(site, path)}<main id="content" tabindex="-1"${wide ? html` class="wide"` : NOTHING}>
+${main}
+</main>
+${forUsers ? NOTHING : html`<footer class="bar"><p>Tandem ${site.version}</p></footer>\n`}</body>
+</html>
+`.text;
+};
+
+const navigation = (site: Site, path: string | undefined): Html => {
+  const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);
+  return html`<a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
 <nav aria-label="Service">
 <a class="brand" href="${pathIn(site, '/')}"${current('/')}>Tandem</a>
 ${NAVIGATION.map(([target, name]) => html`<a href="${pathIn(site, target)}"${current(target)}>${name}</a>\n`)}</nav>
 </header>
-<main id="content" tabindex="-1"${wide ? html` class="wide"` : NOTHING}>
-${main}
-</main>
-<footer class="bar"><p>Tandem ${site.version}</p></footer>
-</body>
-</html>
-`.text;
+`;
 };

@@ -4,7 +4,7 @@ import { keptDocument } from '../kept-document.ts';
 import type { AccountPageName } from '../pages/account.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
-type Settings = { readonly baseUrl: string; readonly version: string };
+type Settings = { readonly baseUrl: string; readonly version: string; readonly application: string | null };
 
 /** The page may load its own script, style and icon, call this service, and create no markup from text. */
 const POLICY = [

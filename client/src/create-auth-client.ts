@@ -3,7 +3,7 @@ import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
 import { type Token, userOf } from './token.ts';
-import type { AuthClient, AuthClientOptions, SessionInfo, SignedIn, User } from './types.ts';
+import type { AuthClient, AuthClientOptions, Refreshed, SessionInfo, SignedIn, User } from './types.ts';
 
 export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
@@ -20,27 +20,36 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     return current();
   };
 
-  const authorized = async (request: Request): Promise<Response> => {
+  const authorized = async (request: Request, transport = http.send): Promise<Response> => {
     let user = userOf(current());
     /** What one user has asked for is not sent as another one, who has logged in meanwhile. */
     const send = (copy: Request, token: Token | null | undefined): Promise<Response> => {
       user ??= userOf(token);
       if (token && token.user.id === user?.id) copy.headers.set('Authorization', `Bearer ${token.value}`);
-      return http.send(copy);
+      return transport(copy);
     };
     const first = await fresh();
     // A body can be read once, so the first attempt gets a copy.
     const response = await send(request.clone(), first);
-    // Only the access token counts. The service has a code for that: a wrong password is a 401, too.
+    // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
     if (!first || response.status !== 401) return response;
-    if (isOurs(request) && (await bodyOf(response.clone())).code !== 'AUTH_TOKEN_INVALID') return response;
+    if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
     if (current() === first) await renew(first.value);
     const second = current();
     return second ? send(request, second) : response;
   };
 
+  /** Renewals wait for it, since its response may have the cookie of another session. */
+  const alone = async (request: Request): Promise<Response> => {
+    let response: Response | undefined;
+    await enter(async () => {
+      response = await http.send(request);
+      return (await bodyOf(response.clone())).data as Refreshed | null;
+    }, 'refresh');
+    return response as Response;
+  };
   const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
-    dataOf<Data>(await authorized(http.request(method, path, body)));
+    dataOf<Data>(await authorized(http.request(method, path, body), alone));
 
   const signIn = (path: string, body: object): Promise<User | null> =>
     enter(async () => {

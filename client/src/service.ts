@@ -19,20 +19,26 @@ export const service = (options: AuthClientOptions) => {
   /** Whether the service gets a request, and not another program at its origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
-  /** @returns the response, whatever its status. */
+  /** Sends and receives the refresh cookie, if it is an option. @returns the response, whatever its status. */
   const send = async (request: Request): Promise<Response> => {
-    try {
-      return await get(request);
-    } catch (cause) {
-      throw request.signal.aborted ? cause : await noResponse(request.url, isOurs(request), cause);
+    const own = isOurs(request);
+    const sent = own && cookie;
+    if (sent) request.headers.set('Cookie', sent);
+    const response = await get(request).catch(async (cause: unknown) => {
+      throw request.signal.aborted ? cause : await noResponse(request.url, own, cause);
+    });
+    for (const line of sent ? response.headers.getSetCookie() : []) {
+      setCookies.push(line);
+      if (line.startsWith('refresh_token=')) cookie = line.split(';')[0];
     }
+    return response;
   };
 
   const request = (method: string, path: string, body?: object): Request =>
     new Request(base + path, {
       method,
-      headers: { ...(body && { 'Content-Type': 'application/json' }), ...(cookie && { Cookie: cookie }) },
       // `undefined` without a body.
+      ...(body && { headers: { 'Content-Type': 'application/json' } }),
       body: JSON.stringify(body),
       credentials: 'include',
       redirect: 'error',
@@ -40,15 +46,9 @@ export const service = (options: AuthClientOptions) => {
       keepalive: true,
     });
 
-  /** Sends and receives the refresh cookie. A request that takes too long is not aborted: the cookie of its response would be lost. */
+  /** A request that takes too long is not aborted: the cookie of its response would be lost. */
   const call = <Data>(method: string, path: string, body?: object): Promise<Data> => {
-    const answer = send(request(method, path, body)).then((response) => {
-      for (const line of cookie ? response.headers.getSetCookie() : []) {
-        setCookies.push(line);
-        if (line.startsWith('refresh_token=')) cookie = line.split(';')[0];
-      }
-      return dataOf<Data>(response);
-    });
+    const answer = send(request(method, path, body)).then(dataOf<Data>);
     const timeout = sleep(TIMEOUT).then(() => {
       throw new AuthError('CLIENT_NETWORK_TIMEOUT', `No response: ${path}`, { retryable: true });
     });

@@ -21,8 +21,8 @@ const LATER = 30;
 type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
   readonly token: () => Token | null | undefined;
   readonly renew: (stale?: string) => Promise<User | null>;
-  /** Runs a request that logs somebody in, and takes its token, if it gets one. */
-  readonly enter: (request: () => Promise<Refreshed | null>) => Promise<User | null>;
+  /** Runs a request that opens a session, and takes its token, if it gets one. */
+  readonly enter: (request: () => Promise<Refreshed | null>, why?: Change) => Promise<User | null>;
 };
 
 /** The token and the user of this page. */
@@ -152,10 +152,10 @@ export const session = (http: ReturnType<typeof service>): Session => {
   return {
     token: () => token,
     renew,
-    enter: (request) =>
+    enter: (request, why = 'login') =>
       exclusive(async () => {
         const answer = await request();
-        return answer && adopt(answer, 'login');
+        return answer?.accessToken ? adopt(answer, why) : null;
       }),
     ready,
     onChange: (listener) => {

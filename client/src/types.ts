@@ -55,6 +55,7 @@ export type EventKind =
   | 'registration-refused'
   | 'logged-in'
   | 'login-refused'
+  | 'session-opened'
   | 'session-ended'
   | 'password-changed'
   | 'password-reset-requested'
@@ -71,6 +72,7 @@ export type EventKind =
 
 export type SessionEnding =
   | 'logout'
+  | 'replaced'
   | 'ended-by-user'
   | 'all-ended'
   | 'password-changed'
@@ -256,11 +258,12 @@ export type AuthClient = {
   readonly logout: () => Promise<void>;
   /** Renews both tokens now; `null`: the session has ended. */
   readonly refresh: () => Promise<User | null>;
-  /** Ends all other sessions of the user. */
+  /** Ends all sessions of the user, and opens another one for this client. */
   readonly changePassword: (change: PasswordChange) => Promise<void>;
   readonly sessions: {
     readonly list: () => Promise<readonly SessionInfo[]>;
     readonly end: (id: string) => Promise<void>;
+    /** Opens another session for this client, too. */
     readonly endOthers: () => Promise<void>;
   };
   /** Like the global `fetch`, with the access token. Redirects are refused, except with `redirect: 'manual'`. */

@@ -16,6 +16,8 @@ export const EVENT_KINDS = [
   'registration-refused',
   'logged-in',
   'login-refused',
+  /** In place of the session that asked for a change. */
+  'session-opened',
   'session-ended',
   'password-changed',
   'password-reset-requested',
@@ -36,6 +38,8 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 /** Why a session ended. */
 export const SESSION_ENDINGS = [
   'logout',
+  /** Another session took its place: a log-in on the same device, or the session that a change opens. */
+  'replaced',
   'ended-by-user',
   'all-ended',
   'password-changed',

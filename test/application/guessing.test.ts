@@ -346,7 +346,7 @@ describe('a device that has logged in before', () => {
       stolen.push(await app.login({ account: 'Ada', password: ADA.password }));
     }
     app.clock.advance(500);
-    await app.changePassword({
+    const changed = await app.changePassword({
       userId: ada.user.id,
       sessionId: ada.sessionId,
       tokenIssuedAt: app.clock.now() / 1_000,
@@ -358,7 +358,7 @@ describe('a device that has logged in before', () => {
     expect(app.hasher.comparisons() - before).toBe(FREE);
 
     app.clock.advance(500);
-    const { refreshToken } = await app.refresh([ada.refreshToken]);
+    const { refreshToken } = await app.refresh([changed.refreshToken]);
     expect(await logIn(NEW_PASSWORD, { network: ATTACKER, refreshTokens: [refreshToken] })).toBe('in');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BOB, ORIGIN } from '../support/account.ts';
+import { BOB, inShort, ORIGIN } from '../support/account.ts';
 import { ADA, application, DAY, MINUTE } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
@@ -100,19 +100,48 @@ describe('endAllSessions', () => {
   it('ends every session of the user, and none of other users', async () => {
     const { app, user, laptop, phone, listed } = await setUp();
     const bob = await app.register(BOB);
-    await app.endAllSessions(user.id, null);
+    await app.endAllSessions(user.id);
     expect(await listed()).toEqual([]);
     for (const { refreshToken } of [laptop, phone]) {
       await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
     }
     expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
   });
+});
 
-  it('keeps the session that is excepted', async () => {
-    const { app, user, laptop, listed } = await setUp();
-    await app.endAllSessions(user.id, laptop.sessionId);
-    expect(await listed(laptop.sessionId)).toEqual(['a laptop']);
-    expect(await app.refresh([laptop.refreshToken])).toHaveProperty('accessToken');
+describe('endOtherSessions', () => {
+  it('ends every session of the user, and opens one for the caller', async () => {
+    const { app, user, laptop, phone, listed, happened } = await setUp();
+    const key = { userId: user.id, sessionId: laptop.sessionId };
+    const opened = await app.endOtherSessions({ ...key, presented: [laptop.refreshToken], origin: ORIGIN });
+    for (const { refreshToken } of [laptop, phone])
+      await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
+    expect(await listed()).toEqual([ORIGIN.userAgent]);
+    expect(await app.authenticate(opened.accessToken)).toMatchObject({ ok: true, token: { claims: { user } } });
+    expect(await app.refresh([opened.refreshToken])).toHaveProperty('accessToken');
+    expect((await happened()).slice(0, 3).map(inShort)).toEqual([
+      'session-opened',
+      'session-ended: replaced',
+      'session-ended: all-ended',
+    ]);
+  });
+
+  it('needs a refresh token of the session that is good for a refresh: an access token alone opens no session', async () => {
+    const { app, user, laptop, phone, listed } = await setUp();
+    const { refreshToken } = await app.refresh([laptop.refreshToken]);
+    const key = { userId: user.id, sessionId: laptop.sessionId };
+    for (const presented of [[], ['forged'], [phone.refreshToken], [laptop.refreshToken]])
+      await expect(app.endOtherSessions({ ...key, presented })).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await listed()).toHaveLength(2);
+    await app.endOtherSessions({ ...key, presented: [laptop.refreshToken, refreshToken] });
+    expect(await listed()).toHaveLength(1);
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, user, laptop, listed, happened } = await setUp();
+    const key = { userId: user.id, sessionId: laptop.sessionId };
+    const look = async () => [await listed(), await happened()];
+    await expectAllOrNothing(app, look, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
   });
 });
 

@@ -443,6 +443,49 @@ describe('a registration', () => {
   });
 });
 
+describe('a call that opens another session', () => {
+  const PASSWORD = '/users/me/password';
+  const OTHERS = '/auth/sessions';
+  const CALLS: readonly (readonly [path: string, call: (auth: AuthClient) => Promise<unknown>])[] = [
+    [PASSWORD, (auth) => auth.changePassword({ currentPassword: 'a', newPassword: 'b' })],
+    [OTHERS, (auth) => auth.sessions.endOthers()],
+  ];
+
+  it.each(CALLS)('brings the token that is used from then on, in other tabs too: %s', async (path, call) => {
+    const value = anAccessToken();
+    const { auth, page, changes, sent } = await restored({ [path]: [() => success({ accessToken: value })] });
+    await call(auth);
+    expect(await auth.accessToken()).toBe(value);
+    expect(page.told.at(-1)).toMatchObject({ value });
+    expect(changes.at(-1)).toEqual(['ada', 'refresh']);
+    expect(sent()).toHaveLength(2);
+  });
+
+  it.each(CALLS)(
+    'is not open at the same time as a renewal, whose cookie would replace its own: %s',
+    async (path, call) => {
+      const answer = Promise.withResolvers<Response>();
+      const { auth, sent } = await restored({ [path]: [() => answer.promise] });
+      const calling = call(auth);
+      await seconds(0);
+      const renewing = auth.refresh();
+      await seconds(0);
+      expect(sent()).toHaveLength(2);
+      answer.resolve(renewed());
+      await Promise.all([calling, renewing]);
+    },
+  );
+
+  it.each(['AUTH_FAILED', 'AUTH_TOKEN_INVALID'])(
+    'is repeated after a renewal, when it is refused with %s',
+    async (code) => {
+      const { auth, sent } = await restored({ [OTHERS]: [() => refusal(code, 401), renewed] });
+      await auth.sessions.endOthers();
+      expect(sent()).toEqual([`POST ${REFRESH}`, `DELETE ${OTHERS}`, `POST ${REFRESH}`, `DELETE ${OTHERS}`]);
+    },
+  );
+});
+
 describe('a listener', () => {
   it('runs when no request is open, and can call everything', async () => {
     const { auth } = await restored();
@@ -546,14 +589,20 @@ describe('in Node', () => {
     const setCookie = (token: string) => ({
       headers: { 'Set-Cookie': `refresh_token=${token}; Path=/auth; HttpOnly` },
     });
-    const answers = ['two', 'three'].map((token) => () => success({ accessToken: anAccessToken() }, setCookie(token)));
-    const { fetch, requests } = fakeTransport({ [REFRESH]: answers });
+    const answers = ['two', 'three', 'four'].map(
+      (token) => () => success({ accessToken: anAccessToken() }, setCookie(token)),
+    );
+    const { fetch, requests } = fakeTransport({ [REFRESH]: answers, '/auth/sessions': answers.slice(2) });
     const auth = aClient({ fetch, cookie: 'refresh_token=one' });
     expect((await auth.ready)?.username).toBe('ada');
     await seconds(LIFETIME);
     await auth.accessToken();
-    expect(requests.map(({ headers }) => headers.get('Cookie'))).toEqual(['refresh_token=one', 'refresh_token=two']);
-    expect(auth.setCookies).toEqual(['two', 'three'].map((token) => `refresh_token=${token}; Path=/auth; HttpOnly`));
+    await auth.sessions.endOthers();
+    const cookies = ['one', 'two', 'three'].map((token) => `refresh_token=${token}`);
+    expect(requests.map(({ headers }) => headers.get('Cookie'))).toEqual(cookies);
+    expect(auth.setCookies).toEqual(
+      ['two', 'three', 'four'].map((token) => `refresh_token=${token}; Path=/auth; HttpOnly`),
+    );
   });
 
   it('sends nothing without one', async () => {

@@ -86,9 +86,10 @@ const ENDINGS: readonly (readonly [
     ON_LAPTOP,
     async (ada) => {
       const body = { currentPassword: ada.person.password, newPassword: 'battery staple 9' };
-      await as('put', '/users/me/password', ada).set(LAPTOP).send(body).expect(200);
+      return heldFrom(await as('put', '/users/me/password', ada).set(LAPTOP).send(body).expect(200));
     },
   ],
+  ['replaced', ON_LAPTOP, (ada, { cookie }) => logIn(ada.person, { ...LAPTOP, Cookie: cookie })],
   [
     'token-replayed',
     ON_LAPTOP,
@@ -147,11 +148,13 @@ describe('GET /users/me/events', () => {
     const registered = heldFrom(await service.http.post('/auth/register').set(LAPTOP).send(person).expect(201));
     const phone = await logIn(person);
     const body = { currentPassword: person.password, newPassword: 'battery staple 9' };
-    await as('put', '/users/me/password', phone).set(PHONE).send(body).expect(200);
+    const changed = heldFrom(await as('put', '/users/me/password', phone).set(PHONE).send(body).expect(200));
 
-    const { events, next } = await eventsOf(phone);
+    const { events, next } = await eventsOf(changed);
     expect(next).toBeNull();
     expect(events).toMatchObject([
+      { kind: 'session-opened', reason: null, sessionId: sessionOf(changed), ...ON_PHONE },
+      { kind: 'session-ended', reason: 'replaced', sessionId: sessionOf(phone), ...ON_PHONE },
       { kind: 'session-ended', reason: 'password-changed', sessionId: sessionOf(registered), ...ON_PHONE },
       { kind: 'password-changed', reason: null, sessionId: sessionOf(phone), ...ON_PHONE },
       { kind: 'logged-in', reason: null, sessionId: sessionOf(phone), ...ON_PHONE },

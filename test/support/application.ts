@@ -5,6 +5,7 @@ import { separateStores } from '../../src/adapters/unit-of-work/separate.ts';
 import { authenticate } from '../../src/application/use-cases/authenticate.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { endAllSessions } from '../../src/application/use-cases/end-all-sessions.ts';
+import { endOtherSessions } from '../../src/application/use-cases/end-other-sessions.ts';
 import { endOwnSession } from '../../src/application/use-cases/end-own-session.ts';
 import { getCurrentUser } from '../../src/application/use-cases/get-current-user.ts';
 import { listSessions } from '../../src/application/use-cases/list-sessions.ts';
@@ -53,6 +54,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     listSessions: listSessions(deps),
     endOwnSession: endOwnSession(deps),
     endAllSessions: endAllSessions(deps),
+    endOtherSessions: endOtherSessions(deps),
     changePassword: changePassword(deps),
   };
 };

@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 
-type AssessTokensDeps = {
+export type AssessTokensDeps = {
   readonly sessions: SessionRepository;
   readonly clock: Clock;
   readonly replayPolicy: ReplayPolicy;

@@ -1,13 +1,15 @@
+import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session } from '../../domain/session.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import { endSession } from './end-sessions.ts';
 import { issueTokenPair, type TokenPair } from './issue-token-pair.ts';
 import { endings, type RecordDeps, record } from './record.ts';
 
-type PrepareSessionDeps = {
+export type PrepareSessionDeps = {
   readonly tokens: TokenSigner;
   readonly ids: IdGenerator;
   /** Milliseconds. */
@@ -34,13 +36,39 @@ export const prepareSession = async (
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
 
-/** Stores a session in a unit of work, with what happened: the registration or the log-in, and the sessions that gave way to it. */
+/** Stores a session in a unit of work, with what happened: why it was opened, and the sessions that gave way to it. */
 export const storeSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
   { id, userId, ...session }: Session,
-  { kind, origin }: { readonly kind: 'registered' | 'logged-in'; readonly origin: Origin },
+  { kind, origin }: { readonly kind: 'registered' | 'logged-in' | 'session-opened'; readonly origin: Origin },
 ): Promise<void> => {
   const surplus = await stores.sessions.add({ id, userId, ...session });
   await record(deps, stores, origin, [{ userId, kind, sessionId: id }, ...endings(userId, surplus, 'surplus')]);
+};
+
+type Reopening = {
+  /** As the unit of work has stored the user: the access token shows it. */
+  readonly user: User;
+  /** The session of the request. */
+  readonly sessionId: string;
+  readonly origin: Origin;
+};
+
+/**
+ * Opens a session in place of that of the request, in the unit of work of the change that the request makes: whoever has a copy of a token
+ * of the former one loses the session, noticed or not. The former session lives on unless the unit of work is kept.
+ * @throws AppError AUTH_TOKEN_INVALID when the former session has ended.
+ */
+export const reopenSession = async (
+  deps: PrepareSessionDeps & RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  { user, sessionId, origin }: Reopening,
+): Promise<TokenPair> => {
+  const key = { id: sessionId, userId: user.id };
+  if (!(await endSession(deps, stores, key, { reason: 'replaced', origin })))
+    throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
+  const { session, opened } = await prepareSession(deps, user, deps.clock.now(), origin);
+  await storeSession(deps, stores, session, { kind: 'session-opened', origin });
+  return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
 };

@@ -12,25 +12,28 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
+import type { TokenPair } from '../steps/issue-token-pair.ts';
 import { withdrawLinks } from '../steps/links.ts';
 import { deviceAttempt } from '../steps/login-attempt.ts';
 import { type NoticeDeps, noticeOfPassword } from '../steps/notices.ts';
+import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
 import { record } from '../steps/record.ts';
 
-export type ChangePasswordDeps = NoticeDeps & {
-  readonly users: UserRepository;
-  readonly unitOfWork: UnitOfWork;
-  readonly hasher: PasswordHasher;
-  /** `null`: common passwords are allowed. */
-  readonly blocklist: PasswordBlocklist | null;
-  readonly attempts: LoginAttempts;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-};
+export type ChangePasswordDeps = NoticeDeps &
+  PrepareSessionDeps & {
+    readonly users: UserRepository;
+    readonly unitOfWork: UnitOfWork;
+    readonly hasher: PasswordHasher;
+    /** `null`: common passwords are allowed. */
+    readonly blocklist: PasswordBlocklist | null;
+    readonly attempts: LoginAttempts;
+    readonly clock: Clock;
+    readonly ids: IdGenerator;
+  };
 
 type ChangePasswordInput = {
   readonly userId: string;
-  /** The session of the request; it stays open. */
+  /** The session of the request. */
   readonly sessionId: string;
   /** `iat` of the request's access token, in seconds. */
   readonly tokenIssuedAt: number;
@@ -41,15 +44,16 @@ type ChangePasswordInput = {
 };
 
 /**
- * Changes the password of a user who knows the current one, then ends the user's other sessions, and links that somebody else may have
- * asked for. In this order the old password cannot open a session in between; a log-in that compared the old one before checks it again (login.ts). If that
- * fails half-way, the old password is restored, so that a client can repeat the request (ADR 0032).
+ * Changes the password of a user who knows the current one, then ends the user's sessions, and links that somebody else may have asked
+ * for, and opens a session for the caller. In this order the old password cannot open a session in between; a log-in that compared the old
+ * one before checks it again (login.ts). If that fails half-way, the old password is restored, so that a client can repeat the request
+ * (ADR 0032).
  * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
  */
 export const changePassword = (deps: ChangePasswordDeps) => {
   const { users, hasher } = deps;
-  const change = async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<void> => {
+  const change = async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
     const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword, origin = NO_ORIGIN } = input;
     const user = await users.findById(userId);
     if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
@@ -61,9 +65,9 @@ export const changePassword = (deps: ChangePasswordDeps) => {
     cancellation.throwIfAborted();
     const passwordHash = await hasher.hash(newPassword);
     cancellation.throwIfAborted();
-    const changed = await storePassword(deps, { user, passwordHash, sessionId, origin }, cancellation);
+    const pair = await storePassword(deps, { user, passwordHash, sessionId, origin }, cancellation);
     // The stored hash was replaced in the meantime, so the current password may be another one: compare again.
-    if (!changed) return change(input, cancellation);
+    return pair ?? change(input, cancellation);
   };
   return change;
 };
@@ -76,25 +80,26 @@ type NewPassword = {
   readonly origin: Origin;
 };
 
-/** @returns false when the stored hash is no longer that of `user`; then nothing was changed. */
+/** @returns `null` when the stored hash is no longer that of `user`; then nothing was changed. */
 const storePassword = async (
   deps: ChangePasswordDeps,
   { user, passwordHash, sessionId, origin }: NewPassword,
   cancellation: Cancellation,
-): Promise<boolean> => {
+): Promise<TokenPair | null> => {
   const { id, passwordHash: former } = user;
   const replace = (users: UserRepository, replaces: string, replacement: string) =>
     users.setPasswordHash(id, { passwordHash: replacement, isOfNewPassword: true, now: deps.clock.now(), replaces });
   try {
     return await deps.unitOfWork.run(async (stores) => {
-      if (!(await replace(stores.users, former, passwordHash))) return false;
+      if (!(await replace(stores.users, former, passwordHash))) return null;
       await record(deps, stores, origin, [{ userId: id, kind: 'password-changed', sessionId }]);
       await noticeOfPassword(deps, stores, user, origin);
       await endSessionsOf(deps, stores, { userId: id, exceptId: sessionId }, { reason: 'password-changed', origin });
       // Whoever knew the old password may have asked for a new address, and would open that link only now.
       await withdrawLinks(stores, id, ['password-reset', 'email-change']);
       cancellation.throwIfAborted();
-      return true;
+      const changed = (await stores.users.findById(id)) ?? user;
+      return reopenSession(deps, stores, { user: changed, sessionId, origin });
     });
   } catch (error) {
     // It may have been stored although the store reports a failure. Without the database it stays. The client gets the first error.

@@ -5,14 +5,11 @@ import type { RecordDeps } from '../steps/record.ts';
 
 export type EndAllSessionsDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
 
-/**
- * Ends the sessions of a user, except one: `exceptId`, or none when that is `null`. Access tokens that were issued stay valid
- * until they expire.
- */
+/** Ends all sessions of a user. Access tokens that were issued stay valid until they expire. */
 export const endAllSessions =
   (deps: EndAllSessionsDeps) =>
-  async (userId: string, exceptId: string | null, origin = NO_ORIGIN): Promise<void> => {
+  async (userId: string, origin = NO_ORIGIN): Promise<void> => {
     await deps.unitOfWork.run((stores) =>
-      endSessionsOf(deps, stores, { userId, exceptId }, { reason: 'all-ended', origin }),
+      endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'all-ended', origin }),
     );
   };

@@ -19,6 +19,7 @@ import type { Outbox } from '../../application/ports/outbox.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { type ChangePasswordDeps, changePassword } from '../../application/use-cases/change-password.ts';
 import { endAllSessions } from '../../application/use-cases/end-all-sessions.ts';
+import { endOtherSessions } from '../../application/use-cases/end-other-sessions.ts';
 import { endOwnSession } from '../../application/use-cases/end-own-session.ts';
 import { getCurrentUser } from '../../application/use-cases/get-current-user.ts';
 import { type ListEventsDeps, listEvents } from '../../application/use-cases/list-events.ts';
@@ -90,12 +91,16 @@ export const declareRoutes = (
       : ({ opensSession: true, run: register(deps) } as const);
   const routes: Route[] = [
     ...authRoutes({ register: registration, login: login(deps), refresh: refresh(deps), logout: logout(deps) }, cookie),
-    ...sessionRoutes({
-      listSessions: listSessions(deps),
-      endOwnSession: endOwnSession(deps),
-      endAllSessions: endAllSessions(deps),
-    }),
-    ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }),
+    ...sessionRoutes(
+      {
+        listSessions: listSessions(deps),
+        endOwnSession: endOwnSession(deps),
+        endAllSessions: endAllSessions(deps),
+        endOtherSessions: endOtherSessions(deps),
+      },
+      cookie,
+    ),
+    ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }, cookie),
     ...(keepsRecords ? eventRoutes({ listEvents: listEvents(deps) }) : []),
     ...(keepsRecords
       ? passwordResetRoutes({

@@ -19,6 +19,7 @@ const HEADERS = {
   }),
   'WWW-Authenticate': text('With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3.'),
   'Set-Cookie': always(text('The new refresh token, in an HttpOnly cookie: `refresh_token=…`.')),
+  'New-Session-Cookie': text('The refresh token of a new session, in an HttpOnly cookie. Absent if none was opened.'),
   'Cleared-Cookie': text(
     'An expired `refresh_token`, which the browser deletes. Absent if another site caused the request.',
   ),
@@ -30,6 +31,7 @@ const HEADERS = {
 type Name = keyof typeof HEADERS;
 const HEADER_NAMES: Partial<Record<Name, string>> = {
   'Uncached-Request-Id': REQUEST_ID_HEADER,
+  'New-Session-Cookie': 'Set-Cookie',
   'Cleared-Cookie': 'Set-Cookie',
 };
 
@@ -57,7 +59,7 @@ export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], comp
     components,
   );
 
-const COOKIE = { sets: ['Set-Cookie'], clears: ['Cleared-Cookie'] } as const;
+const COOKIE = { sets: ['Set-Cookie'], 'may-set': ['New-Session-Cookie'], clears: ['Cleared-Cookie'] } as const;
 
 export const hasETag = ({ response: { unwrapped, page } }: Route): boolean =>
   unwrapped !== undefined || page !== undefined;

@@ -7,7 +7,7 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_ACCOUNT_DISABLED: 'Tell the user to contact the operator. Do not try again.',
   AUTH_EMAIL_UNVERIFIED: 'Tell the user to open the link in the email, and offer to send another one.',
   AUTH_FAILED:
-    'Only the refresh route returns this. Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form.',
+    'Only the refresh route and `DELETE /auth/sessions?except=current` return this. Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form.',
   AUTH_LINK_INVALID: 'Tell the user that the link is no longer valid, and offer to send another one.',
   AUTH_TOKEN_INVALID: 'Refresh, and repeat the request once with the new access token.',
   AUTH_TOKEN_MISSING: 'Send the access token. Without one, refresh or show the log-in form.',

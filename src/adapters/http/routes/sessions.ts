@@ -1,16 +1,20 @@
 import * as v from 'valibot';
 import type { endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
+import type { endOtherSessions } from '../../../application/use-cases/end-other-sessions.ts';
 import type { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
 import type { listSessions } from '../../../application/use-cases/list-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
+import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
+import { Refreshed } from './auth.ts';
 
 export type SessionUseCases = {
   readonly listSessions: ReturnType<typeof listSessions>;
   readonly endOwnSession: ReturnType<typeof endOwnSession>;
   readonly endAllSessions: ReturnType<typeof endAllSessions>;
+  readonly endOtherSessions: ReturnType<typeof endOtherSessions>;
 };
 
 /** Without the ids of its tokens. */
@@ -40,7 +44,7 @@ const SessionParams = v.object({ id: Id });
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0025. */
-export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
+export const sessionRoutes = (useCases: SessionUseCases, cookie: RefreshCookie): Route[] => [
   route(
     {
       name: 'sessions',
@@ -57,16 +61,24 @@ export const sessionRoutes = (useCases: SessionUseCases): Route[] => [
     {
       name: 'end-sessions',
       tag: 'sessions',
-      summary: 'End all sessions of the user, or all but the current one',
+      summary: 'End all sessions of the user, and open a new one for the caller with except=current',
       method: 'DELETE',
       path: '/auth/sessions',
+      cookie: { reads: 'optional', writes: 'may-set' },
       request: { query: Except },
-      response: { data: v.null() },
-      errors: ['DB_QUERY_FAILED'],
+      response: { data: v.nullable(Refreshed) },
+      errors: ['AUTH_FAILED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, sessionId, query }, ctx) => {
-      await useCases.endAllSessions(claims.sub, query.except === 'current' ? sessionId : null, originOf(ctx));
-      return null;
+      const caller = { userId: claims.sub, origin: originOf(ctx) };
+      if (query.except === undefined) {
+        await useCases.endAllSessions(caller.userId, caller.origin);
+        return null;
+      }
+      const presented = cookie.read(ctx);
+      const { refreshToken, accessToken } = await useCases.endOtherSessions({ ...caller, sessionId, presented });
+      cookie.set(ctx, refreshToken);
+      return { accessToken };
     },
   ),
   route(

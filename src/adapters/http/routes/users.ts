@@ -1,10 +1,11 @@
-import * as v from 'valibot';
 import type { changePassword } from '../../../application/use-cases/change-password.ts';
 import type { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
+import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
+import { Refreshed } from './auth.ts';
 
 export type UserUseCases = {
   readonly getCurrentUser: ReturnType<typeof getCurrentUser>;
@@ -12,7 +13,7 @@ export type UserUseCases = {
 };
 
 /** The routes of the authenticated user. */
-export const userRoutes = (useCases: UserUseCases): Route[] => [
+export const userRoutes = (useCases: UserUseCases, cookie: RefreshCookie): Route[] => [
   route(
     {
       name: 'current-user',
@@ -29,18 +30,20 @@ export const userRoutes = (useCases: UserUseCases): Route[] => [
     {
       name: 'change-password',
       tag: 'account',
-      summary: 'Change the password and end all other sessions',
+      summary: 'Change the password, end all sessions and open a new one for the caller',
       method: 'PUT',
       path: '/users/me/password',
       throttle: 'strict',
+      cookie: { writes: 'sets' },
       request: { body: ChangePasswordBody },
-      response: { data: v.null() },
+      response: { data: Refreshed },
       errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, sessionId, body, signal }, ctx) => {
       const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      await useCases.changePassword(change, signal);
-      return null;
+      const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
+      cookie.set(ctx, refreshToken);
+      return { accessToken };
     },
   ),
 ];

@@ -70,8 +70,8 @@ type Page<Data> = (payload: Data) => Promise<string>;
 type CookieUse = {
   /** `optional`: the route works without it. */
   readonly reads?: 'optional' | 'required';
-  /** `sets`: with every success. `clears`: unless another site caused the request. */
-  readonly writes?: 'sets' | 'clears';
+  /** `sets`: with every success. `may-set`: with some. `clears`: unless another site caused the request. */
+  readonly writes?: 'sets' | 'may-set' | 'clears';
 };
 
 /** What the OpenAPI document says about a route in words. */

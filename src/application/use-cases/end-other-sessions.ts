@@ -1,0 +1,61 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { SessionKey } from '../../domain/session.ts';
+import type { TokenStanding } from '../../domain/token-standing.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import { type AssessTokensDeps, assessTokens, mostFavorable } from '../steps/assess-tokens.ts';
+import { endSessionsOf } from '../steps/end-sessions.ts';
+import { genuineTokens } from '../steps/genuine-tokens.ts';
+import type { TokenPair } from '../steps/issue-token-pair.ts';
+import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
+import type { RecordDeps } from '../steps/record.ts';
+
+export type EndOtherSessionsDeps = RecordDeps &
+  PrepareSessionDeps &
+  Omit<AssessTokensDeps, 'sessions'> & { readonly unitOfWork: UnitOfWork };
+
+type EndOtherSessionsInput = {
+  readonly userId: string;
+  /** The session of the request. */
+  readonly sessionId: string;
+  /** The refresh tokens of the request. */
+  readonly presented: readonly string[];
+  readonly origin?: Origin;
+};
+
+/** With one of these a refresh succeeds. */
+const GOOD: readonly TokenStanding[] = ['current', 'replayable'];
+
+/**
+ * Ends all sessions of a user, and opens one for the caller. The access token alone does not suffice: other services have it, too, and would
+ * get a session for it.
+ * @throws AppError AUTH_FAILED without a refresh token of the session of the request that is good for a refresh; AUTH_TOKEN_INVALID,
+ *   DB_RECORD_NOT_FOUND
+ */
+export const endOtherSessions =
+  (deps: EndOtherSessionsDeps) =>
+  async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair> => {
+    const key = { id: sessionId, userId };
+    const genuine = await genuineTokens(deps, presented);
+    return deps.unitOfWork.run(async (stores) => {
+      await endSessionsOf(deps, stores, { userId, exceptId: sessionId }, { reason: 'all-ended', origin });
+      const user = await stores.users.findById(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+      await assertHolds(deps, stores, genuine, key);
+      return reopenSession(deps, stores, { user, sessionId, origin });
+    });
+  };
+
+const assertHolds = async (
+  deps: Omit<AssessTokensDeps, 'sessions'>,
+  { sessions }: Pick<Stores, 'sessions'>,
+  genuine: readonly RefreshToken[],
+  key: SessionKey,
+): Promise<void> => {
+  const own = genuine.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
+  const assessed = await assessTokens({ ...deps, sessions }, own);
+  const standing = assessed.length === 0 ? 'none' : mostFavorable(assessed).standing;
+  if (!GOOD.some((good) => good === standing))
+    throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${standing}` });
+};

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { login } from '../../src/application/use-cases/login.ts';
 import type { Session } from '../../src/domain/session.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
-import { ADA, application } from '../support/application.ts';
+import { BOB, inShort, ORIGIN, registeredAda } from '../support/account.ts';
+import { ADA, application, MINUTE } from '../support/application.ts';
+import { plainTokenSigner } from '../support/fakes.ts';
+import { expectAllOrNothing } from '../support/units.ts';
 
 const setUp = async () => {
   const app = application();
@@ -59,5 +63,91 @@ describe('login', () => {
     await expect(app.login({ account: 'Ada', password: ADA.password }, AbortSignal.abort())).rejects.toThrow();
     await expect(app.login({ account: 'Ada', password: 'wrong horse' })).rejects.toThrow();
     expect(opened).toBe(1);
+  });
+});
+
+describe('a log-in that presents refresh tokens', () => {
+  const presenting = (...refreshTokens: readonly string[]) => ({
+    account: 'Ada',
+    password: ADA.password,
+    source: { networks: ['a network'], refreshTokens },
+    origin: ORIGIN,
+  });
+
+  it('ends the session of a valid one, in whose place it opens its own', async () => {
+    const { app, ofAda, session, happened, told } = await registeredAda();
+    const { sessionId } = await app.login(presenting(session.refreshToken));
+    expect((await ofAda()).sessions.map(({ id }) => id)).toEqual([sessionId]);
+    expect((await happened()).slice(0, 2)).toEqual(['logged-in', 'session-ended: replaced']);
+    expect(await told()).not.toContainEqual(expect.stringContaining('token-replayed'));
+  });
+
+  // Proves: theft-1
+  it('ends the session of a stale one as a replay, and tells the user, whoever has the current one', async () => {
+    const { app, session, happened, told } = await registeredAda();
+    const thief = await app.refresh([session.refreshToken]);
+    app.clock.advance(MINUTE);
+    await login(app)(presenting(session.refreshToken));
+    expect((await happened()).slice(0, 2)).toEqual(['logged-in', 'session-ended: token-replayed']);
+    expect(await told()).toContain('token-replayed to ada@example.org');
+    await expect(app.refresh([thief.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+  });
+
+  it('judges each session by the best of its tokens', async () => {
+    const { app, session, logIn, happened } = await registeredAda();
+    const { refreshToken } = await app.refresh([session.refreshToken]);
+    const elsewhere = await logIn();
+    await app.refresh([elsewhere.refreshToken]);
+    app.clock.advance(MINUTE);
+    await app.login(presenting(elsewhere.refreshToken, session.refreshToken, refreshToken, 'forged'));
+    expect((await happened()).slice(0, 3).sort()).toEqual([
+      'logged-in',
+      'session-ended: replaced',
+      'session-ended: token-replayed',
+    ]);
+  });
+
+  it('ends no session of another user, and none that has already ended', async () => {
+    const { app, session, happened } = await registeredAda();
+    const bob = await app.register(BOB);
+    await app.logout([session.refreshToken]);
+    await app.login(presenting(bob.refreshToken, session.refreshToken));
+    expect((await happened()).slice(0, 2)).toEqual(['logged-in', 'session-ended: logout']);
+    expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('ends none when it is refused', async () => {
+    const { app, session } = await registeredAda();
+    const refused = app.login({ ...presenting(session.refreshToken), password: 'wrong horse' });
+    await expect(refused).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
+    expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
+  });
+
+  it('changes all or nothing', async () => {
+    const { app, ofAda, session } = await registeredAda();
+    const look = async () => {
+      const { sessions, events } = await ofAda();
+      return [sessions, events.map(inShort)];
+    };
+    await expectAllOrNothing(app, look, () => app.login(presenting(session.refreshToken)));
+  });
+
+  it('has them verified as often whether the account exists or not', async () => {
+    const tokens = plainTokenSigner();
+    let verified = 0;
+    const verifyRefresh: typeof tokens.verifyRefresh = (...given) => {
+      verified += 1;
+      return tokens.verifyRefresh(...given);
+    };
+    const app = application({ tokens: { ...tokens, verifyRefresh } });
+    const { refreshToken } = await app.register(ADA);
+    const counts: number[] = [];
+    for (const account of ['Ada', 'Bob']) {
+      verified = 0;
+      const refused = app.login({ ...presenting(refreshToken, 'forged'), account, password: 'wrong horse' });
+      await expect(refused).rejects.toMatchObject({ code: 'AUTH_CREDENTIALS_INVALID' });
+      counts.push(verified);
+    }
+    expect(counts).toEqual([2, 2]);
   });
 });

@@ -15,6 +15,18 @@ beforeAll(async () => {
 const endingsOf = async (userId: string) =>
   (await eventsOf(service, userId)).filter(({ kind }) => kind === 'session-ended').map(({ reason }) => reason);
 
+type Held = ReturnType<typeof heldFrom>;
+
+const NEW_PASSWORD = 'staple battery';
+const refreshed = async (service: TestService, { cookie }: Held) =>
+  heldFrom(await refreshWith(service, cookie).expect(200));
+const isRefused = async (service: TestService, { cookie }: Held) =>
+  (await refreshWith(service, cookie)).body.code === 'AUTH_FAILED';
+const endOthers = ({ http }: TestService, { accessToken }: Held, cookie = '') =>
+  http
+    .delete('/auth/sessions?except=current')
+    .set({ Authorization: `Bearer ${accessToken}`, ...(cookie !== '' && { Cookie: cookie }) });
+
 describe('a stolen refresh token', () => {
   // Proves: theft-1
   it('is noticed however often the thief refreshes: the owner’s next refresh ends the session', async () => {
@@ -40,5 +52,81 @@ describe('a stolen refresh token', () => {
     expect(await endingsOf(thief.user.id)).toEqual([]);
     await refreshWith(service, current).expect(401);
     await refreshWith(service, answer.cookie).expect(200);
+  });
+});
+
+describe('a thief who refreshes first', () => {
+  /** The owner tries to refresh `age` after the thief, and logs in again. The browser sends its cookie. */
+  const logInAfter = async (age: number) => {
+    const owner = await signUp(service);
+    const thief = await refreshed(service, owner);
+    clock.advance(age);
+    const { username: account, password } = owner.person;
+    const again = await service.http.post('/auth/login').set('Cookie', owner.cookie).send({ account, password });
+    return { owner, thief, again: heldFrom(again) };
+  };
+
+  // Proves: theft-1, asvs-7.2.4
+  it.each([
+    ['replaced', 5 * SECOND],
+    ['token-replayed', MINUTE],
+  ])('loses the session when its owner logs in again: %s', async (reason, age) => {
+    const { owner, thief, again } = await logInAfter(age);
+    expect(await isRefused(service, thief)).toBe(true);
+    expect(await isRefused(service, again)).toBe(false);
+    expect(await endingsOf(owner.user.id)).toEqual([reason]);
+  });
+});
+
+describe('a thief in step with the owner, who is not noticed within the replay window', () => {
+  let lenient: TestService;
+  beforeAll(async () => {
+    lenient = await start({ JWT_REFRESH_REPLAY_WINDOW: '10s' }, { clock });
+  });
+
+  const inStep = async () => {
+    let owner: Held & { readonly person: { readonly password: string } } = await signUp(lenient);
+    let thief: Held = owner;
+    for (let times = 0; times < 3; times += 1) {
+      clock.advance(MINUTE);
+      owner = { ...owner, ...(await refreshed(lenient, owner)) };
+      clock.advance(SECOND);
+      thief = await refreshed(lenient, thief);
+    }
+    return { owner, thief };
+  };
+
+  // Proves: theft-1
+  it('loses the session when the password is changed', async () => {
+    const { owner, thief } = await inStep();
+    const body = { currentPassword: owner.person.password, newPassword: NEW_PASSWORD };
+    const changed = await lenient.http
+      .put('/users/me/password')
+      .set('Authorization', `Bearer ${owner.accessToken}`)
+      .send(body);
+    expect(await isRefused(lenient, thief)).toBe(true);
+    expect(await isRefused(lenient, heldFrom(changed))).toBe(false);
+  });
+
+  // Proves: theft-1
+  it('loses the session when the owner ends all others', async () => {
+    const { owner, thief } = await inStep();
+    const changed = heldFrom(await endOthers(lenient, owner, owner.cookie).expect(200));
+    expect(await isRefused(lenient, thief)).toBe(true);
+    expect(await isRefused(lenient, changed)).toBe(false);
+  });
+});
+
+describe('an access token that somebody else has, as every service that accepts it', () => {
+  // Proves: theft-2
+  it('opens no session', async () => {
+    const owner = await signUp(service);
+    const thief = await signUp(service);
+    for (const cookie of ['', thief.cookie]) {
+      const response = await endOthers(service, owner, cookie).expect(401);
+      expect(response.body.code).toBe('AUTH_FAILED');
+      expect(response.headers).not.toHaveProperty('set-cookie');
+    }
+    expect(await isRefused(service, owner)).toBe(false);
   });
 });

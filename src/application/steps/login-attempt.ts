@@ -2,19 +2,15 @@ import { canonicalAccount } from '../../domain/account.ts';
 import { deviceParty } from '../../domain/login-throttle.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Attempt } from '../ports/login-attempts.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
-import { genuineTokens } from './genuine-tokens.ts';
-
-type LoginAttemptDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
+import type { RefreshToken } from '../ports/token-signer.ts';
 
 /** Where a log-in comes from. */
-export type LoginSource = {
+type LoginSource = {
   /** The networks of the client, the widest first. */
   readonly networks: readonly string[];
-  /** The refresh tokens of the request: a device that has logged in before sends them. */
-  readonly refreshTokens: readonly string[];
+  /** The genuine refresh tokens of the request: a device that has logged in before sends them. */
+  readonly genuine: readonly RefreshToken[];
 };
 
 /** The parts of a verified token that count here. `iat` is in seconds. */
@@ -40,18 +36,16 @@ const accountKey = (account: string, user: User | null): string =>
  * What a log-in may be counted as, in order of preference (ADR 0024). A device with a genuine refresh token of this user counts
  * as the user's own, even if its session has ended, but not if the password was changed after the token was issued.
  */
-export const loginAttempts = async (
-  deps: LoginAttemptDeps,
+export const loginAttempts = (
   account: string,
   user: User | null,
-  { networks, refreshTokens }: LoginSource,
-): Promise<readonly Attempt[]> => {
+  { networks, genuine }: LoginSource,
+): readonly Attempt[] => {
   const ofNetwork: Attempt = {
     key: accountKey(account, user),
     party: { kind: 'network', names: networks },
   };
   if (user === null) return [ofNetwork];
-  const genuine = await genuineTokens(deps, refreshTokens);
   const own = genuine.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
   return own === undefined ? [ofNetwork] : [deviceAttempt(user, own), ofNetwork];
 };

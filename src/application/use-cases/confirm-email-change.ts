@@ -89,7 +89,7 @@ const assertOwner = async (
   }
   const user = await deps.users.findById(userId);
   if (user === null) throw invalidLink(NO_USER);
-  const candidates = await loginAttempts(deps, user.username, user, { networks, refreshTokens: [] });
+  const candidates = loginAttempts(user.username, user, { networks, genuine: [] });
   const matches = await comparePassword(deps, candidates, password, user.passwordHash);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
 };

@@ -2,6 +2,7 @@ import { accountKind } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
+import type { ReplayPolicy } from '../../domain/token-standing.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -9,12 +10,14 @@ import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
+import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword } from '../steps/compare-password.ts';
+import { endPresentedSessions } from '../steps/end-presented-sessions.ts';
 import { endSession } from '../steps/end-sessions.ts';
-import { type LoginSource, loginAttempts } from '../steps/login-attempt.ts';
+import { genuineTokens } from '../steps/genuine-tokens.ts';
+import { loginAttempts } from '../steps/login-attempt.ts';
 import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
 import { rehashIfNeeded } from '../steps/rehash-if-needed.ts';
@@ -33,6 +36,7 @@ export type LoginDeps = NoticeDeps & {
   readonly accessLifetime: number;
   /** Milliseconds. */
   readonly refreshLifetime: number;
+  readonly replayPolicy: ReplayPolicy;
   /** `required` refuses a user whose address is not proven. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   /** Called with the error when an outdated hash could not be replaced; the log-in succeeds all the same. */
@@ -42,6 +46,13 @@ export type LoginDeps = NoticeDeps & {
    * unknown account.
    */
   readonly onRefused?: ((userId: string, origin: Origin) => void) | undefined;
+};
+
+type LoginSource = {
+  /** The networks of the client, the widest first. */
+  readonly networks: readonly string[];
+  /** The refresh tokens of the request. */
+  readonly refreshTokens: readonly string[];
 };
 
 type LoginInput = {
@@ -55,16 +66,21 @@ type LoginInput = {
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
- * Opens a session for a user who knows the password. A password is compared for an unknown account too, so that the response
- * time does not show whether the account exists.
+ * Opens a session for a user who knows the password, and ends those whose tokens the device presents, since its browser forgets them. A
+ * password is compared for an unknown account too, and presented tokens are verified, so that the response time does not show whether the
+ * account exists.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login = (deps: LoginDeps) => {
   const inTurnOf = turns();
   return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { password, origin = NO_ORIGIN } = input;
+    const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN } = input;
+    const genuine = await genuineTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
-    const { user, isOwnDevice } = await assertMayLogIn(deps, found, input).catch((error: unknown) => {
+    const { user, isOwnDevice } = await assertMayLogIn(deps, found, input, {
+      networks: source.networks,
+      genuine,
+    }).catch((error: unknown) => {
       if (found !== null && isRefusal(error)) deps.onRefused?.(found.id, origin);
       throw error;
     });
@@ -76,7 +92,7 @@ export const login = (deps: LoginDeps) => {
     // Those of one user wait for each other: here, so that they do not wait with a connection to the database each (ADR 0045).
     const opening = inTurnOf(user.id, () => {
       cancellation.throwIfAborted();
-      return store(deps, { user, session, isOwnDevice, origin });
+      return store(deps, { user, session, isOwnDevice, genuine, origin });
     });
     await opening.catch(async (error: unknown) => {
       // The database refuses the log-in of a user who was deleted meanwhile, when a store of its own may already have the session.
@@ -94,14 +110,20 @@ export const login = (deps: LoginDeps) => {
   };
 };
 
-type LogIn = Admitted & { readonly session: Session; readonly origin: Origin };
+type LogIn = Admitted & {
+  readonly session: Session;
+  /** The genuine refresh tokens of the request. */
+  readonly genuine: readonly RefreshToken[];
+  readonly origin: Origin;
+};
 
-/** Stores the session of a log-in, and what is told of it. */
-const store = (deps: LoginDeps, { user, session, isOwnDevice, origin }: LogIn): Promise<void> =>
+/** Stores the session of a log-in in place of those that the device has, and what is told of it. */
+const store = (deps: LoginDeps, { user, session, isOwnDevice, genuine, origin }: LogIn): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
     // Otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
     await stores.users.lock(user.id);
     const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+    await endPresentedSessions(deps, stores, { userId: user.id, genuine, origin });
     await storeSession(deps, stores, session, { kind: 'logged-in', origin });
     if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
   });
@@ -125,9 +147,10 @@ type Admitted = {
 const assertMayLogIn = async (
   deps: LoginDeps,
   user: User | null,
-  { account, password, source = UNKNOWN_SOURCE }: LoginInput,
+  { account, password }: LoginInput,
+  source: Parameters<typeof loginAttempts>[2],
 ): Promise<Admitted> => {
-  const candidates = await loginAttempts(deps, account, user, source);
+  const candidates = loginAttempts(account, user, source);
   const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');

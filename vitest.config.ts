@@ -1,73 +1,92 @@
 import { defineConfig } from 'vitest/config';
 import './test/support/servers/provided.ts';
 
-const PURE = [
+/**
+ * `npm test` runs the projects whose names do not begin with `rest`: all that SPEC promises, in minutes. `npm run test:rest` runs the others.
+ * A test file belongs to the first list below that names it; CONTRIBUTING.md says what each project is for.
+ */
+const CORE = [
   'test/domain/**/*.test.ts',
   'test/application/**/*.test.ts',
   'test/mutants/**/*.test.ts',
   'test/properties/{configuration,interleavings,replays,tabs}.test.ts',
 ];
-const EMBEDDED = [
+const HTTP = [
+  'test/http/**/*.test.ts',
   'test/architecture/**/*.test.ts',
-  'test/process/**/*.test.ts',
   'test/attacks/**/*.test.ts',
-  'test/conformance/**/*.test.ts',
   'test/client/**/*.test.ts',
   'test/console/**/*.test.ts',
-  'test/properties/requests.test.ts',
+  'test/process/{refusal,restart}.test.ts',
 ];
-const HTTP = ['test/http/**/*.test.ts'];
+const ADAPTERS = [
+  'test/adapters/**/*.test.ts',
+  'test/infrastructure/config.test.ts',
+  'test/infrastructure/{config,http-server,keys,logging}/**/*.test.ts',
+];
+const WALK = ['test/browser/client.test.ts'];
+/** The files of `npm test`. */
+export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
+
+const PROCESSES = ['test/process/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/properties/requests.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
+
+/** HTTP tests whose statements or transactions differ between stores: they also run on real servers and over the example. */
+const OF_STORES = [
+  'test/http/{change-password,clear-cookie,delete-account,email-change,email-verification,events,export-account}.test.ts',
+  'test/http/{guessing,login,password-reset,races,refresh,register,sessions,username}.test.ts',
+  'test/http/stages/rate-limit.test.ts',
+];
+/** Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. */
+const BEHIND_POOLER = ['test/http/{login,password-reset,races,refresh,register,sessions}.test.ts'];
+
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
+const SERVERS = [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'];
+const CHROMIUM = [RUN_DIRECTORY, 'test/support/browser/global-setup.ts'];
+
+type Project = {
+  readonly name: string;
+  readonly include: string[];
+  readonly exclude?: string[];
+  /** The storage of services under test. */
+  readonly parts: 'embedded' | 'real' | 'pooled' | 'example';
+  readonly globalSetup: string | string[];
+};
+const project = ({ parts, ...test }: Project) => ({
+  extends: true as const,
+  test: {
+    ...test,
+    provide: { parts },
+    ...(['real', 'pooled'].includes(parts) && { runner: 'test/support/servers/runner.ts' }),
+  },
+});
 
 export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { extends: true, test: { name: 'core', include: PURE, isolate: false } },
-      {
-        extends: true,
-        test: {
-          name: 'embedded',
-          include: [...EMBEDDED, ...HTTP],
-          provide: { parts: 'embedded' },
-          globalSetup: RUN_DIRECTORY,
-        },
-      },
-      {
-        extends: true,
-        test: { name: 'example', include: HTTP, provide: { parts: 'example' }, globalSetup: RUN_DIRECTORY },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: BROWSER,
-          provide: { parts: 'embedded' },
-          globalSetup: [RUN_DIRECTORY, 'test/support/browser/global-setup.ts'],
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'pooled',
-          include: HTTP,
-          provide: { parts: 'pooled' },
-          globalSetup: [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'],
-          runner: 'test/support/servers/runner.ts',
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'real',
-          include: ['test/**/*.test.ts'],
-          exclude: [...PURE, ...EMBEDDED, ...BROWSER],
-          provide: { parts: 'real' },
-          globalSetup: [RUN_DIRECTORY, 'test/support/servers/global-setup.ts'],
-          runner: 'test/support/servers/runner.ts',
-        },
-      },
+      { extends: true, test: { name: 'core', include: CORE, isolate: false } },
+      project({ name: 'http', include: HTTP, parts: 'embedded', globalSetup: RUN_DIRECTORY }),
+      project({ name: 'adapters', include: ADAPTERS, parts: 'real', globalSetup: SERVERS }),
+      project({ name: 'walk', include: WALK, parts: 'embedded', globalSetup: CHROMIUM }),
+      project({
+        name: 'rest-processes',
+        include: PROCESSES,
+        exclude: HTTP,
+        parts: 'embedded',
+        globalSetup: RUN_DIRECTORY,
+      }),
+      project({
+        name: 'rest-servers',
+        include: ['test/**/*.test.ts'],
+        exclude: [...CORE, ...HTTP, ...ADAPTERS, ...PROCESSES, ...BROWSER],
+        parts: 'real',
+        globalSetup: SERVERS,
+      }),
+      project({ name: 'rest-http', include: OF_STORES, parts: 'real', globalSetup: SERVERS }),
+      project({ name: 'rest-pooled', include: BEHIND_POOLER, parts: 'pooled', globalSetup: SERVERS }),
+      project({ name: 'rest-example', include: OF_STORES, parts: 'example', globalSetup: RUN_DIRECTORY }),
+      project({ name: 'rest-browser', include: BROWSER, exclude: WALK, parts: 'embedded', globalSetup: CHROMIUM }),
     ],
     // Time-outs only catch hangs: they leave time for a machine that is busy with something else.
     testTimeout: 300_000,

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { matchesGlob } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { NPM_TEST } from '../../vitest.config.ts';
 import { existingTests } from '../support/checkout/named-tests.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
@@ -76,6 +78,12 @@ describe('docs/spec-coverage.md', async () => {
 
   it('references an existing test for every promise and an existing record for every gap', () => {
     expect(problemsOf(PAGE, existing)).toEqual([]);
+  });
+
+  it('has a test of `npm test` for every promise', () => {
+    const isInNpmTest = (test: string) => NPM_TEST.some((glob) => matchesGlob(test.split(' › ')[0] ?? '', glob));
+    const without = rowsOf(PAGE).filter(({ tests }) => !tests.some(isInNpmTest));
+    expect(without.map(({ promise }) => promise)).toEqual([]);
   });
 
   it('contains no promise twice', () => {

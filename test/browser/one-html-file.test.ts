@@ -6,6 +6,12 @@ import { openWorld } from '../support/browser/world.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { aPerson } from '../support/http/service.ts';
 
+const says = (tab: Page, text: string | RegExp) => tab.locator('#message', { hasText: text }).waitFor();
+const enter = async (tab: Page, button: string, entries: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [name, value] of Object.entries(entries)) await tab.fill(`[name=${name}]`, value);
+  await tab.click(`text="${button}"`);
+};
+
 describe.runIf(canBrowse())('examples/one-html-file', () => {
   const { world, visit } = openWorld('localhost', PARTIES);
   let api: Awaited<ReturnType<typeof startResourceServer>>;
@@ -21,12 +27,7 @@ describe.runIf(canBrowse())('examples/one-html-file', () => {
     readText('examples/one-html-file/index.html')
       .replaceAll('http://localhost:3000', world().service)
       .replaceAll('http://localhost:4000', api.url);
-  const says = (tab: Page, text: string | RegExp) => tab.locator('#message', { hasText: text }).waitFor();
   const answers = (tab: Page, text: string) => tab.locator('#answer', { hasText: text }).waitFor();
-  const enter = async (tab: Page, button: string, entries: Readonly<Record<string, string>>): Promise<void> => {
-    for (const [name, value] of Object.entries(entries)) await tab.fill(`[name=${name}]`, value);
-    await tab.click(`text="${button}"`);
-  };
 
   it('registers, calls the service and the API, follows another tab, logs out and in', async () => {
     const { open } = await visit();
@@ -65,5 +66,20 @@ describe.runIf(canBrowse())('examples/one-html-file', () => {
     const { open } = await visit();
     const site = await world().openSite('localhost');
     await says(await open(site.publish(page())), `is ${site.origin} in its ALLOWED_ORIGINS_DEV?`);
+  });
+});
+
+describe.runIf(canBrowse())('examples/one-html-file, where addresses have to be verified', () => {
+  const { world, visit } = openWorld('localhost', { EMAIL_VERIFICATION: 'required' });
+
+  it('tells a new user to open the link, and says the same at the log-in', async () => {
+    const { open } = await visit();
+    const { username, email, password } = aPerson();
+    const page = readText('examples/one-html-file/index.html').replaceAll('http://localhost:3000', world().service);
+    const tab = await open(world().app.publish(page));
+    await enter(tab, 'Register', { username, email, password });
+    await says(tab, `Open the link in the email to ${email}`);
+    await enter(tab, 'Log in', { username, password });
+    await says(tab, 'The email address is not verified. Open the link');
   });
 });

@@ -11,6 +11,11 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const port = await freePort();
 const ORIGIN = `http://localhost:${port}`;
 
+const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
+const fill = async (tab: Page, entries: Readonly<Record<string, string>>): Promise<void> => {
+  for (const [name, value] of Object.entries(entries)) await tab.fill(`[name=${name}]`, value);
+};
+
 describe.runIf(canBrowse())('examples/react', () => {
   const { world, visit } = openWorld('localhost', { ...PARTIES, ALLOWED_ORIGINS_DEV: ORIGIN });
   const cache = temporaryDirectory();
@@ -47,10 +52,6 @@ describe.runIf(canBrowse())('examples/react', () => {
     };
   };
   const heading = (tab: Page, name: string) => tab.getByRole('heading', { name, exact: true }).waitFor();
-  const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
-  const fill = async (tab: Page, entries: Readonly<Record<string, string>>): Promise<void> => {
-    for (const [name, value] of Object.entries(entries)) await tab.fill(`[name=${name}]`, value);
-  };
   const registerIn = async (tab: Page) => {
     const person = aPerson();
     await press(tab, 'I am new here');
@@ -154,5 +155,28 @@ describe.runIf(canBrowse())('examples/react', () => {
     })()`);
     expect(during).toBeGreaterThan(before ?? Number.NaN);
     expect(after).toBe(before);
+  });
+});
+
+describe.runIf(canBrowse())('examples/react, where addresses have to be verified', () => {
+  const { world, visit } = openWorld('localhost', { ALLOWED_ORIGINS_DEV: ORIGIN, EMAIL_VERIFICATION: 'required' });
+  const cache = temporaryDirectory();
+  afterAll(cache.remove);
+
+  it('tells a new user to open the link, and says the same at the log-in', async () => {
+    const { service } = world();
+    const application = await serveReactExample({ port, service, api: service }, cache.path);
+    onTestFinished(application.close);
+    const tab = await (await visit()).open(ORIGIN);
+    const { username, email, password } = aPerson();
+    const says = (text: string) => tab.getByRole('alert').filter({ hasText: text }).waitFor();
+    await press(tab, 'I am new here');
+    await fill(tab, { username, email, password });
+    await press(tab, 'Register');
+    await says(`Open the link in the email to ${email}`);
+    await press(tab, 'I have an account');
+    await fill(tab, { username, password });
+    await press(tab, 'Log in');
+    await says('The email address is not verified. Open the link');
   });
 });

@@ -5,23 +5,24 @@ import { Field } from './field.tsx';
 
 type Entries = { readonly username: string; readonly email: string; readonly password: string };
 
-/** An attempt that has failed. React empties the form after an action, so it gets back what was typed, except the password. */
-type Failure = { readonly error: AuthError; readonly typed: Entries };
+/** An attempt without a user. React empties the form after an action, so it gets back what was typed, except the password. */
+type Outcome = { readonly error: AuthError | null; readonly typed: Entries };
 
 /** Logs in, or registers a new user. The rules for the fields are those of Tandem, which names each field that breaks one. */
 export const EntryForm = ({ isNew }: { isNew: boolean }) => {
   const { auth } = useAuth();
-  const [failure, submit, isPending] = useActionState(async (_last: Failure | null, form: FormData) => {
+  const [outcome, submit, isPending] = useActionState(async (_last: Outcome | null, form: FormData) => {
     const { username = '', email = '', password = '' } = Object.fromEntries(form) as Partial<Entries>;
+    const typed = { username, email, password };
     try {
-      await (isNew ? auth.register({ username, email, password }) : auth.login({ account: username, password }));
-      return null;
+      const user = await (isNew ? auth.register(typed) : auth.login({ account: username, password }));
+      return user ? null : { error: null, typed };
     } catch (error) {
-      if (error instanceof AuthError) return { error, typed: { username, email, password } };
+      if (error instanceof AuthError) return { error, typed };
       throw error;
     }
   }, null);
-  const problemOf = (name: string) => failure?.error.fields.find(({ field }) => field === name)?.message;
+  const problemOf = (name: string) => outcome?.error?.fields.find(({ field }) => field === name)?.message;
 
   return (
     <form action={submit}>
@@ -29,7 +30,7 @@ export const EntryForm = ({ isNew }: { isNew: boolean }) => {
         label={isNew ? 'Username' : 'Username or email'}
         name="username"
         autoComplete="username"
-        defaultValue={failure?.typed.username}
+        defaultValue={outcome?.typed.username}
         problem={problemOf(isNew ? 'username' : 'account')}
       />
       {isNew && (
@@ -37,7 +38,7 @@ export const EntryForm = ({ isNew }: { isNew: boolean }) => {
           label="Email"
           name="email"
           autoComplete="email"
-          defaultValue={failure?.typed.email}
+          defaultValue={outcome?.typed.email}
           problem={problemOf('email')}
         />
       )}
@@ -48,10 +49,18 @@ export const EntryForm = ({ isNew }: { isNew: boolean }) => {
         autoComplete={isNew ? 'new-password' : 'current-password'}
         problem={problemOf('password')}
       />
-      {failure && <p role="alert">{failure.error.message}</p>}
+      {outcome && <p role="alert">{wordsOf(outcome)}</p>}
       <button type="submit" disabled={isPending}>
         {isNew ? 'Register' : 'Log in'}
       </button>
     </form>
   );
+};
+
+/** Where email addresses have to be verified, nobody is logged in before. */
+const wordsOf = ({ error, typed }: Outcome): string => {
+  if (error === null) return `Open the link in the email to ${typed.email}, then log in.`;
+  return error.code === 'AUTH_EMAIL_UNVERIFIED'
+    ? `${error.message} Open the link in the email that you got.`
+    : error.message;
 };

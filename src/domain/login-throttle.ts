@@ -12,11 +12,11 @@ export const FREE_FAILURES = 50;
 /** Milliseconds. Each further failure doubles the wait. */
 export const FIRST_WAIT = 1_000;
 /** Milliseconds. */
-export const LONGEST_WAIT = 60_000;
+const LONGEST_WAIT = 60_000;
 /** How long the failures of a party are remembered after its last attempt, in milliseconds. */
 export const MEMORY = 3_600_000;
 /** Remembered failures from which on a party is failing. */
-export const PARTY_LIMIT = 3;
+const PARTY_LIMIT = 3;
 
 /** Who attempts to log in. Names contain no space. */
 export type Party = {
@@ -31,7 +31,7 @@ export type Party = {
  * - networks: /32, /48 and /64 of IPv6; /16, /24 and the address of IPv4
  * - devices: all of the user's, of which at most 50 have a live session (ADR 0025); then each of them
  */
-export const LIMITS: Readonly<Record<Party['kind'], readonly number[]>> = {
+const LIMITS: Readonly<Record<Party['kind'], readonly number[]>> = {
   network: [4 * PARTY_LIMIT, 2 * PARTY_LIMIT, PARTY_LIMIT],
   device: [50 * PARTY_LIMIT, PARTY_LIMIT],
 };

@@ -1,24 +1,97 @@
-import type { Cluster, Redis } from 'ioredis';
+import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
-import { textOf } from '../../domain/login-throttle.ts';
+import { turns } from '../../application/steps/turns.ts';
+import {
+  counted,
+  isForgotten,
+  type LoginThrottle,
+  MEMORY,
+  succeeded,
+  waitFor,
+  withdrawn,
+} from '../../domain/login-throttle.ts';
 import { hashedKey } from './hashed-key.ts';
-import { defineLoginCommands } from './redis-scripts.ts';
+
+/** The rule is that of domain/login-throttle.ts. Redis stores what it counts, and swaps it if nobody else has done so in between. */
+const SCRIPTS = {
+  /** Returns the stored text, empty if there is none, and the time of Redis in epoch milliseconds. */
+  readThrottle: `
+    local time = redis.call('time')
+    return {redis.call('get', KEYS[1]) or '', time[1] * 1000 + math.floor(time[2] / 1000)}`,
+  swapThrottle: `
+    if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
+    if ARGV[2] == '' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1], ARGV[2], 'px', ${MEMORY}) end
+    return 1`,
+};
+
+declare module 'ioredis' {
+  interface RedisCommander<Context extends ClientContext> {
+    readThrottle(key: string): Result<[text: string, now: number], Context>;
+    swapThrottle(key: string, former: string, next: string): Result<0 | 1, Context>;
+  }
+}
+
+/** Returns the next throttle, or `null` to leave it as it is. */
+type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | null;
+
+/** How often a change is tried. Each time, another instance has changed the same count in between. */
+const TRIES = 100;
 
 /**
  * Counts in Redis, for all instances. Rejects when Redis is unavailable; `shared.ts` handles that.
- * @param now epoch milliseconds; empty, which is the default, for the clock of Redis.
+ * @param clock epoch milliseconds; by default the clock of Redis.
  */
-export const redisLoginAttempts = (redis: Redis | Cluster, now: () => number | '' = () => ''): LoginAttempts => {
-  defineLoginCommands(redis);
-  const argumentsOf = ({ key, party }: Attempt) =>
-    [`tandem:login:{${hashedKey(key)}}`, party.kind, textOf(party), now()] as const;
-  return {
-    begin: (attempt) => redis.beginLogin(...argumentsOf(attempt)),
-    async succeed(attempt) {
-      await redis.settleLogin(...argumentsOf(attempt), 1);
-    },
-    async withdraw(attempt) {
-      await redis.settleLogin(...argumentsOf(attempt), 0);
-    },
+export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number): LoginAttempts => {
+  for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua, numberOfKeys: 1 });
+  const inTurnOf = turns();
+  let failures = 0;
+
+  const update = (key: string, change: Change) => {
+    const name = `tandem:throttle:{${hashedKey(key)}}`;
+    const failuresBefore = failures;
+    return inTurnOf(name, async () => {
+      // A caller that has waited for a call that failed does not wait for one more.
+      if (failures > failuresBefore) throw new Error('Redis failed meanwhile');
+      try {
+        await swap(name, change);
+      } catch (error) {
+        failures += 1;
+        throw error;
+      }
+    });
   };
+  const swap = async (name: string, change: Change) => {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const [text, serverTime] = await redis.readThrottle(name);
+      const now = clock?.() ?? serverTime;
+      const next = change(read(text), now);
+      if (next === null) return;
+      if ((await redis.swapThrottle(name, text, isForgotten(next, now) ? '' : write(next))) === 1) return;
+    }
+    throw new Error('the count of log-ins changes too often');
+  };
+  const settle = ({ key, party }: Attempt, settled: typeof withdrawn) =>
+    update(key, (throttle) => throttle && settled(throttle, party));
+
+  return {
+    async begin({ key, party }) {
+      let wait = 0;
+      await update(key, (throttle, now) => {
+        wait = waitFor(throttle, party, now);
+        return wait === 0 ? counted(throttle, party, now) : null;
+      });
+      return wait;
+    },
+    succeed: (attempt) => settle(attempt, succeeded),
+    withdraw: (attempt) => settle(attempt, withdrawn),
+  };
+};
+
+const write = ({ lastAt, parties, turns }: LoginThrottle): string => JSON.stringify([lastAt, [...parties], [...turns]]);
+
+/** Only this adapter writes the key. */
+const read = (text: string): LoginThrottle | null => {
+  if (text === '') return null;
+  const [lastAt, parties, turns] = JSON.parse(text);
+  return { lastAt, parties: new Map(parties), turns: new Map(turns) };
 };

@@ -10,6 +10,7 @@ import type {
   EmailChangePreview,
   EventsPage,
   PasswordReset,
+  Refreshed,
   User,
   UsernameChange,
 } from './types.ts';
@@ -47,9 +48,12 @@ export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountCli
     /** Whose email the link changes. Does not use it up. */
     previewEmailChange: (token: string): Promise<EmailChangePreview> =>
       ask('POST', '/auth/email-change/preview', { token }),
-    /** Without a session of the account, with its password. */
-    confirmEmailChange: (confirmation: EmailChangeConfirmation): Promise<null> =>
-      post('/auth/email-change/confirm')(confirmation),
+    /**
+     * Without a session of the account, with its password. Another session takes the place of that of the AuthClient, which gets its token
+     * with the next renewal: `refresh()` does it at once.
+     */
+    confirmEmailChange: (confirmation: EmailChangeConfirmation): Promise<Refreshed | null> =>
+      ask('POST', '/auth/email-change/confirm', confirmation),
     undoEmailChange: confirm('/auth/email-change/undo'),
     /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: UsernameChange): Promise<User> => ask('PUT', '/users/me/username', change),

@@ -160,6 +160,21 @@ describe('confirmEmailChange', () => {
     expect((await ofAda()).user).toMatchObject({ email: NEW_EMAIL });
   });
 
+  it('opens another session for the caller in place of the one that has confirmed it, if one has', async () => {
+    const { app, user, session, ofAda, happened, linkTo, confirmChange, changeTo } = await setUp();
+    const own = { id: session.sessionId, userId: user.id };
+    const pair = await confirmChange({ token: await linkTo(NEW_EMAIL), session: own, origin: ORIGIN });
+    expect(await app.authenticate(pair?.accessToken ?? '')).toMatchObject({
+      ok: true,
+      token: { claims: { user: { email: NEW_EMAIL } } },
+    });
+    expect((await happened()).slice(0, 3)).toEqual(['session-opened', 'session-ended: replaced', 'email-changed']);
+    await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
+    expect(await app.refresh([pair?.refreshToken ?? ''])).toHaveProperty('accessToken');
+    expect(await changeTo(ANOTHER_EMAIL)).toBeNull();
+    expect((await ofAda()).sessions).toHaveLength(1);
+  });
+
   it('counts wrong passwords as those of log-ins to the account', async () => {
     const { app, linkTo, confirm } = await setUp();
     const token = await linkTo(NEW_EMAIL);

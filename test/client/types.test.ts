@@ -97,8 +97,8 @@ describe('the requests of the client', async () => {
   });
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(12);
+    expect(direct).toHaveLength(13);
     expect(signIns).toHaveLength(2);
-    expect(posts).toHaveLength(7);
+    expect(posts).toHaveLength(6);
   });
 });

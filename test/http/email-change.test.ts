@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventsOf, linksOf, messagesTo, sentLink, servicesWithRecords, useLink } from '../support/http/account.ts';
-import { refreshWith, signUp } from '../support/http/auth-http.ts';
+import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
 
@@ -33,9 +33,9 @@ const kindsOf = async (id: string) => (await messagesTo(service, id)).map(({ kin
 const linkTo = (email: string, { user }: SignedUp) =>
   sentLink(service, { userId: user.id, purpose: 'email-change', email });
 
-/** Opens the link in the session of a user. */
-const confirm = ({ accessToken }: SignedUp, token: string, at = service) =>
-  useLink(at, CONFIRM, token).set('Authorization', `Bearer ${accessToken}`);
+/** Uses the link with the password of a user. */
+const confirm = ({ person }: SignedUp, token: string, at = service) =>
+  at.http.post(CONFIRM).send({ token, password: person.password });
 
 /** Changes the address, and makes the link that undoes it, as the sender of mail does. */
 const changed = async (ada: SignedUp, email = aPerson().email) => {
@@ -144,6 +144,14 @@ describe('POST /auth/email-change/confirm', () => {
     expect((await logIn(ada.user.email, ada.person.password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
     await logIn(email, ada.person.password).expect(200);
     await refreshWith(service, ada.cookie).expect(200);
+  });
+
+  it('opens another session for the caller, if a session confirms it', async () => {
+    const ada = await signUp(service);
+    const link = useLink(service, CONFIRM, await linkTo(aPerson().email, ada));
+    const opened = heldFrom(await link.set('Authorization', `Bearer ${ada.accessToken}`).expect(200));
+    await refreshWith(service, ada.cookie).expect(401);
+    await refreshWith(service, opened.cookie).expect(200);
   });
 
   it('ends the links that were sent to the former address', async () => {

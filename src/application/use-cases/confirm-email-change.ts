@@ -6,22 +6,23 @@ import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { assertNotHeld, heldBy, hold } from '../steps/held-addresses.ts';
+import type { TokenPair } from '../steps/issue-token-pair.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
 import { loginAttempts } from '../steps/login-attempt.ts';
 import { areAddressesTold, type NoticeDeps } from '../steps/notices.ts';
+import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
 import { record, tell } from '../steps/record.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 
 export type ConfirmEmailChangeDeps = LinkDeps &
   NoticeDeps &
+  PrepareSessionDeps &
   UserWithPasswordDeps & {
     readonly links: LinkRepository;
     readonly sessions: SessionRepository;
-    readonly tokens: TokenSigner;
     readonly unitOfWork: UnitOfWork;
   };
 
@@ -40,17 +41,19 @@ type Confirmation = {
 /**
  * Changes the address of a user to the one that the link was sent to, which is proven by that. Links that were sent to the former
  * address end, but it can be taken back for seven days, unless its owner is not told because such notices are off. The link alone is
- * not enough: somebody may have asked for the address of another person, who would make the account of a stranger their own.
- * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED without session and
+ * not enough: somebody may have asked for the address of another person, who would make the account of a stranger their own. A session
+ * that confirms it gives way to a new one.
+ * @returns the tokens of the new session; `null` when the password has confirmed the change.
+ * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED without session and
  *   password, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
-  async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<void> => {
+  async (confirmation: Confirmation, cancellation = NEVER_CANCELLED): Promise<TokenPair | null> => {
     const { token, origin = NO_ORIGIN } = confirmation;
-    await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
+    const sessionId = await assertOwner(deps, await findLink(deps, deps, 'email-change', token), confirmation);
     cancellation.throwIfAborted();
-    await deps.unitOfWork.run(async (stores) => {
+    return deps.unitOfWork.run(async (stores) => {
       const link = await findLink(deps, stores, 'email-change', token);
       const { userId, email } = link;
       const before = await stores.users.findById(userId);
@@ -64,8 +67,9 @@ export const confirmEmailChange =
       await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
       await releaseOrHold(deps, stores, before, user);
-      if (!areAddressesTold(deps)) return;
-      await tell(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
+      if (areAddressesTold(deps))
+        await tell(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
+      return sessionId === null ? null : reopenSession(deps, stores, { user, sessionId, origin });
     });
   };
 
@@ -76,14 +80,14 @@ const PASSWORD_REQUIRED = {
   code: 'required',
 } as const;
 
-/** Wrong passwords count as those of log-ins to the account (ADR 0024). A change of the password ends the link. */
+/** @returns the session that confirms the change; `null` when the password does. Wrong passwords count as those of log-ins to the account (ADR 0024). A change of the password ends the link. */
 const assertOwner = async (
   deps: ConfirmEmailChangeDeps,
   { userId }: Link,
   { session, password, networks = ['unknown'] }: Confirmation,
-): Promise<void> => {
+): Promise<string | null> => {
   const own = session?.userId === userId ? await deps.sessions.find(session) : null;
-  if (own !== null && isLive(own, deps.clock.now())) return;
+  if (own !== null && isLive(own, deps.clock.now())) return own.id;
   if (password === undefined) {
     throw new AppError('CLIENT_PARAMS_VALIDATION_FAILED', { details: [PASSWORD_REQUIRED] });
   }
@@ -92,6 +96,7 @@ const assertOwner = async (
   const candidates = loginAttempts(user.username, user, { networks, genuine: [] });
   const matches = await comparePassword(deps, candidates, password, user.passwordHash);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
+  return null;
 };
 
 /**

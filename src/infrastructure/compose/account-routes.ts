@@ -41,14 +41,17 @@ export const declareAccountRoutes = (deps: AccountDeps, cookie: RefreshCookie, s
     cookie,
   ),
   ...(sendsMail
-    ? emailRoutes({
-        requestEmailVerification: requestEmailVerification(deps),
-        confirmEmail: confirmEmail(deps),
-        removeUnprovenAccount: removeUnprovenAccount(deps),
-        requestEmailChange: requestEmailChange(deps),
-        previewEmailChange: previewEmailChange(deps),
-        confirmEmailChange: confirmEmailChange(deps),
-        undoEmailChange: undoEmailChange(deps),
-      })
+    ? emailRoutes(
+        {
+          requestEmailVerification: requestEmailVerification(deps),
+          confirmEmail: confirmEmail(deps),
+          removeUnprovenAccount: removeUnprovenAccount(deps),
+          requestEmailChange: requestEmailChange(deps),
+          previewEmailChange: previewEmailChange(deps),
+          confirmEmailChange: confirmEmailChange(deps),
+          undoEmailChange: undoEmailChange(deps),
+        },
+        cookie,
+      )
     : []),
 ];

@@ -11,8 +11,10 @@ import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
 import { originOf } from '../request/device.ts';
+import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/account-schemas.ts';
 import { type Route, route } from '../routing/define-route.ts';
+import { Refreshed } from './auth.ts';
 
 export type EmailUseCases = {
   readonly requestEmailVerification: ReturnType<typeof requestEmailVerification>;
@@ -57,7 +59,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, ori
   );
 
 /** Proving and changing email addresses. They need mail. ADR 0049, 0050. */
-export const emailRoutes = (useCases: EmailUseCases): Route[] => [
+export const emailRoutes = (useCases: EmailUseCases, cookie: RefreshCookie): Route[] => [
   route(
     {
       name: 'request-email-verification',
@@ -134,15 +136,24 @@ export const emailRoutes = (useCases: EmailUseCases): Route[] => [
       path: '/auth/email-change/confirm',
       auth: 'optional',
       throttle: 'strict',
+      cookie: { writes: 'may-set' },
       request: { body: ConfirmEmailChangeBody },
-      response: { data: v.null() },
-      errors: ['AUTH_LINK_INVALID', 'AUTH_CREDENTIALS_INVALID', 'AUTH_USER_DUPLICATE', 'DB_QUERY_FAILED'],
+      response: { data: v.nullable(Refreshed) },
+      errors: [
+        'AUTH_LINK_INVALID',
+        'AUTH_CREDENTIALS_INVALID',
+        'AUTH_TOKEN_INVALID',
+        'AUTH_USER_DUPLICATE',
+        'DB_QUERY_FAILED',
+      ],
     },
     async ({ claims, sessionId, body, signal }, ctx) => {
       const session = claims && sessionId ? { id: sessionId, userId: claims.sub } : undefined;
       const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
-      await useCases.confirmEmailChange(confirmation, signal);
-      return null;
+      const pair = await useCases.confirmEmailChange(confirmation, signal);
+      if (pair === null) return null;
+      cookie.set(ctx, pair.refreshToken);
+      return { accessToken: pair.accessToken };
     },
   ),
   linkRoute(

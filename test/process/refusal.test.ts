@@ -42,6 +42,12 @@ describe('the service refuses to start', () => {
     expect(output).not.toContain('marker');
   });
 
+  it.each(['serve', 'migrate'])('with an argument of %s, which takes none', async (command) => {
+    const { outcome, stderr } = spawnService({ DATABASE_URL: 'memory:' }, [], undefined, [command, '--dry-run']);
+    expect(await outcome).toEqual({ code: 1, signal: null });
+    expect(stderr).toEqual([expect.stringContaining('takes no arguments')]);
+  });
+
   it('with a DATA_DIR that is a file', async () => {
     const file = join(directory.path, 'file');
     writeFileSync(file, '');

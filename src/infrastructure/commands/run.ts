@@ -70,13 +70,24 @@ const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<vo
 };
 
 /**
+ * Runs a command without arguments; `--help` prints what it does.
+ * @throws Error for any other argument.
+ */
+const alone = (args: readonly string[], does: string, run: () => Promise<void>): Promise<unknown> => {
+  const help = `${does} It takes no arguments.`;
+  if (args.length === 0) return run();
+  if (args.length === 1 && args[0] === '--help') return print(`${help}\n`);
+  throw new Error(help);
+};
+
+/**
  * Runs the command that the first argument names, by default `serve`. Ends the process when it fails.
  * @param env the environment of the process, to which the variables of `.env` are added.
  */
 export const runCommand = async ([name = 'serve', ...args]: readonly string[], env: NodeJS.ProcessEnv) => {
   const commands = new Map<string, () => unknown>([
-    ['serve', () => serveUntilSignalled(parseConfig(env), env)],
-    ['migrate', () => migrate(parseConfig(env))],
+    ['serve', () => alone(args, 'npm start runs the service.', () => serveUntilSignalled(parseConfig(env), env))],
+    ['migrate', () => alone(args, 'npm run migrate brings the database up to date.', () => migrate(parseConfig(env)))],
     ['doctor', () => examine(args, env)],
     ['users', async () => process.exit(await manageUsers(args, env))],
     ['data', () => manageData(args, env)],

@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { ROOT, readText } from '../checkout/repository.ts';
+import { admitting, copyOf, type Instruction, stagesOf } from './dockerfile.ts';
+
+/** What the container image runs. Its working directory is the one that it was laid out in. */
+export type Image = {
+  readonly env: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+  readonly healthCheck: readonly string[];
+};
+
+/** Without effect on the files, or about users, whom a test cannot be. */
+const LEFT_OUT = ['FROM', 'WORKDIR', 'USER', 'VOLUME', 'EXPOSE'];
+const ABOUT_USERS = /^install -d -o |^chown /;
+const INSTALL = 'npm ci --omit=dev';
+
+const isAdmitted = admitting(readText('.dockerignore'));
+
+/** Lays out the files of the image as its Dockerfile says, with the packages of the checkout that are no development dependencies. */
+export const layOutImage = (directory: string): Image => {
+  const [dependencies = [], final = [], ...others] = stagesOf(readText('Dockerfile'));
+  if (others.length > 0) throw new Error('Dockerfile: there are more than two stages');
+  const image = { env: {}, command: [], healthCheck: [] };
+  for (const instruction of final) Object.assign(image, perform(instruction, dependencies, directory));
+  return image;
+};
+
+const perform = ({ name, text }: Instruction, stage: readonly Instruction[], directory: string): Partial<Image> => {
+  const { from, sources, destination } = copyOf(text);
+  if (name === 'ENV') return { env: Object.fromEntries(text.split(' ').map((pair) => pair.split('='))) };
+  if (name === 'CMD') return { command: JSON.parse(text) };
+  if (name === 'HEALTHCHECK') return { healthCheck: JSON.parse(text.slice(text.indexOf('['))) };
+  if (name === 'COPY' && from === undefined) for (const source of sources) copy(source, destination, directory);
+  else if (name === 'COPY') installPackages(stage, directory);
+  else if (name === 'RUN' && !ABOUT_USERS.test(text)) run(text, directory);
+  else if (name !== 'RUN' && !LEFT_OUT.includes(name)) throw new Error(`Dockerfile: unknown instruction ${name}`);
+  return {};
+};
+
+/** The contents of a directory, or a file. @throws Error if `.dockerignore` admits nothing of it. */
+const copy = (source: string, destination: string, directory: string): void => {
+  const from = join(ROOT, source);
+  const target = join(directory, destination, destination.endsWith('/') ? basename(source) : '');
+  const filter = (path: string) => statSync(path).isDirectory() || isAdmitted(relative(ROOT, path));
+  cpSync(from, target, { recursive: true, filter });
+  if (!existsSync(target)) throw new Error(`COPY ${source}: .dockerignore does not admit it`);
+};
+
+/** As `npm ci` in a stage of its own, followed by what that stage does to the packages. */
+const installPackages = (stage: readonly Instruction[], directory: string): void => {
+  const needed = stage.filter(({ name }) => name === 'COPY').flatMap(({ text }) => copyOf(text).sources);
+  const missing = needed.find((source) => !isAdmitted(source));
+  if (missing !== undefined) throw new Error(`COPY ${missing}: .dockerignore does not admit it`);
+  const { packages }: { readonly packages: Readonly<Record<string, { readonly dev?: boolean }>> } = JSON.parse(
+    readText('package-lock.json'),
+  );
+  for (const [path, { dev = false }] of Object.entries(packages)) {
+    const from = join(ROOT, path);
+    // The packages for other platforms are not installed.
+    if (path === '' || dev || !existsSync(from)) continue;
+    const filter = (file: string) => !relative(from, file).startsWith('node_modules');
+    cpSync(from, join(directory, path), { recursive: true, filter });
+  }
+  const [install, ...others] = stage.filter(({ name }) => name === 'RUN').map(({ text }) => text);
+  const [first, ...rest] = install?.split(' && ') ?? [];
+  if (first !== INSTALL || others.length > 0) throw new Error(`Dockerfile: the packages are not those of ${INSTALL}`);
+  for (const command of rest) run(command, directory);
+};
+
+const run = (command: string, directory: string): void => {
+  const path = `PATH="${dirname(process.execPath)}:$PATH"`;
+  execFileSync('sh', ['-ec', `${path}\n${command}`], { cwd: directory, stdio: ['ignore', 'ignore', 'pipe'] });
+};

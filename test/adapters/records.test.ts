@@ -78,7 +78,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       <Port>(repositoryOver: (statements: Statements) => Port) =>
       async (): Promise<RecordsStore<Port>> => {
         const { em, openAnother } = database;
-        await em.execute('truncate users, outbox cascade');
+        await em.execute('truncate users, outbox, mailboxes cascade');
         const users = [aUser(), aUser()] as const;
         for (const user of users) await mikroOrmUserRepository(em).add(user);
         const others: Database[] = [];

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { sentLink, servicesWithRecords, useLink } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -22,5 +23,31 @@ describe("a stranger's account that is to have the address of a victim", () => {
     await confirm().set('Authorization', `Bearer ${other.accessToken}`).expect(400);
     await confirm().send({ token, password: 'a guess' }).expect(401);
     expect(await service.ports.users.findById(stranger.user.id)).toMatchObject({ email: stranger.user.email });
+  });
+});
+
+describe('the mailbox of a stranger', () => {
+  // Proves: mail-6
+  it('gets two mails of five accounts that ask for it five times each, over two instances and in several spellings', async () => {
+    const mailer = memoryMailer();
+    const first = await start({}, { mailer });
+    const { users, sessions, events, links, outbox, unitOfWork } = first.ports;
+    const second = await start({}, { mailer, users, sessions, events, links, outbox, unitOfWork });
+    const accounts = await Promise.all([first, second, first, second, first].map((service) => signUp(service)));
+    for (const [at, { accessToken, person }] of accounts.entries()) {
+      for (const email of [
+        'v.i.ctim@gmail.com',
+        'victim@gmail.com',
+        'victim+1@gmail.com',
+        'VICTIM@googlemail.com',
+        'victim+2@gmail.com',
+      ]) {
+        const ask = [first, second][at % 2]?.http.put('/users/me/email').set('Authorization', `Bearer ${accessToken}`);
+        await ask?.send({ email, password: person.password }).expect(202);
+      }
+    }
+    for (const { mail } of [first, second, first, second]) await Promise.all((await mail?.send(100)) ?? []);
+    expect(mailer.mails.filter(({ to }) => /^v.*@g/.test(to))).toHaveLength(2);
+    expect((await outbox.waiting()).count).toBe(0);
   });
 });

@@ -1,3 +1,4 @@
+import { admitting } from './outbox/admitting.ts';
 import { claiming } from './outbox/claiming.ts';
 import { removing } from './outbox/removing.ts';
 import { requesting } from './outbox/requesting.ts';
@@ -5,7 +6,7 @@ import type { OutboxStore } from './outbox/store.ts';
 import { givenRecords } from './records/store.ts';
 import { prepared, vitestSuite } from './suite.ts';
 
-const PARTS = { claiming, requesting, removing };
+const PARTS = { claiming, requesting, admitting, removing };
 
 /**
  * Registers the tests of every promise of the port for one adapter.

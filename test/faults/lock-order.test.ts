@@ -43,7 +43,6 @@ const PREPARING = {
   ...RECORDING,
   linkTokens,
   letters: LETTERS,
-  mailboxLimit: () => true,
 };
 
 type Work = (stores: Stores) => Promise<unknown>;

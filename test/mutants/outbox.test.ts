@@ -2,6 +2,7 @@ import { memoryOutbox } from '../../src/adapters/outbox/memory.ts';
 import type { Outbox } from '../../src/application/ports/outbox.ts';
 import { describeOutbox } from '../contracts/outbox.contract.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
+import { ADMITTING } from './outbox/faults/admitting.ts';
 import { CLAIMING } from './outbox/faults/claiming.ts';
 import { FAILING } from './outbox/faults/failing.ts';
 import { REMOVING } from './outbox/faults/removing.ts';
@@ -17,5 +18,5 @@ describeOutbox('the correct outbox', inMemory());
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeOutbox('a mutant', make, suite),
-  mutantsOf(inMemory, CLAIMING, REQUESTING, REMOVING, FAILING),
+  mutantsOf(inMemory, CLAIMING, REQUESTING, ADMITTING, REMOVING, FAILING),
 );

@@ -130,5 +130,16 @@ const MessageEntity = defineEntity({
   },
 });
 
+const MailboxEntity = defineEntity({
+  name: 'Mailbox',
+  tableName: 'mailboxes',
+  properties: {
+    /** A hash of the address. */
+    mailbox: p.text().primary(),
+    /** When it may get the whole burst of mails again. */
+    refilledAt: p.bigint('number').index('mailboxes_refilled_at_index'),
+  },
+});
+
 /** Everything that is stored in tables. */
-export const ENTITIES = [UserEntity, SessionEntity, EventEntity, LinkEntity, MessageEntity] as const;
+export const ENTITIES = [UserEntity, SessionEntity, EventEntity, LinkEntity, MessageEntity, MailboxEntity] as const;

@@ -3,11 +3,14 @@ import { isRequest, type Message, mayWait } from '../../domain/message.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type Waiting = Message & { readonly nextAttemptAt: number; readonly isUnclaimedRequest: boolean };
+/** `refilledAt`: when it may get the whole burst again. */
+type Mailbox = { readonly mailbox: string; readonly refilledAt: number };
 type MemoryOutbox = Outbox & { removeOfUser(userId: string): void };
 
 /** Keeps messages in memory until the process ends. */
 export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
   const messages = tables.open<Waiting>('outbox');
+  const mailboxes = tables.open<Mailbox>('mailboxes');
   const all = () => [...messages.values()];
   const change = (id: string, changes: Partial<Waiting>): boolean => {
     const message = messages.get(id);
@@ -55,6 +58,17 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
       all()
         .filter((message) => message.userId === userId)
         .map(toMessage),
+    async admit({ mailbox, now, burst, interval }) {
+      const refilledAt = Math.max(mailboxes.get(mailbox)?.refilledAt ?? now, now);
+      if (refilledAt > now + (burst - 1) * interval) return false;
+      mailboxes.set(mailbox, { mailbox, refilledAt: refilledAt + interval });
+      return true;
+    },
+    async purge(now, limit) {
+      const refilled = [...mailboxes.values()].filter(({ refilledAt }) => refilledAt <= now).slice(0, limit);
+      for (const { mailbox } of refilled) mailboxes.delete(mailbox);
+      return refilled.length;
+    },
     waiting: async () => ({
       count: messages.size,
       since: messages.size === 0 ? null : Math.min(...all().map(({ createdAt }) => createdAt)),

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { type Claim, type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { type Admission, type Claim, type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
 import { isId } from '../../domain/id.ts';
 import { isRequest, type Message, SECRET_KINDS } from '../../domain/message.ts';
 import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
@@ -66,6 +66,26 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
       const rows = tables().selectFrom('outbox').selectAll().where('user_id', '=', userId).orderBy('id');
       return (await translated(() => rows.execute())).map(toMessage);
     },
+    async admit(admission) {
+      const { rows } = await translated(() => count(admission).execute(tables()));
+      return rows.length > 0;
+    },
+    async purge(now, limit) {
+      const refilled = tables()
+        .deleteFrom('mailboxes')
+        .where((eb) => {
+          const old = eb
+            .selectFrom('mailboxes as old')
+            .select('old.mailbox')
+            .where('old.refilled_at', '<=', now)
+            .orderBy('old.refilled_at')
+            .limit(limit)
+            .forUpdate()
+            .skipLocked();
+          return eb('mailbox', '=', eb.fn.any(eb.fn<string[]>('array', [old])));
+        });
+      return Number((await translated(() => refilled.executeTakeFirst())).numDeletedRows);
+    },
     async waiting() {
       const counted = tables()
         .selectFrom('outbox')
@@ -75,6 +95,13 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
     },
   };
 };
+
+/** Changes no row when the mailbox may not get another mail now. */
+const count = ({ mailbox, now, burst, interval }: Admission) =>
+  sql`insert into mailboxes (mailbox, refilled_at) values (${mailbox}, ${now + interval}::bigint)
+    on conflict (mailbox) do update set refilled_at = greatest(mailboxes.refilled_at, ${now}::bigint) + ${interval}::bigint
+    where mailboxes.refilled_at <= ${now + (burst - 1) * interval}::bigint
+    returning mailbox`;
 
 /** One statement, whatever is stored: it costs the same for every address. */
 const addRequest = (message: Message) => {

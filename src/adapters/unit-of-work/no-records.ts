@@ -26,6 +26,8 @@ export const NO_RECORDS: Omit<Stores, 'users' | 'sessions'> = {
     postpone: async () => undefined,
     remove: async () => undefined,
     listByUser: async () => [],
+    admit: async () => false,
+    purge: async () => 0,
     waiting: async () => ({ count: 0, since: null }),
   },
 };

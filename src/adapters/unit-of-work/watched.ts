@@ -13,6 +13,8 @@ export const watchedOutbox = (outbox: Outbox, onAdded: () => void): Outbox => ({
   postpone: (id, until) => outbox.postpone(id, until),
   remove: (ids) => outbox.remove(ids),
   listByUser: (userId) => outbox.listByUser(userId),
+  admit: (admission) => outbox.admit(admission),
+  purge: (now, limit) => outbox.purge(now, limit),
   waiting: () => outbox.waiting(),
 });
 

@@ -11,6 +11,17 @@ export type Claim = {
   readonly limit: number;
 };
 
+/** A mail to a mailbox that gets a limited number. */
+export type Admission = {
+  /** A hash of the address. */
+  readonly mailbox: string;
+  readonly now: number;
+  /** How many it may get at once. */
+  readonly burst: number;
+  /** Milliseconds after which it may get one more. */
+  readonly interval: number;
+};
+
 /**
  * Messages that are to be sent. They are added with the change that they tell, and removed when they were sent.
  * - claims messages whose time has come, the oldest first, at most as many as it is asked to
@@ -25,6 +36,9 @@ export type Claim = {
  * - names the user of a message, once it is known
  * - removes messages
  * - lists the messages about a user
+ * - admits as many mails to a mailbox at once as the burst, and then one in each interval
+ * - admits no more when two instances ask at the same time
+ * - purges the counts of mailboxes that may get the whole burst again, and only those
  * - says how many messages wait, and since when
  * - loses the messages about a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
@@ -43,6 +57,10 @@ export interface Outbox {
   postpone(id: string, until: number): Promise<void>;
   remove(ids: readonly string[]): Promise<void>;
   listByUser(userId: string): Promise<Message[]>;
+  /** Counts a mail to a mailbox, if it may get one. @returns whether it may. */
+  admit(admission: Admission): Promise<boolean>;
+  /** Deletes counts of mailboxes. @returns how many. */
+  purge(now: number, limit: number): Promise<number>;
   /** How many wait, and since when the oldest of them does; `null` when none waits. Epoch milliseconds. */
   waiting(): Promise<{ readonly count: number; readonly since: number | null }>;
 }

@@ -1,5 +1,6 @@
 import type { EventKind } from '../../domain/event.ts';
 import { LINK_SPACING, LINKS_PERIOD, type Link, type LinkPurpose, mayAskForLink } from '../../domain/link.ts';
+import { MAIL_INTERVAL, mailBurst, mailboxOf } from '../../domain/mailbox.ts';
 import { isRequest, type Message, type RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
@@ -7,13 +8,11 @@ import type { Mail } from '../ports/mailer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type LetterSettings, letterFor, type SentMessage, type WantedLink } from './letters.ts';
-import type { MailboxLimit } from './mailbox-limit.ts';
 import { type RecordDeps, record } from './record.ts';
 
 export type PrepareMailDeps = RecordDeps & {
   readonly linkTokens: LinkTokens;
   readonly letters: LetterSettings;
-  readonly mailboxLimit: MailboxLimit;
 };
 
 /** What a request becomes, and the event that tells it. */
@@ -36,7 +35,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   const letter = letterFor({ ...message, kind }, user, deps.letters, live);
   if (letter === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
-  if (mayBeOfStranger(kind, message, user) && !deps.mailboxLimit(message.to, user)) return null;
+  if (!(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
   // Locks the message: what removes it together with links (a reset of the password) waits, and then finds the links.
   if (!(await outbox.identify(message.id, { kind, userId: user.id }))) return null;
   if (isRequest(message)) {
@@ -57,9 +56,20 @@ const lockedUser = async (users: UserRepository, { userId, to }: Message): Promi
   return users.findById(id);
 };
 
-/** Whether the mail may go to somebody else than the user. A notice to a former address is not limited: it tells its owner of a takeover. */
-const mayBeOfStranger = (kind: SentMessage['kind'], { to }: Message, { email, emailVerifiedAt }: User): boolean =>
-  to === email ? emailVerifiedAt === null : kind === 'email-change';
+/**
+ * Whether the mailbox may get the mail. An address that is not proven may be that of somebody else, who gets a limited number from all
+ * accounts. A further attempt was counted with the first.
+ */
+const mayBeMailed = async (
+  { clock, linkTokens }: PrepareMailDeps,
+  { outbox }: Stores,
+  { kind, to, attempts }: Pick<Message, 'kind' | 'to' | 'attempts'>,
+  { email, emailVerifiedAt }: User,
+): Promise<boolean> => {
+  if (attempts > 1 || (to === email && emailVerifiedAt !== null)) return true;
+  const mailbox = linkTokens.hashOf(mailboxOf(to));
+  return outbox.admit({ mailbox, now: clock.now(), burst: mailBurst(kind), interval: MAIL_INTERVAL });
+};
 
 type Asked = {
   readonly message: Message & { readonly kind: RequestKind };

@@ -3,13 +3,12 @@ import type { Message } from '../../domain/message.ts';
 import type { Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { type MailboxLimit, mailboxLimit } from '../steps/mailbox-limit.ts';
 import type { PrepareMailDeps } from '../steps/prepare-mail.ts';
 
 /** What became of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */
 export type AttemptOutcome = 'sent' | 'refused' | 'dropped' | 'failed' | 'given-up';
 
-export type SendMessagesDeps = Omit<PrepareMailDeps, 'mailboxLimit'> & {
+export type SendMessagesDeps = PrepareMailDeps & {
   readonly outbox: Outbox;
   readonly unitOfWork: UnitOfWork;
   readonly mailer: Mailer;
@@ -28,18 +27,15 @@ const LEASE = 5 * 60_000;
  * @returns a promise for each attempt, which never rejects
  * @throws AppError DB_QUERY_FAILED when no message could be claimed
  */
-export const sendMessages = (given: SendMessagesDeps) => {
-  const deps = { ...given, mailboxLimit: mailboxLimit(given.clock) };
-  return async (limit: number, lookedAt?: number): Promise<readonly Promise<void>[]> => {
+export const sendMessages =
+  (deps: SendMessagesDeps) =>
+  async (limit: number, lookedAt?: number): Promise<readonly Promise<void>[]> => {
     const now = deps.clock.now();
     const claimed = await deps.outbox.claim({ now, lookedAt, until: now + LEASE, limit });
     return claimed.map((message) => attempt(deps, message));
   };
-};
 
-type AttemptDeps = SendMessagesDeps & { readonly mailboxLimit: MailboxLimit };
-
-const attempt = async (deps: AttemptDeps, message: Message): Promise<void> => {
+const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
   const { outbox, unitOfWork, mailer, onAttempt } = deps;
   try {
     // With all letters, which no start needs: loaded with the first message (ADR 0035).

@@ -2,21 +2,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type PurgeEventsDeps, purgeEvents } from '../../application/use-cases/purge-events.ts';
 import { type PurgeLinksDeps, purgeLinks } from '../../application/use-cases/purge-links.ts';
+import { type PurgeMailboxesDeps, purgeMailboxes } from '../../application/use-cases/purge-mailboxes.ts';
 import { type PurgeSessionsDeps, purgeSessions } from '../../application/use-cases/purge-sessions.ts';
 
-type PurgeDeps = PurgeSessionsDeps & PurgeEventsDeps & PurgeLinksDeps;
+type PurgeDeps = PurgeSessionsDeps & PurgeEventsDeps & PurgeLinksDeps & PurgeMailboxesDeps;
 
 /** Rows per statement: few, so that a delete does not block a refresh. */
 const BATCH_SIZE = 1000;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
-/** Deletes what has expired until `signal` is aborted: sessions, events and links, each on its own, so that none waits for another. */
+/** Deletes what has expired until `signal` is aborted: sessions, events, links and counts of mail, each on its own, so that none waits for another. */
 export const purge = async (deps: PurgeDeps, logger: Logger, signal: AbortSignal): Promise<void> => {
   await Promise.all([
     purgeInBatches(purgeSessions(deps), { failure: 'expired sessions could not be purged', logger, signal }),
     purgeInBatches(purgeEvents(deps), { failure: 'old events could not be purged', logger, signal }),
     purgeInBatches(purgeLinks(deps), { failure: 'expired links could not be purged', logger, signal }),
+    purgeInBatches(purgeMailboxes(deps), { failure: 'old counts of mail could not be purged', logger, signal }),
   ]);
 };
 

@@ -58,6 +58,8 @@ export const removing = ({ it }: Tests<GivenMessages>): void => {
       () => failing.postpone(message.id, NOW),
       () => failing.remove([message.id]),
       () => failing.listByUser(owner),
+      () => failing.admit({ mailbox: 'a hash', now: NOW, burst: 2, interval: 1 }),
+      () => failing.purge(NOW, 10),
       () => failing.waiting(),
     ];
     const secrets = [owner, message.id, request.id, message.to, ORIGIN.userAgent, ORIGIN.address];

@@ -96,7 +96,15 @@ const describeMigrations = (name: string, make: () => Promise<{ options: Databas
     const differences = () => orm.schema.getUpdateSchemaMigrationSQL();
 
     it('create the schema that the entities describe', async () => {
-      expect(await tables()).toEqual(['events', 'links', 'mikro_orm_migrations', 'outbox', 'sessions', 'users']);
+      expect(await tables()).toEqual([
+        'events',
+        'links',
+        'mailboxes',
+        'mikro_orm_migrations',
+        'outbox',
+        'sessions',
+        'users',
+      ]);
       expect(await differences()).toEqual(SAME);
     });
 

@@ -9,4 +9,5 @@ export const MIGRATION_NAMES = [
   '0004-password-changed-at',
   '0005-purge-checks-of-sessions',
   '0006-account-life',
+  '0009-mailboxes',
 ] as const;

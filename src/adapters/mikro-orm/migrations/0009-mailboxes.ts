@@ -1,0 +1,16 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** How much mail was sent to addresses that are not proven. */
+export class Mailboxes extends Migration {
+  override up(): void {
+    this.addSql(`create table "mailboxes" (
+      "mailbox" text not null constraint "mailboxes_pkey" primary key,
+      "refilled_at" bigint not null
+    )`);
+    this.addSql('create index "mailboxes_refilled_at_index" on "mailboxes" ("refilled_at")');
+  }
+
+  override down(): void {
+    this.addSql('drop table "mailboxes"');
+  }
+}

@@ -4,25 +4,30 @@ import type { Parts } from '../parts/parts.ts';
 import { percentile, rankSumZ } from '../report/statistics.ts';
 import { figure, type Section, table } from '../report/table.ts';
 import { TANDEM } from '../systems/systems.ts';
+import { logInAll, newPeople, registerAll } from '../workloads/clients.ts';
 import { prepare, whileRunning } from '../workloads/prepared-system.ts';
 
 /** No account is tried so often that it would have to wait. */
 const ACCOUNTS = 4;
 const WARM_UP = 10;
+/** As many refresh tokens as the service reads of a request, each to verify. They are of others: those of the account count. */
+const COOKIES = 8;
 
-/** Whether the time of a refusal tells if the account exists. One log-in at a time. */
+/** Whether the time of a refusal tells if the account exists. One log-in at a time, with genuine cookies of other accounts. */
 export const measureLogInTiming = async (parts: Parts, { quick }: { readonly quick: boolean }): Promise<Section> => {
   const tries = quick ? 20 : 200;
   const ofKnown: number[] = [];
   const ofUnknown: number[] = [];
   const prepared = await prepare(TANDEM, parts);
   await whileRunning(prepared, parts, ALL, async ({ origin }) => {
+    const others = newPeople(COOKIES);
+    await registerAll(origin, TANDEM.calls, others);
+    const cookies = (await logInAll(origin, TANDEM.calls, others)).map(({ cookie }) => cookie).join('; ');
     const { send, close } = connect(origin);
     const refusal = async (account: string): Promise<number> => {
       const startedAt = performance.now();
-      const { status } = await send(
-        postJson('/auth/login', { account, password: 'not the password' }, { status: 401 }),
-      );
+      const call = postJson('/auth/login', { account, password: 'not the password' }, { status: 401 });
+      const { status } = await send({ ...call, headers: { ...call.headers, Cookie: cookies } });
       if (status !== 401) throw new Error(`log-in answered ${status}`);
       return performance.now() - startedAt;
     };

@@ -30,10 +30,11 @@ export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/a
 export type { ErrorCode } from './domain/errors/catalog.ts';
 export {
   type AccountEvent,
+  countingPeriodOf,
   EVENT_KINDS,
+  EVENTS_KEPT,
   type EventKind,
   type Origin,
-  refusalsPeriodOf,
   SESSION_ENDINGS,
   type SessionEnding,
 } from './domain/event.ts';

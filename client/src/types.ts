@@ -92,7 +92,7 @@ export type AccountEvent = {
   readonly sessionId: string | null;
   /** Why the session ended, for the kind `session-ended`. */
   readonly reason: SessionEnding | null;
-  /** How often it happened: above 1 only for refused log-ins. */
+  /** How often it happened: above 1 only for log-ins on one device, and refused ones, within an hour. */
   readonly count: number;
   readonly requestId: string | null;
   readonly userAgent: string | null;
@@ -122,8 +122,6 @@ export type AccountExport = {
     readonly address: string | null;
   }[];
   readonly events: readonly AccountEvent[];
-  /** Where the page of earlier events begins; `null`: these are all. */
-  readonly eventsBefore: string | null;
   /** Links that were sent, and still work. */
   readonly links: readonly {
     readonly purpose: LinkPurpose;

@@ -1,3 +1,5 @@
+import { utf8Length } from './utf8.ts';
+
 /** Where a session was opened, so that its user can distinguish the sessions in a list. ADR 0025. */
 export type Device = {
   /** The `User-Agent` header, shortened; `null` when there was none. */
@@ -8,15 +10,26 @@ export type Device = {
 
 export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 
-/** Code points. */
-const USER_AGENT_MAX_LENGTH = 256;
+/** In bytes of UTF-8: a stranger decides what is stored. */
+const USER_AGENT_MAX_BYTES = 200;
 /** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** A `User-Agent` header as it is stored; `null` when no visible character is left. */
 export const shortUserAgent = (text: string): string | null => {
-  const visible = [...text.replace(INVISIBLE, '')].slice(0, USER_AGENT_MAX_LENGTH).join('').trim();
+  const visible = cut(text.replace(INVISIBLE, ''), USER_AGENT_MAX_BYTES).trim();
   return visible === '' ? null : visible;
+};
+
+/** The first bytes of a text, without the rest of a character that does not fit as a whole. */
+const cut = (text: string, bytes: number): string => {
+  let [kept, length] = ['', 0];
+  for (const character of text) {
+    length += utf8Length(character);
+    if (length > bytes) break;
+    kept += character;
+  }
+  return kept;
 };
 
 /** A version of a browser or a system, which updates change. */

@@ -53,7 +53,7 @@ export const SESSION_ENDINGS = [
 ] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 
-/** Something that happened to an account. It is stored with the change itself, and never changed. */
+/** Something that happened to an account. It is stored with the change itself. */
 export type AccountEvent = Origin & {
   /** ULID; later events have greater ids. */
   readonly id: string;
@@ -64,7 +64,7 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended; `null` for other kinds. */
   readonly reason: SessionEnding | null;
-  /** How often it happened: above 1 only for refused log-ins, which are counted by the hour. */
+  /** How often it happened: above 1 only for log-ins and refused log-ins, which are counted by the hour. The last one is told of. */
   readonly count: number;
 };
 
@@ -87,8 +87,44 @@ export const newEvent = (
   address: origin.address,
 });
 
-/** Refused log-ins of one user are counted together for this long. Milliseconds. */
-export const REFUSALS_PERIOD = 3_600_000;
+/** Refused log-ins of one user, and log-ins on one device, are counted together for this long. Milliseconds. */
+export const COUNTING_PERIOD = 3_600_000;
 
 /** The start of the period that a time is in. Epoch milliseconds. */
-export const refusalsPeriodOf = (at: number): number => at - (at % REFUSALS_PERIOD);
+export const countingPeriodOf = (at: number): number => at - (at % COUNTING_PERIOD);
+
+/** Whether two events are stored as one: refused log-ins of a user within an hour, or log-ins on one device within an hour. */
+export const isCountedWith = (a: AccountEvent, b: AccountEvent): boolean =>
+  a.userId === b.userId &&
+  a.kind === b.kind &&
+  countingPeriodOf(a.at) === countingPeriodOf(b.at) &&
+  (a.kind === 'login-refused' || (a.kind === 'logged-in' && a.userAgent === b.userAgent && a.address === b.address));
+
+/** Two such events as one, which has the id of the first and tells of the last. */
+export const countedTogether = (first: AccountEvent, last: AccountEvent): AccountEvent => ({
+  ...last,
+  id: first.id,
+  count: first.count + last.count,
+});
+
+/** Events of one user that are kept. */
+export const EVENTS_KEPT = 1_000;
+
+/**
+ * Those of one user's events that are beyond the bound: the oldest of the most frequent kind, and of the most frequent reason to end a
+ * session. So an attacker who causes events of one kind pushes out only those.
+ */
+export const surplusEvents = (events: readonly AccountEvent[]): AccountEvent[] => {
+  if (events.length <= EVENTS_KEPT) return [];
+  const seen = new Map<string, number>();
+  const latestFirst = events.toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  const placed = latestFirst.map((event) => {
+    const kind = `${event.kind} ${event.reason}`;
+    const place = (seen.get(kind) ?? 0) + 1;
+    seen.set(kind, place);
+    return { event, place };
+  });
+  // A stable sort: of one place, the latest comes first.
+  const byPlace = placed.sort((a, b) => a.place - b.place);
+  return byPlace.slice(EVENTS_KEPT).map(({ event }) => event);
+};

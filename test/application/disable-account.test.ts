@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
 import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
-import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, application } from '../support/application.ts';
 
 const LOGIN = { account: 'ada', password: ADA.password };
@@ -28,6 +28,7 @@ describe('disabling an account', () => {
 
     expect(await enableAccount(app)(user.id, BY_OPERATOR)).toBe(true);
     expect(await enableAccount(app)(user.id, BY_OPERATOR)).toBe(false);
+    app.clock.advance(COUNTING_PERIOD);
     await login(LOGIN);
     const before = ['operator', 'operator', 'disabled', 'logged-in', 'registered'];
     expect(await kinds()).toStrictEqual(['logged-in', 'enabled', ...before]);

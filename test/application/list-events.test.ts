@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { listEvents } from '../../src/application/use-cases/list-events.ts';
+import { COUNTING_PERIOD } from '../../src/domain/event.ts';
 import { BOB, registeredAda } from '../support/account.ts';
 
 /** Ada, with five events: her registration and four log-ins. */
 const setUp = async () => {
   const ada = await registeredAda();
-  for (let count = 0; count < 4; count += 1) await ada.logIn();
+  for (let count = 0; count < 4; count += 1) {
+    await ada.logIn();
+    ada.app.clock.advance(COUNTING_PERIOD);
+  }
   const { events } = await ada.ofAda();
   const list = listEvents(ada.app);
   return { ...ada, ids: events.map(({ id }) => id), list };

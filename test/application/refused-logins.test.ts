@@ -4,7 +4,7 @@ import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { COUNTED_AT_ONCE, countRefusals } from '../../src/application/steps/count-refusals.ts';
 import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { NO_ORIGIN, REFUSALS_PERIOD } from '../../src/domain/event.ts';
+import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../src/domain/login-throttle.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application } from '../support/application.ts';
@@ -109,7 +109,7 @@ describe('the counts of refused log-ins', () => {
     expect(await stored('bob')).toStrictEqual([{ count: 1, at: start, requestId: 'a request' }]);
 
     counts.count('ada', ORIGIN);
-    clock.advance(REFUSALS_PERIOD);
+    clock.advance(COUNTING_PERIOD);
     counts.count('ada', ORIGIN);
     await counts.store();
     expect((await stored('ada')).map(({ count }) => count)).toStrictEqual([1, 3]);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, sentLink, servicesWithRecords } from '../support/http/account.ts';
+import { sentLink, servicesWithRecords } from '../support/http/account.ts';
 import { signUp, tokenIn } from '../support/http/auth-http.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 
@@ -34,7 +34,6 @@ describe('GET /users/me/export', () => {
         },
       ],
       events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],
-      eventsBefore: null,
       links: [{ purpose: 'email-verification', email, createdAt: timestamp, expiresAt: timestamp }],
       messages: [expect.objectContaining({ kind: 'email-verification', to: email, createdAt: timestamp })],
     });
@@ -56,24 +55,6 @@ describe('GET /users/me/export', () => {
   it('returns nothing of another user', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     expect(JSON.stringify(await exported(ada))).not.toContain(other.user.id);
-  });
-
-  it('returns the latest 5000 events, and where the others begin', async () => {
-    const ada = await signUp(service);
-    const [first] = await eventsOf(service, ada.user.id);
-    if (first === undefined) throw new Error('no event');
-    for (let batch = 0; batch < 10; batch += 1) {
-      const events = Array.from({ length: 500 }, () => ({ ...first, id: service.ports.ids.next(), count: 1 }));
-      await service.ports.events.add(events);
-    }
-    const { events, eventsBefore } = await exported(ada);
-    expect(events).toHaveLength(5_000);
-    expect(eventsBefore).toBe(events.at(-1).id);
-    const rest = await service.http
-      .get(`/users/me/events?before=${eventsBefore}`)
-      .set('Authorization', `Bearer ${ada.accessToken}`)
-      .expect(200);
-    expect(rest.body.data.events.map(({ id }: { id: string }) => id)).toEqual([first.id]);
   });
 
   it('needs an access token, and a user', async () => {

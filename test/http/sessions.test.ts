@@ -50,7 +50,7 @@ describe('GET /auth/sessions', () => {
         id: sessionOf(phone),
         createdAt: new Date(NOW + MINUTE).toISOString(),
         lastUsedAt: new Date(NOW + 2 * MINUTE).toISOString(),
-        userAgent: `A phone${'x'.repeat(249)}`,
+        userAgent: `A phone${'x'.repeat(193)}`,
         address: '2001:db8:1::/48',
         current: false,
       },

@@ -1,6 +1,7 @@
 import { memoryEventRepository } from '../../src/adapters/event-repository/memory.ts';
 import type { EventRepository } from '../../src/application/ports/event-repository.ts';
 import { describeEventRepository } from '../contracts/event-repository.contract.ts';
+import { BOUNDING } from './event-repository/faults/bounding.ts';
 import { COUNTING } from './event-repository/faults/counting.ts';
 import { FAILING } from './event-repository/faults/failing.ts';
 import { LISTING } from './event-repository/faults/listing.ts';
@@ -17,5 +18,5 @@ describeEventRepository('the correct repository', inMemory());
 
 describeMutants(
   (make: ReturnType<typeof inMemory>, suite) => describeEventRepository('a mutant', make, suite),
-  mutantsOf(inMemory, LISTING, COUNTING, PURGING, FAILING),
+  mutantsOf(inMemory, LISTING, COUNTING, BOUNDING, PURGING, FAILING),
 );

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mikroOrmEventRepository } from '../../src/adapters/event-repository/mikro-orm.ts';
 import { mikroOrmOutbox } from '../../src/adapters/outbox/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import { EVENTS_KEPT } from '../../src/domain/event.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { aMessage, anEvent, aUser } from '../support/builders.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
@@ -160,8 +161,8 @@ describe('npm run users on the embedded database', () => {
   });
 });
 
-/** More than a pipe holds. */
-const MANY = 3_000;
+/** More than a pipe holds, and more than a page. */
+const MANY = EVENTS_KEPT;
 
 describe('the output of npm run users', () => {
   const directory = temporaryDirectory();

@@ -48,11 +48,11 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...given,
 });
 
-/** Something that happened to an unknown user. */
+/** Something that happened to an unknown user, of a kind that is not counted with others. */
 export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   id: anId(),
   userId: anId(),
-  kind: 'logged-in',
+  kind: 'disabled',
   at: NOW,
   sessionId: null,
   reason: null,

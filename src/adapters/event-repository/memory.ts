@@ -1,5 +1,5 @@
 import type { EventRepository } from '../../application/ports/event-repository.ts';
-import { type AccountEvent, refusalsPeriodOf } from '../../domain/event.ts';
+import { type AccountEvent, countedTogether, isCountedWith, surplusEvents } from '../../domain/event.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
@@ -13,21 +13,19 @@ export const memoryEventRepository = (
   const all = () => [...events.values()];
   const ofUser = (userId: string) => all().filter((event) => event.userId === userId);
 
+  const add = (event: AccountEvent) => {
+    if (!hasUser(event.userId)) return;
+    const first = ofUser(event.userId).find((each) => isCountedWith(each, event));
+    events.set(first?.id ?? event.id, first === undefined ? { ...event } : countedTogether(first, event));
+    for (const { id } of surplusEvents(ofUser(event.userId))) events.delete(id);
+  };
+
   return {
     async add(added) {
-      for (const event of added) if (hasUser(event.userId)) events.set(event.id, { ...event });
+      added.forEach(add);
     },
     async addRefusals(refusals) {
-      for (const refused of refusals) {
-        if (!hasUser(refused.userId)) continue;
-        const period = refusalsPeriodOf(refused.at);
-        const earlier = ofUser(refused.userId).find(
-          ({ kind, at }) => kind === 'login-refused' && refusalsPeriodOf(at) === period,
-        );
-        const id = earlier?.id ?? refused.id;
-        const count = refused.count + (earlier?.count ?? 0);
-        events.set(id, { ...refused, id, count, kind: 'login-refused', sessionId: null, reason: null });
-      }
+      for (const refused of refusals) add({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
     },
     list: async ({ userId, before, limit }) =>
       ofUser(userId)

@@ -1,6 +1,12 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
-import { type AccountEvent, refusalsPeriodOf } from '../../domain/event.ts';
+import {
+  type AccountEvent,
+  countedTogether,
+  countingPeriodOf,
+  EVENTS_KEPT,
+  isCountedWith,
+} from '../../domain/event.ts';
 import { isId } from '../../domain/id.ts';
 import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
@@ -27,7 +33,8 @@ const toRow = (event: AccountEvent): NewRow<'events'> => ({
   session_id: event.sessionId,
   reason: event.reason,
   count: event.count,
-  refused_from: event.kind === 'login-refused' ? refusalsPeriodOf(event.at) : null,
+  refused_from: event.kind === 'login-refused' ? countingPeriodOf(event.at) : null,
+  logged_in_from: event.kind === 'logged-in' ? countingPeriodOf(event.at) : null,
   request_id: event.requestId,
   user_agent: event.userAgent,
   address: event.address,
@@ -38,15 +45,17 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
   const tables = () => statements.getKysely<Tables>();
   return {
     async add(events) {
-      const [first, ...others] = events.map(toRow);
+      const [first, ...others] = counted(events).map(toRow);
       if (first === undefined) return;
       await translated(() => addOfUsers([first, ...others]).execute(tables()));
+      await translated(() => removeSurplus(events).execute(tables()));
     },
     async addRefusals(refusals) {
       for (const refused of refusals) {
         const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
         await translated(() => addRefused(tables(), row).execute());
       }
+      if (refusals.length > 0) await translated(() => removeSurplus(refusals).execute(tables()));
     },
     async list({ userId, before, limit }) {
       if (!isId(userId)) return [];
@@ -60,10 +69,10 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
         .selectFrom('events')
         .select('id')
         .where('user_id', '=', userId)
+        .where(DEVICE_HASH, '=', hashOf(sql`${address}::text`, sql`${userAgent}::text`))
         .where('kind', 'in', ['registered', 'logged-in'])
-        // No index is used for `is not distinct from`.
-        .where('address', address === null ? 'is' : '=', address)
-        .where('user_agent', userAgent === null ? 'is' : '=', userAgent)
+        .where('address', 'is not distinct from', address)
+        .where('user_agent', 'is not distinct from', userAgent)
         .limit(1);
       return (await translated(() => known.execute())).length > 0;
     },
@@ -83,6 +92,23 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
   };
 };
 
+/** As in the index `events_device_key`: short, whatever a stranger sends as a user agent. */
+const hashOf = (address: RawBuilder<unknown>, userAgent: RawBuilder<unknown>) =>
+  sql<string>`hashtextextended(coalesce(${address}, '') || ' ' || coalesce(${userAgent}, ''), 0)`;
+const DEVICE_HASH = hashOf(sql.ref('address'), sql.ref('user_agent'));
+
+/** Without two that a statement would count in one row, which PostgreSQL refuses. */
+const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
+  const rows: AccountEvent[] = [];
+  for (const event of events) {
+    const at = rows.findIndex((row) => isCountedWith(row, event));
+    const first = rows[at];
+    if (first === undefined) rows.push(event);
+    else rows[at] = countedTogether(first, event);
+  }
+  return rows;
+};
+
 /**
  * Those of users who exist: a session in a store of its own can outlive its user, and ends without an event. Names its columns, so that a
  * later version can add one that has a default while instances of this version still run.
@@ -91,7 +117,25 @@ const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) =>
   const columns = Object.keys(rows[0]);
   return sql`insert into events (${sql.join(columns.map((column) => sql.ref(column)))})
     select ${sql.join(columns.map((column) => sql.ref(`added.${column}`)))} from jsonb_populate_recordset(null::events, ${JSON.stringify(rows)}::jsonb) as added
-    join users on users.id = added.user_id for key share of users`;
+    cross join lateral (select from users where users.id = added.user_id for key share) as owner
+    on conflict (user_id, (${DEVICE_HASH}), logged_in_from) do update set count = events.count + excluded.count, at = excluded.at,
+      session_id = excluded.session_id, request_id = excluded.request_id`;
+};
+
+/** What `surplusEvents` says, for those of the users who have too many. */
+const removeSurplus = (events: readonly Pick<AccountEvent, 'userId'>[]) => {
+  const users = JSON.stringify([...new Set(events.map(({ userId }) => userId))]);
+  return sql`with crowded as (
+      select user_id from events where user_id = any(array(select jsonb_array_elements_text(${users}::jsonb))::bpchar[])
+      group by user_id having count(*) > ${EVENTS_KEPT}::int
+    ), placed as (
+      select user_id, id, row_number() over (partition by user_id, kind, reason order by id desc) as place
+      from events join crowded using (user_id)
+    ), ranked as (
+      select user_id, id, row_number() over (partition by user_id order by place, id desc) as rank from placed
+    )
+    delete from events using ranked
+    where events.user_id = ranked.user_id and events.id = ranked.id and ranked.rank > ${EVENTS_KEPT}::int`;
 };
 
 /** The row is added only while its user exists. */

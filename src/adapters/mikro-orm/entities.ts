@@ -54,12 +54,15 @@ const SessionEntity = defineEntity({
 
 /** The unique constraint by which refused log-ins of one user and period are counted in one event. */
 const REFUSALS_KEY = 'events_user_id_refused_from_key';
+/** Finds the devices of log-ins, and counts those of one device and period in one event. By a hash: a user agent may be long. */
+const DEVICE_KEY = `create unique index "events_device_key" on "events"
+  ("user_id", (hashtextextended(coalesce("address", '') || ' ' || coalesce("user_agent", ''), 0)), "logged_in_from")`;
 
 const EventEntity = defineEntity({
   name: 'Event',
   tableName: 'events',
   uniques: [{ name: REFUSALS_KEY, properties: ['user', 'refusedFrom'] }],
-  indexes: [{ name: 'events_device_index', properties: ['user', 'kind', 'address', 'userAgent', 'at'] }],
+  indexes: [{ name: 'events_device_key', expression: DEVICE_KEY }],
   properties: {
     /** First in the primary key: by an index of ids alone, PostgreSQL would look for the latest events of a user among those of all. */
     user: () =>
@@ -78,6 +81,8 @@ const EventEntity = defineEntity({
     count: p.integer().defaultRaw('1'),
     /** The start of the period of refused log-ins; `null` for other kinds. */
     refusedFrom: p.bigint('number').nullable(),
+    /** The start of the period of log-ins on one device; `null` for other kinds. */
+    loggedInFrom: p.bigint('number').nullable(),
     requestId: p.text().nullable(),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),

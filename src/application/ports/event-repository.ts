@@ -12,12 +12,14 @@ type EventsQuery = {
 };
 
 /**
- * Stores what happened to accounts. Events are only added and purged.
+ * Stores what happened to accounts. Events are only added, counted and purged.
  * - lists the events of one user, the latest first
  * - continues a list after the last event of the page before
  * - lists nothing of another user
  * - ignores an event of an unknown user, and adds those of others
  * - adds refused log-ins of one hour to one event
+ * - adds log-ins on one device within an hour to one event
+ * - keeps a thousand events of a user, and lets many of one kind push out none of another
  * - ignores refused log-ins of a user who does not exist any more
  * - knows whether a user has logged in on a device
  * - counts the events of a kind since a time
@@ -27,6 +29,7 @@ type EventsQuery = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface EventRepository {
+  /** Adds a log-in to the event of the device and the hour. The last session and request are kept. */
   add(events: readonly AccountEvent[]): Promise<void>;
   /** Adds to the event of the user and the hour, or makes it. The last request and device are kept. */
   addRefusals(refusals: readonly Refusals[]): Promise<void>;

@@ -1,4 +1,4 @@
-import { type Origin, refusalsPeriodOf } from '../../domain/event.ts';
+import { countingPeriodOf, type Origin } from '../../domain/event.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Refusals } from '../ports/event-repository.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
@@ -32,7 +32,7 @@ export const countRefusals = ({ unitOfWork, clock, ids }: CountRefusalsDeps): Re
 
   /** @param refused later than what was counted before. */
   const add = (refused: Refusals) => {
-    const key = `${refused.userId} ${refusalsPeriodOf(refused.at)}`;
+    const key = `${refused.userId} ${countingPeriodOf(refused.at)}`;
     const before = counts.get(key);
     if (before === undefined && counts.size >= COUNTED_AT_ONCE) lost += refused.count;
     else counts.set(key, { ...refused, count: refused.count + (before?.count ?? 0) });

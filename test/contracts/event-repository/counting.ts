@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { type AccountEvent, REFUSALS_PERIOD } from '../../../src/domain/event.ts';
-import { anEvent, NOW } from '../../support/builders.ts';
+import { type AccountEvent, COUNTING_PERIOD } from '../../../src/domain/event.ts';
+import { anEvent, anId, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth } from '../two-instances.ts';
 import { type GivenEvents, HOUR, listAll, NOWHERE, ORIGIN, refusals, series } from './store.ts';
@@ -10,9 +10,9 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
     const { repository, owner, otherUser, anotherIfAny } = given;
     const [first, last] = [
       refusals({ userId: owner, at: HOUR, count: 3, ...NOWHERE }),
-      refusals({ userId: owner, at: HOUR + REFUSALS_PERIOD - 1, count: 4 }),
+      refusals({ userId: owner, at: HOUR + COUNTING_PERIOD - 1, count: 4 }),
     ];
-    const next = refusals({ userId: owner, at: HOUR + REFUSALS_PERIOD });
+    const next = refusals({ userId: owner, at: HOUR + COUNTING_PERIOD });
     const ofOther = refusals({ userId: otherUser });
     await repository.add([anEvent({ userId: owner, at: HOUR })]);
     await repository.addRefusals([first, last, next, ofOther]);
@@ -27,6 +27,57 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
       Promise.all(Array.from({ length: 20 }, () => events.addRefusals([refusals({ userId: owner, count: 2 })]))),
     );
     expect((await refused()).map(({ count }) => count)).toEqual([1, 7 + 80]);
+  });
+
+  it('adds log-ins on one device within an hour to one event', async ({
+    repository,
+    owner,
+    otherUser,
+    anotherIfAny,
+  }) => {
+    const logIn = (given: Partial<AccountEvent> = {}) =>
+      anEvent({ userId: owner, kind: 'logged-in', at: HOUR, sessionId: anId(), ...ORIGIN, ...given });
+    const [first, last] = [logIn(), logIn({ at: HOUR + COUNTING_PERIOD - 1, requestId: anId() })];
+    const others = [
+      logIn({ at: HOUR + COUNTING_PERIOD }),
+      logIn({ userAgent: 'another' }),
+      logIn({ address: '192.0.2.0/24' }),
+      logIn({ userAgent: null }),
+      logIn({ kind: 'registered' }),
+      logIn({ kind: 'session-ended', reason: 'surplus' }),
+      logIn({ kind: 'session-ended', reason: 'surplus' }),
+    ];
+    await repository.add([first, logIn(), ...others.slice(0, 3)]);
+    await repository.add([...others.slice(3), last, logIn({ userId: otherUser })]);
+    expect(await listAll(repository, owner)).toStrictEqual([
+      ...others.toReversed(),
+      { ...last, id: first.id, count: 3 },
+    ]);
+    expect(await listAll(repository, otherUser)).toMatchObject([{ count: 1 }]);
+    await atBoth(await anotherIfAny(), repository, (events) =>
+      Promise.all(Array.from({ length: 20 }, () => events.add([logIn({ ...NOWHERE })]))),
+    );
+    const [nowhere, ...before] = await listAll(repository, owner);
+    expect([nowhere?.count, before.length]).toEqual([40, others.length + 1]);
+  });
+
+  it('keeps a thousand events of a user, and lets many of one kind push out none of another', async (given) => {
+    const { repository, owner, otherUser } = given;
+    const rare = [
+      ...series(owner, 3, { kind: 'password-changed' }),
+      ...series(owner, 2, { kind: 'session-ended', reason: 'token-replayed' }),
+    ];
+    const ofOther = series(otherUser, 2);
+    const flood = series(owner, 1_010, { kind: 'session-ended', reason: 'surplus' });
+    await repository.add([...rare, ...flood.slice(0, 800), ...ofOther]);
+    await repository.add(flood.slice(800));
+    const kept = await listAll(repository, owner);
+    expect(kept).toStrictEqual([...rare, ...flood.slice(15)].toReversed());
+    await repository.addRefusals([refusals({ userId: owner })]);
+    const [refused, ...rest] = await listAll(repository, owner);
+    expect(refused?.kind).toBe('login-refused');
+    expect(rest).toStrictEqual([...rare, ...flood.slice(16)].toReversed());
+    expect(await listAll(repository, otherUser)).toStrictEqual(ofOther.toReversed());
   });
 
   it('ignores refused log-ins of a user who does not exist any more', async ({ repository, owner, stranger }) => {

@@ -15,7 +15,7 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
       earlierTokens: EARLIER,
       ...DEVICE,
     });
-    const longest = await stored({ userAgent: shortUserAgent('📱'.repeat(1_000)) });
+    const longest = await stored({ userAgent: shortUserAgent('x'.repeat(1_000)) });
     const ofOther = await stored({ userId: otherUser });
     for (const session of [fresh, old, longest, ofOther]) expect(await sessions.find(session)).toStrictEqual(session);
   });

@@ -42,7 +42,7 @@ const timesIn = async (parts: Parts): Promise<number[]> => {
 
 describe('the events of a range', () => {
   it.each(['json', 'text'] as const)('are read page by page, as they are printed: %s', async (form) => {
-    const { listed, pages } = await setUp(series(2_500, MINUTE));
+    const { listed, pages } = await setUp(series(600, MINUTE));
     const answer = await listed(0, null);
     const read: number[] = [];
     const parts: string[] = [];
@@ -51,27 +51,27 @@ describe('the events of a range', () => {
       read.push(pages());
     }
     expect(read).toStrictEqual(form === 'json' ? [0, 1, 2, 3, 3] : [1, 2, 3, 3]);
-    expect(parts.join('').match(/logged-in/g)).toHaveLength(2_500);
+    expect(parts.join('').match(/disabled/g)).toHaveLength(600);
   });
 
   it('are the same as those that are stored, the latest first', async () => {
-    const times = series(2_500, MINUTE);
+    const times = series(600, MINUTE);
     const { listed } = await setUp(times);
     expect(await timesIn((await listed(0, null)).json)).toStrictEqual(times);
-    const [since, until] = [NOW - 2_000 * MINUTE, NOW - 1_100 * MINUTE];
-    expect(await timesIn((await listed(since, until)).json)).toStrictEqual(times.slice(1_100, 2_001));
+    const [since, until] = [NOW - 500 * MINUTE, NOW - 300 * MINUTE];
+    expect(await timesIn((await listed(since, until)).json)).toStrictEqual(times.slice(300, 501));
     expect(await timesIn((await listed(NOW + 1, null)).json)).toStrictEqual([]);
   });
 
   it('are read back to their start alone', async () => {
-    const times = series(5_000, MINUTE);
+    const times = series(900, MINUTE);
     const { listed, pages } = await setUp(times);
     expect(await timesIn((await listed(NOW - 10 * MINUTE, null)).json)).toStrictEqual(times.slice(0, 11));
     expect(pages()).toBe(1);
   });
 
   it('have refused log-ins whose count began before it', async () => {
-    const { user, stored, listed } = await setUp(series(1_500, 1_000));
+    const { user, stored, listed } = await setUp(series(600, 1_000));
     const at = NOW - 1_000;
     const begun = NOW - 30 * MINUTE;
     await stored.addRefusals([
@@ -83,7 +83,7 @@ describe('the events of a range', () => {
 
   it('have one table, whose columns become wider', async () => {
     const { user, stored, listed } = await setUp([NOW, NOW - HOUR]);
-    const old = Array.from({ length: 1_000 }, (_, index) => NOW - 2 * HOUR - index);
+    const old = Array.from({ length: 500 }, (_, index) => NOW - 2 * HOUR - index);
     await stored.add(
       old.map((time) =>
         anEvent({ userId: user.id, id: ulid(time), at: time, kind: 'email-verification-requested', address: 'a' }),
@@ -91,7 +91,7 @@ describe('the events of a range', () => {
     );
     const lines = (await textOf((await listed(0, null)).text)).split('\n');
     expect(lines.filter((line) => line.startsWith('TIME'))).toStrictEqual([lines[0]]);
-    expect(lines).toHaveLength(1_004);
+    expect(lines).toHaveLength(504);
     expect(lines.at(-2)).toMatch(/^\S+ {2}email-verification-requested {2}– /);
   });
 });

@@ -1,7 +1,10 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { mikroOrmEventRepository } from '../../../src/adapters/event-repository/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { shortUserAgent } from '../../../src/domain/device.ts';
+import { EVENTS_KEPT } from '../../../src/domain/event.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
 import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
@@ -53,14 +56,23 @@ const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise
 
 const keyOf = (session: typeof SESSION | undefined) => ({ id: session?.id, userId: session?.userId });
 
-/** Creates the schema of the first release with one user who is logged in. */
-const fillFirst = async (options: DatabaseOptions): Promise<void> => {
+/** Creates the schema of an older version with one user who is logged in. */
+const fillOlder = async (options: DatabaseOptions, version = FIRST): Promise<void> => {
   const orm = await MikroORM.init({ ...(await migratorOptions(options)), logger: () => undefined });
-  await orm.migrator.up({ to: FIRST });
+  await orm.migrator.up({ to: version });
   await insertUserAsFirst(orm.em, USER);
   await insertAsFirst(orm.em, SESSION);
   await orm.close();
 };
+
+/** Inserts events with the columns that they had before they were bounded, one a millisecond from `from` on. */
+const insertUnbounded = (em: Database['em'], kind: string, { from, count, userAgent = '' }: Unbounded) =>
+  em.execute(
+    `insert into events (id, user_id, kind, at, user_agent, address)
+      select lpad(n::text, 26, '0'), ?, ?, n, ?, '192.0.2.0/24' from generate_series(?::int, ?::int) n`,
+    [USER.id, kind, userAgent, from, from + count - 1],
+  );
+type Unbounded = { readonly from: number; readonly count: number; readonly userAgent?: string };
 
 /** The files of the tables; rewriting a table would change them. */
 const filesOf = async ({ em }: Database): Promise<unknown> =>
@@ -71,7 +83,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
     it('is upgraded without rewriting its tables, and keeps its rows', async () => {
       const { options, drop } = await make();
       onTestFinished(async () => void (await drop()));
-      await fillFirst(options);
+      await fillOlder(options);
       const database = await openDatabase(options, { migrate: false });
       onTestFinished(() => database.close());
       const before = await filesOf(database);
@@ -98,7 +110,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
     it('still serves an instance of the first version while instances are replaced one by one', async () => {
       const { options, drop } = await make();
       onTestFinished(async () => void (await drop()));
-      await fillFirst(options);
+      await fillOlder(options);
       const database = await openDatabase(options, { migrate: true });
       onTestFinished(() => database.close());
       const user = aUser();
@@ -112,7 +124,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
     it('is purged of what the first version wrote before and after the upgrade', async () => {
       const { options, drop } = await make();
       onTestFinished(async () => void (await drop()));
-      await fillFirst(options);
+      await fillOlder(options);
       const database = await openDatabase(options, { migrate: false });
       onTestFinished(() => database.close());
       const [before, after, refreshed] = [2, 1, 0].map((age) => aSession({ userId: USER.id, expiresAt: PAST - age }));
@@ -127,6 +139,26 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
         [SESSION.id, refreshed?.id].sort(),
       );
       expect(await sessions.purge(PAST + 2, 10)).toEqual([keyOf(refreshed)]);
+    });
+
+    it('has at most a thousand events of a user, and still gets some from instances that count none', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillOlder(options, '0006-account-life');
+      const database = await openDatabase(options, { migrate: false });
+      onTestFinished(() => database.close());
+      const userAgent = 'x'.repeat(250);
+      await insertUnbounded(database.em, 'registered', { from: 1, count: 1, userAgent });
+      await insertUnbounded(database.em, 'logged-in', { from: 2, count: EVENTS_KEPT + 9 });
+      await database.migrate();
+      const events = mikroOrmEventRepository(database.em);
+      const times = async () =>
+        (await events.list({ userId: USER.id, before: null, limit: 2_000 })).map(({ at }) => at);
+      expect(await times()).toEqual([...Array.from({ length: EVENTS_KEPT - 1 }, (_, at) => EVENTS_KEPT + 10 - at), 1]);
+      const device = { userAgent: shortUserAgent(userAgent), address: '192.0.2.0/24' };
+      expect(await events.knowsDevice(USER.id, device)).toBe(true);
+      await insertUnbounded(database.em, 'logged-in', { from: 5_000, count: 2 });
+      expect((await times()).slice(0, 2)).toEqual([5_001, 5_000]);
     });
   });
 

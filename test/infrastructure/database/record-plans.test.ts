@@ -6,6 +6,7 @@ import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mi
 import type { EventRepository } from '../../../src/application/ports/event-repository.ts';
 import type { LinkRepository } from '../../../src/application/ports/link-repository.ts';
 import type { Outbox } from '../../../src/application/ports/outbox.ts';
+import { EVENTS_KEPT } from '../../../src/domain/event.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { aMessage, anEvent, anId, aUser } from '../../support/builders.ts';
 import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -17,8 +18,8 @@ const KINDS = ['logged-in', 'session-ended', 'password-changed', 'login-refused'
 const DEVICES = 100;
 
 /**
- * Inserts as many events, links and messages. The older half of the events is of one user, who has logged in on a few devices;
- * the time of row `n` is `n`.
+ * Inserts as many events, links and messages. The oldest events are of one user, who has as many as are kept and has logged in on a few
+ * devices; the time of row `n` is `n`.
  */
 const fill = async ({ em }: Database, busy: string, rows: number): Promise<void> => {
   const users = rows / PURPOSES.length;
@@ -28,11 +29,11 @@ const fill = async ({ em }: Database, busy: string, rows: number): Promise<void>
     [users],
   );
   await em.execute(
-    `insert into events (id, user_id, kind, at, refused_from, user_agent, address)
+    `insert into events (id, user_id, kind, at, refused_from, logged_in_from, user_agent, address)
       select lpad(n::text, 26, '0'), case when n <= ? then ? else lpad((n % ?)::text, 26, '0') end,
-        kind, n, case when kind = 'login-refused' then n end, 'browser ' || n % ?, 'network ' || n % ?
+        kind, n, case when kind = 'login-refused' then n end, case when kind = 'logged-in' then n end, 'browser ' || n % ?, 'network ' || n % ?
       from generate_series(1, ?) n, lateral (select (string_to_array(?, ','))[1 + n % ?] as kind) k`,
-    [rows / 2, busy, users, DEVICES, DEVICES, rows, KINDS.join(), KINDS.length],
+    [EVENTS_KEPT, busy, users, DEVICES, DEVICES, rows, KINDS.join(), KINDS.length],
   );
   await em.execute(
     `insert into links (user_id, purpose, token_hash, email, created_at, expires_at)
@@ -54,17 +55,20 @@ type Context = {
   readonly events: EventRepository;
   readonly links: LinkRepository;
   readonly outbox: Outbox;
-  /** A user with half of all events. */
+  /** The user with the most events. */
   readonly busy: string;
 };
 
 const HASH = 'hash 77';
 const SOME_USER = '7'.padStart(26, '0');
 
+/** Those that begin with the user, who has a thousand events at most. */
+const OF_ONE_USER = '(events_pkey|events_device_key|events_user_id_refused_from_key)';
+
 /** What requests and the background do, each with the index that it must use. */
 const WORK: Readonly<Record<string, [index: string, work: (context: Context) => Promise<unknown>]>> = {
   'listing the latest events of a user': [
-    'events_pkey',
+    OF_ONE_USER,
     ({ events, busy }) => events.list({ userId: busy, before: null, limit: 1_000 }),
   ],
   'continuing a list of events': [
@@ -72,20 +76,24 @@ const WORK: Readonly<Record<string, [index: string, work: (context: Context) => 
     ({ events, busy }) => events.list({ userId: busy, before: '9999'.padStart(26, '0'), limit: 100 }),
   ],
   'looking for a device of a user': [
-    'events_device_index',
+    'events_device_key',
     ({ events, busy }) => events.knowsDevice(busy, { userAgent: 'browser 0', address: 'network 0' }),
   ],
   'looking for another browser': [
-    'events_device_index',
+    'events_device_key',
     ({ events, busy }) => events.knowsDevice(busy, { userAgent: 'another', address: 'network 0' }),
   ],
   'looking for a device without a name': [
-    'events_device_index',
+    'events_device_key',
     ({ events, busy }) => events.knowsDevice(busy, { userAgent: null, address: null }),
   ],
   'counting the latest events of a kind': [
-    'events_device_index',
+    OF_ONE_USER,
     ({ events, busy }) => events.countSince(busy, 'email-changed', 0),
+  ],
+  'adding a log-in': [
+    OF_ONE_USER,
+    ({ events, busy }) => events.add([anEvent({ userId: busy, kind: 'logged-in', address: 'network 0' })]),
   ],
   'adding refused log-ins': [
     'users_pkey',

@@ -44,7 +44,6 @@ const Export = v.object({
     }),
   ),
   events: v.array(EventJson),
-  eventsBefore: Text,
   links: v.array(
     v.object({
       purpose: v.picklist(LINK_PURPOSES),
@@ -79,7 +78,6 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
   },
   sessions: [],
   events: [],
-  eventsBefore: null,
   links: [
     {
       purpose: 'email-verification',

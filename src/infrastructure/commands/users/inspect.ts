@@ -2,7 +2,7 @@ import { decodeTime } from 'ulid';
 import type { EventRepository } from '../../../application/ports/event-repository.ts';
 import { accountData, userData } from '../../../application/steps/account-data.ts';
 import { type EventData, eventPages, latestEvents } from '../../../application/steps/account-events.ts';
-import { REFUSALS_PERIOD } from '../../../domain/event.ts';
+import { COUNTING_PERIOD } from '../../../domain/event.ts';
 import type { User } from '../../../domain/user.ts';
 import { type Answer, answer, jsonWithEvents } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
@@ -59,7 +59,7 @@ const inRange = async function* (
   for await (const page of pages) {
     yield page.filter(({ at }) => (since === null || at >= since) && (until === null || at <= until));
     const last = page.at(-1);
-    // Refused log-ins are added to an event that has the id of the first one.
-    if (since !== null && last !== undefined && decodeTime(last.id) < since - REFUSALS_PERIOD) return;
+    // Log-ins and refused ones are added to an event that has the id of the first one.
+    if (since !== null && last !== undefined && decodeTime(last.id) < since - COUNTING_PERIOD) return;
   }
 };

@@ -1,16 +1,61 @@
 import { setImmediate } from 'node:timers/promises';
-import { type AccountEvent, REFUSALS_PERIOD } from '../../../../src/domain/event.ts';
+import { type AccountEvent, COUNTING_PERIOD, countedTogether, isCountedWith } from '../../../../src/domain/event.ts';
 import { ALL, addedTo, allIn, earlierIn, type Faults, rowsOf } from './fault.ts';
 
 const REFUSED = 'adds refused log-ins of one hour to one event';
+const LOGINS = 'adds log-ins on one device within an hour to one event';
 const KNOWS = 'knows whether a user has logged in on a device';
 const COUNTS = 'counts the events of a kind since a time';
 
 const isOn = (event: AccountEvent, { userAgent, address }: Pick<AccountEvent, 'userAgent' | 'address'>): boolean =>
   event.userAgent === userAgent && event.address === address;
+const device = ({ userAgent, address }: AccountEvent) => ({ userAgent, address });
 const isLogin = ({ kind }: AccountEvent): boolean => kind === 'registered' || kind === 'logged-in';
 
+/** Adds each event to an earlier one, if `earlier` finds one. */
+const adding =
+  (
+    earlier: (events: readonly AccountEvent[], event: AccountEvent) => AccountEvent | undefined,
+  ): Faults[string]['wrong'] =>
+  (_correct, { tables }) => ({
+    add: async (events) => {
+      for (const event of events) {
+        const first = earlier(allIn(tables), event);
+        await setImmediate();
+        rowsOf(tables).set(first?.id ?? event.id, first === undefined ? event : countedTogether(first, event));
+      }
+    },
+  });
+
 export const COUNTING: Faults = {
+  'keeps each log-in as an event of its own': { wrong: adding(() => undefined), caughtBy: LOGINS },
+  'counts the log-ins of an hour together, whatever the device': {
+    wrong: adding((events, event) =>
+      events.find((each) => event.kind === 'logged-in' && isCountedWith(each, { ...event, ...device(each) })),
+    ),
+    caughtBy: LOGINS,
+  },
+  'counts the log-ins on a device of all hours': {
+    wrong: adding((events, event) =>
+      events.find((each) => event.kind === 'logged-in' && isCountedWith(each, { ...event, at: each.at })),
+    ),
+    caughtBy: LOGINS,
+  },
+  'keeps the session of the first log-in': {
+    wrong: ({ add }, { tables }) => ({
+      add: async (events) => {
+        for (const event of events) {
+          const earlier = allIn(tables).find((each) => isCountedWith(each, event));
+          await add([{ ...event, sessionId: earlier?.sessionId ?? event.sessionId }]);
+        }
+      },
+    }),
+    caughtBy: LOGINS,
+  },
+  'reads how often somebody has logged in, and then writes it': {
+    wrong: adding((events, event) => events.find((each) => isCountedWith(each, event))),
+    caughtBy: LOGINS,
+  },
   'keeps the first refusals of an hour alone': {
     wrong: ({ addRefusals }, { tables }) => ({
       addRefusals: (refusals) => addRefusals(refusals.filter((refused) => earlierIn(tables, refused) === undefined)),
@@ -23,7 +68,7 @@ export const COUNTING: Faults = {
         for (const refused of refusals) {
           const earlier = allIn(tables).find(
             ({ userId, kind, at }) =>
-              userId === refused.userId && kind === 'login-refused' && refused.at - at < REFUSALS_PERIOD,
+              userId === refused.userId && kind === 'login-refused' && refused.at - at < COUNTING_PERIOD,
           );
           const event = addedTo(earlier, refused);
           rowsOf(tables).set(event.id, event);

@@ -1,6 +1,6 @@
 import type { Tables } from '../../../../src/adapters/memory/tables.ts';
 import type { EventRepository, Refusals } from '../../../../src/application/ports/event-repository.ts';
-import { type AccountEvent, refusalsPeriodOf } from '../../../../src/domain/event.ts';
+import { type AccountEvent, countingPeriodOf } from '../../../../src/domain/event.ts';
 import type { Faults as FaultsOf } from '../../records/in-memory.ts';
 
 export type Faults = FaultsOf<EventRepository>;
@@ -16,7 +16,7 @@ export const allIn = (tables: Tables): AccountEvent[] => [...rowsOf(tables).valu
 export const earlierIn = (tables: Tables, { userId, at }: Refusals): AccountEvent | undefined =>
   allIn(tables).find(
     (event) =>
-      event.userId === userId && event.kind === 'login-refused' && refusalsPeriodOf(event.at) === refusalsPeriodOf(at),
+      event.userId === userId && event.kind === 'login-refused' && countingPeriodOf(event.at) === countingPeriodOf(at),
   );
 
 /** The refused log-ins as an event, added to an earlier one. */

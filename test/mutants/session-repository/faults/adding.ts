@@ -74,7 +74,7 @@ export const ADDING: Faults = {
   },
   'shortens the name of a device': {
     wrong: (_connection, correct) => ({
-      add: (session) => correct.add({ ...session, userAgent: session.userAgent?.slice(0, 255) ?? null }),
+      add: (session) => correct.add({ ...session, userAgent: session.userAgent?.slice(0, 199) ?? null }),
     }),
     caughtBy: 'finds a session by its id and its user',
   },

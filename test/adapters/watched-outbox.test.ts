@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-work/watched.ts';
+import { REQUESTS_WAITING } from '../../src/application/ports/outbox.ts';
+import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aMessage } from '../support/builders.ts';
@@ -37,6 +39,20 @@ describe('a message that is added to a watched outbox', () => {
   it.each(MESSAGE_KINDS.filter((kind) => !WAITING.includes(kind)))('wakes the sender: %s', async (kind) => {
     expect(await wakings(kind)).toBe(2);
     expect(await wakings('password-reset-request', kind)).toBe(2);
+  });
+
+  // Proves: mail-9
+  it('wakes the sender for all messages when half of the requests wait that may', async () => {
+    const rings: boolean[] = [];
+    const { outbox } = memoryStores();
+    const watched = watchedOutbox(outbox, (isForAll) => rings.push(isForAll));
+    for (let count = 0; count <= REQUESTS_WAITING / 2; count += 1) {
+      const origin = { ...NO_ORIGIN, address: `network ${count}` };
+      await watched.add([
+        aMessage({ kind: 'password-reset-request', userId: null, to: `${count}@example.org`, origin }),
+      ]);
+    }
+    expect(rings).toEqual([true]);
   });
 
   it('wakes nobody when there is none', async () => {

@@ -1,4 +1,4 @@
-import { type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
 import { isRequest, type Message, mayWait } from '../../domain/message.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
@@ -17,21 +17,25 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
     if (message !== undefined) messages.set(id, { ...message, ...changes });
     return message !== undefined;
   };
+  const requests = () => all().filter(({ isUnclaimedRequest }) => isUnclaimedRequest);
   const isWelcome = (added: Message): boolean => {
     if (!isRequest(added)) return true;
-    const requests = all().filter(({ isUnclaimedRequest }) => isUnclaimedRequest);
-    const isAskedAlready = requests.some(({ kind, to }) => kind === added.kind && to === added.to);
-    return requests.length < REQUESTS_WAITING && !isAskedAlready;
+    const waiting = requests();
+    const isAskedAlready = waiting.some(({ kind, to }) => kind === added.kind && to === added.to);
+    const ofNetwork = waiting.filter(({ origin }) => origin.address === added.origin.address);
+    return waiting.length < REQUESTS_WAITING && ofNetwork.length < REQUESTS_OF_NETWORK && !isAskedAlready;
   };
   const toMessage = ({ nextAttemptAt: _at, isUnclaimedRequest: _is, ...message }: Waiting): Message => message;
 
   return {
     async add(added) {
+      const isHalfFull = added.some(isRequest) && requests().length >= REQUESTS_WAITING / 2;
       for (const message of added) {
         if (!isWelcome(message)) continue;
         const [nextAttemptAt, isUnclaimedRequest] = [message.createdAt, isRequest(message)];
         messages.set(message.id, { ...message, nextAttemptAt, isUnclaimedRequest });
       }
+      return isHalfFull;
     },
     async claim({ now, lookedAt = now, until, limit }) {
       const due = all()

@@ -1,5 +1,11 @@
 import { type Kysely, sql } from 'kysely';
-import { type Admission, type Claim, type Outbox, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import {
+  type Admission,
+  type Claim,
+  type Outbox,
+  REQUESTS_OF_NETWORK,
+  REQUESTS_WAITING,
+} from '../../application/ports/outbox.ts';
 import { isId } from '../../domain/id.ts';
 import { isRequest, type Message, SECRET_KINDS } from '../../domain/message.ts';
 import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
@@ -36,9 +42,13 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
   return {
     async add(messages) {
       const [requests, others] = [messages.filter(isRequest), messages.filter((message) => !isRequest(message))];
-      for (const request of requests) await translated(() => addRequest(request).execute(tables()));
-      if (others.length === 0) return;
-      await translated(() => tables().insertInto('outbox').values(others.map(toRow)).execute());
+      let waiting = 0;
+      for (const request of requests) {
+        const { rows } = await translated(() => addRequest(request).execute(tables()));
+        waiting = Math.max(waiting, Number(rows[0]?.count));
+      }
+      if (others.length > 0) await translated(() => tables().insertInto('outbox').values(others.map(toRow)).execute());
+      return waiting >= REQUESTS_WAITING / 2;
     },
     async claim(claim) {
       const rows = await translated(() => claimDue(tables(), claim).execute());
@@ -103,16 +113,20 @@ const count = ({ mailbox, now, burst, interval }: Admission) =>
     where mailboxes.refilled_at <= ${now + (burst - 1) * interval}::bigint
     returning mailbox`;
 
-/** One statement, whatever is stored: it costs the same for every address. */
+/** One statement, whatever is stored: it costs the same for every address. Returns how many requests waited before. */
 const addRequest = (message: Message) => {
   const row = toRow(message);
-  return sql`insert into outbox (id, kind, user_id, "to", email, origin, created_at, next_attempt_at, waiting_request)
-    select ${row.id}, ${row.kind}, ${row.user_id}::text, ${row.to}::text, ${row.email}::text, ${row.origin}::jsonb,
-      ${row.created_at}::bigint, ${row.next_attempt_at}::bigint, ${row.waiting_request}::text
-    where (
-      select count(*) from (select from outbox where waiting_request is not null limit ${REQUESTS_WAITING}) as waiting
-    ) < ${REQUESTS_WAITING}
-    on conflict (waiting_request) do nothing`;
+  return sql<{ count: number | string }>`with waiting as (
+      select count(*) as count, count(*) filter (where address is not distinct from ${message.origin.address}::text) as of_network
+      from (select origin->>'address' as address from outbox where waiting_request is not null limit ${REQUESTS_WAITING}) as requests
+    ), added as (
+      insert into outbox (id, kind, user_id, "to", email, origin, created_at, next_attempt_at, waiting_request)
+      select ${row.id}, ${row.kind}, ${row.user_id}::text, ${row.to}::text, ${row.email}::text, ${row.origin}::jsonb,
+        ${row.created_at}::bigint, ${row.next_attempt_at}::bigint, ${row.waiting_request}::text
+      from waiting where count < ${REQUESTS_WAITING} and of_network < ${REQUESTS_OF_NETWORK}
+      on conflict (waiting_request) do nothing
+    )
+    select count from waiting`;
 };
 
 /**

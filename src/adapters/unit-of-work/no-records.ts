@@ -20,7 +20,7 @@ export const NO_RECORDS: Omit<Stores, 'users' | 'sessions'> = {
     purge: async () => 0,
   },
   outbox: {
-    add: async () => undefined,
+    add: async () => false,
     claim: async () => [],
     identify: async () => false,
     postpone: async () => undefined,

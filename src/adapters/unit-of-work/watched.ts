@@ -2,11 +2,15 @@ import type { Outbox } from '../../application/ports/outbox.ts';
 import type { UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { mayWait } from '../../domain/message.ts';
 
-/** @param onAdded called when messages were added, so that they are sent at once; not for those that may wait. */
-export const watchedOutbox = (outbox: Outbox, onAdded: () => void): Outbox => ({
+/** @param isAll whether those that may wait are to be sent as well, since there are so many. */
+type OnAdded = (isAll: boolean) => void;
+
+/** @param onAdded called when messages were added, so that they are sent at once; not for those that may wait, unless there are many. */
+export const watchedOutbox = (outbox: Outbox, onAdded: OnAdded): Outbox => ({
   async add(messages) {
-    await outbox.add(messages);
-    if (!messages.every(mayWait)) onAdded();
+    const isHalfFull = await outbox.add(messages);
+    if (isHalfFull || !messages.every(mayWait)) onAdded(isHalfFull);
+    return isHalfFull;
   },
   claim: (claim) => outbox.claim(claim),
   identify: (id, identity) => outbox.identify(id, identity),
@@ -19,7 +23,7 @@ export const watchedOutbox = (outbox: Outbox, onAdded: () => void): Outbox => ({
 });
 
 /** Messages of a unit of work are there when it has ended. */
-export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: () => void): UnitOfWork => ({
+export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: OnAdded): UnitOfWork => ({
   async run(work) {
     let isAdded = false;
     const noteAdded = () => {
@@ -28,7 +32,7 @@ export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: () => void): 
     const result = await unitOfWork.run((stores) =>
       work({ ...stores, outbox: watchedOutbox(stores.outbox, noteAdded) }),
     );
-    if (isAdded) onAdded();
+    if (isAdded) onAdded(false);
     return result;
   },
 });

@@ -2,6 +2,8 @@ import type { Message } from '../../domain/message.ts';
 
 /** How many requests may wait to be claimed. More are dropped: a stranger can make them without an account. */
 export const REQUESTS_WAITING = 1_000;
+/** How many of them may be of one network (`origin.address`), so that it cannot keep all others out. */
+export const REQUESTS_OF_NETWORK = 100;
 
 export type Claim = {
   readonly now: number;
@@ -32,7 +34,8 @@ export type Admission = {
  * - claims a message again at the time to which it was postponed
  * - keeps one request of each kind for an address until it is claimed
  * - keeps one of many requests for an address that come at the same time
- * - keeps a bounded number of requests
+ * - keeps a bounded number of requests, of one network and of all
+ * - says when half of the requests wait that may
  * - names the user of a message, once it is known
  * - removes messages
  * - lists the messages about a user
@@ -44,8 +47,11 @@ export type Admission = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface Outbox {
-  /** Drops a request (`isRequest`) that cannot be kept. */
-  add(messages: readonly Message[]): Promise<void>;
+  /**
+   * Drops a request (`isRequest`) that cannot be kept.
+   * @returns whether a request was among the messages when half of those that may wait did already: they should be claimed soon.
+   */
+  add(messages: readonly Message[]): Promise<boolean>;
   /**
    * Claims messages and counts an attempt of each, those first whose time came first: when they were created, or the time of their last
    * lease or `postpone`. Nobody else gets them before `until`. Times are epoch milliseconds.

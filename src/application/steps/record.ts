@@ -18,14 +18,14 @@ export const record = (
 };
 
 /** Stores messages to send, in the unit of work that makes what they tell. */
-export const tell = (
+export const tell = async (
   { clock, ids }: RecordDeps,
   { outbox }: Pick<Stores, 'outbox'>,
   origin: Origin,
   tellings: readonly Telling[],
 ): Promise<void> => {
   const at = clock.now();
-  return outbox.add(tellings.map((telling) => newMessage(telling, { id: ids.next(), at, origin })));
+  await outbox.add(tellings.map((telling) => newMessage(telling, { id: ids.next(), at, origin })));
 };
 
 /** The endings of sessions of one user. */

@@ -1,12 +1,16 @@
 /** Wakes the loop that sends mail when there is something to do. */
 export type Bell = {
-  ring(): void;
-  /** Waits until it is rung, unless it was since the last wait. For one caller. @param longest milliseconds. */
-  wait(longest: number): Promise<void>;
+  /** @param isForAll whether to look at messages that may wait as well. */
+  ring(isForAll?: boolean): void;
+  /**
+   * Waits until it is rung, unless it was since the last wait. For one caller. @param longest milliseconds.
+   * @returns whether it was rung for all messages.
+   */
+  wait(longest: number): Promise<boolean>;
 };
 
 export const bell = (): Bell => {
-  let isRung = false;
+  let [isRung, isRungForAll] = [false, false];
   let wake = (): void => undefined;
   const rung = (longest: number): Promise<void> =>
     new Promise((resolve) => {
@@ -17,13 +21,16 @@ export const bell = (): Bell => {
       };
     });
   return {
-    ring() {
+    ring(isForAll = false) {
       isRung = true;
+      isRungForAll ||= isForAll;
       wake();
     },
     async wait(longest) {
       if (!isRung) await rung(longest);
-      isRung = false;
+      const isForAll = isRungForAll;
+      [isRung, isRungForAll] = [false, false];
+      return isForAll;
     },
   };
 };

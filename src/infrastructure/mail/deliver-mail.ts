@@ -8,7 +8,7 @@ import type { Bell } from './bell.ts';
 const CONCURRENCY = 10;
 /**
  * Milliseconds between two looks at the outbox at most, for messages that may wait, those of other instances, and those that are tried again.
- * The time is random, and the bell does not change it, so that nobody can have a request answered at a moment of their choice.
+ * The time is random, and the bell does not change it while few wait, so that nobody can have a request answered at a moment of their choice.
  */
 const POLL_INTERVAL = 5_000;
 /** Milliseconds that mail in progress has when the service stops; and then again, to be put back into the outbox. */
@@ -35,7 +35,8 @@ export const deliverMail = async (
   const inProgress = new Set<Promise<void>>();
   const looks = randomLooks(clock, pollInterval);
   const begin = async (): Promise<number> => {
-    const attempts = await send(CONCURRENCY - inProgress.size, looks.last());
+    const room = CONCURRENCY - inProgress.size;
+    const attempts = room === 0 ? [] : await send(room, looks.last());
     for (const attempt of attempts) {
       inProgress.add(attempt);
       attempt.finally(() => {
@@ -46,12 +47,12 @@ export const deliverMail = async (
     return attempts.length;
   };
   const beginOrWarn = unlessUnreadable(begin, logger);
-  signal.addEventListener('abort', bell.ring, { once: true });
+  signal.addEventListener('abort', () => bell.ring(), { once: true });
   while (!signal.aborted) {
     const begun = await beginOrWarn();
     if (begun > 0 && inProgress.size < CONCURRENCY) continue;
     if (begun === 0) await onIdle?.();
-    await bell.wait(looks.untilNext());
+    if (await bell.wait(looks.untilNext())) looks.next();
   }
   const ended = Promise.all(inProgress);
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
@@ -74,6 +75,10 @@ const randomLooks = (clock: Clock, interval: number) => {
     },
     /** Milliseconds until the next one. */
     untilNext,
+    /** Lets the next one be now. */
+    next(): void {
+      next = performance.now();
+    },
   };
 };
 

@@ -92,9 +92,19 @@ describe('the loop that sends mail', () => {
     await done;
   });
 
+  // Proves: mail-9
+  it('looks for them at once when it is rung for all', async () => {
+    const { outbox, ring, idle, stop, done } = start();
+    await expect.poll(() => idle).toHaveBeenCalledTimes(1);
+    ring(true);
+    await expect.poll(() => new Set(outbox.lookedAt).size).toBe(2);
+    stop();
+    await done;
+  });
+
   it('looks for them after a time, however often it is rung', async () => {
     const { outbox, ring, stop, done } = start({ pollInterval: 20 });
-    const ringing = setInterval(ring, 1);
+    const ringing = setInterval(() => ring(), 1);
     onTestFinished(() => clearInterval(ringing));
     await expect.poll(() => new Set(outbox.lookedAt).size).toBeGreaterThan(3);
     stop();

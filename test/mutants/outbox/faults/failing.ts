@@ -17,7 +17,7 @@ export const FAILING: Faults = {
     caughtBy: FAILS,
   },
   'says nothing of messages that it could not add': {
-    wrong: ({ add }) => ({ add: (messages) => add(messages).catch(() => undefined) }),
+    wrong: ({ add }) => ({ add: (messages) => add(messages).catch(() => false) }),
     caughtBy: FAILS,
   },
   'claims nothing while its store is unavailable': {

@@ -1,13 +1,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tables } from '../../../../src/adapters/memory/tables.ts';
-import { type Outbox, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
+import { type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
 import { isRequest, type Message } from '../../../../src/domain/message.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import { allIn, type Faults, isSame, type Row, rowsOf, store } from './fault.ts';
 
 const ONE = 'keeps one request of each kind for an address until it is claimed';
 const CONCURRENT = 'keeps one of many requests for an address that come at the same time';
-const BOUNDED = 'keeps a bounded number of requests';
+const BOUNDED = 'keeps a bounded number of requests, of one network and of all';
+const HALF = 'says when half of the requests wait that may';
 const NAMES = 'names the user of a message, once it is known';
 
 /** Adds the messages that are welcome among those that wait. */
@@ -17,8 +18,11 @@ const addingBy = (
 ): Outbox['add'] => {
   return async (messages) => {
     for (const message of messages) if (await isWelcome(message, allIn(tables))) store(tables, message);
+    return false;
   };
 };
+
+const unclaimedIn = (rows: readonly Row[]) => rows.filter(({ isUnclaimedRequest }) => isUnclaimedRequest);
 
 const isAsked = (message: Message, waiting: readonly Row[]): boolean =>
   waiting.some((row) => row.isUnclaimedRequest && isSame(row, message));
@@ -85,6 +89,7 @@ export const REQUESTING: Faults = {
     wrong: ({ add }, { tables }) => ({
       add: async (messages) => {
         for (const message of messages) if (rowsOf(tables).size < REQUESTS_WAITING) await add([message]);
+        return false;
       },
     }),
     caughtBy: BOUNDED,
@@ -98,6 +103,7 @@ export const REQUESTING: Faults = {
             if (isRequest(message)) added += 1;
             if (!isRequest(message) || added <= REQUESTS_WAITING) await add([message]);
           }
+          return false;
         },
       };
     },
@@ -111,9 +117,57 @@ export const REQUESTING: Faults = {
           if (isRequest(message) && requests.length >= REQUESTS_WAITING) await remove([requests[0]?.id ?? '']);
           await add([message]);
         }
+        return false;
       },
     }),
     caughtBy: BOUNDED,
+  },
+  'counts what was claimed as well': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(tables, (message, waiting) => {
+        if (!isRequest(message)) return true;
+        const ofNetwork = waiting.filter((row) => row.origin.address === message.origin.address);
+        return ofNetwork.length < REQUESTS_OF_NETWORK && unclaimedIn(waiting).length < REQUESTS_WAITING;
+      }),
+    }),
+    caughtBy: BOUNDED,
+  },
+  'keeps as many requests of one network as of all': {
+    wrong: (_correct, { tables }) => ({
+      add: addingBy(
+        tables,
+        (message, waiting) => !isRequest(message) || unclaimedIn(waiting).length < REQUESTS_WAITING,
+      ),
+    }),
+    caughtBy: BOUNDED,
+  },
+  'never says that many requests wait': {
+    wrong: ({ add }) => ({
+      add: async (messages) => {
+        await add(messages);
+        return false;
+      },
+    }),
+    caughtBy: HALF,
+  },
+  'says that many requests wait when a single one does': {
+    wrong: ({ add }, { tables }) => ({
+      add: async (messages) => {
+        await add(messages);
+        return messages.some(isRequest) && rowsOf(tables).size > 0;
+      },
+    }),
+    caughtBy: HALF,
+  },
+  'says of every message that many requests wait': {
+    wrong: ({ add }, { tables }) => ({
+      add: async (messages) => {
+        const count = unclaimedIn(allIn(tables)).length;
+        await add(messages);
+        return count >= REQUESTS_WAITING / 2;
+      },
+    }),
+    caughtBy: HALF,
   },
   'says that a message is named which is gone': {
     wrong: ({ identify }) => ({

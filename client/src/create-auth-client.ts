@@ -39,7 +39,10 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     return second ? send(request, second) : response;
   };
 
-  /** Renewals wait for it, since its response may have the cookie of another session. */
+  const ask = async <Data>(method: string, path: string, body?: object, transport = http.send): Promise<Data> =>
+    dataOf<Data>(await authorized(http.request(method, path, body), transport));
+
+  /** For a request that opens another session: renewals wait for it, and it for them, since each brings a cookie. */
   const alone = async (request: Request): Promise<Response> => {
     let response: Response | undefined;
     await enter(async () => {
@@ -48,8 +51,6 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     }, 'refresh');
     return response as Response;
   };
-  const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
-    dataOf<Data>(await authorized(http.request(method, path, body), alone));
 
   const signIn = (path: string, body: object): Promise<User | null> =>
     enter(async () => {
@@ -69,11 +70,11 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     register: (registration) => signIn('/auth/register', registration),
     login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
     refresh: () => renew(current()?.value),
-    changePassword: (change) => ask('PUT', '/users/me/password', change),
+    changePassword: (change) => ask('PUT', '/users/me/password', change, alone),
     sessions: {
       list: () => ask<readonly SessionInfo[]>('GET', '/auth/sessions'),
       end: (id) => ask('DELETE', `/auth/sessions/${encodeURIComponent(id)}`),
-      endOthers: () => ask('DELETE', '/auth/sessions?except=current'),
+      endOthers: () => ask('DELETE', '/auth/sessions?except=current', undefined, alone),
     },
     fetch: async (input, init) => {
       // A redirect could take the token to another origin.

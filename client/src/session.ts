@@ -155,7 +155,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
     enter: (request, why = 'login') =>
       exclusive(async () => {
         const answer = await request();
-        return answer?.accessToken ? adopt(answer, why) : null;
+        return answer ? adopt(answer, why) : null;
       }),
     ready,
     onChange: (listener) => {

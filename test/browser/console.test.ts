@@ -198,7 +198,11 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     await register(console, person);
     const { username: account, password } = person;
     for (let time = 0; time < 22; time += 1)
-      await service().http.post('/auth/login').send({ account, password }).expect(200);
+      await service()
+        .http.post('/auth/login')
+        .set('User-Agent', `device ${time}`)
+        .send({ account, password })
+        .expect(200);
     await unfold('History');
     const items = form('History').getByRole('listitem');
     await expect.poll(() => items.count()).toBe(20);

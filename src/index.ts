@@ -14,7 +14,7 @@ export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
 export { type Outbox, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
-export type { SessionRepository } from './application/ports/session-repository.ts';
+export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
 export type {
   AccessToken,
   RefreshToken,

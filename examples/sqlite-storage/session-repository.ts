@@ -1,5 +1,11 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { EARLIER_TOKENS_KEPT, SESSIONS_PER_USER, type Session, type SessionRepository } from 'tandem';
+import {
+  EARLIER_TOKENS_KEPT,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionRepository,
+  type UserInSession,
+} from 'tandem';
 import { inTransaction, translated } from './database.ts';
 import { toUser } from './user-repository.ts';
 
@@ -15,6 +21,9 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :earlierTokens,
       :createdAt, :expiresAt, :userAgent, :address)`);
   const select = database.prepare('select * from sessions where id = :id and userId = :userId');
+  const selectWithUser = database.prepare(`
+    select *, (select expiresAt from sessions where id = :id and userId = :userId) as sessionExpiresAt
+    from users where id = :userId`);
   const selectLive = database.prepare(`
     select * from sessions where userId = :userId and expiresAt > :now order by rotatedAt desc, id desc`);
   const deleteSurplus = database.prepare(`
@@ -69,6 +78,12 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     async find({ id, userId }) {
       const row = await translated(() => select.get({ id, userId }));
       return row === undefined ? null : toSession(row);
+    },
+    async findWithUser({ id, userId }) {
+      const row = await translated(() => selectWithUser.get({ id, userId }));
+      if (row === undefined) return null;
+      const { sessionExpiresAt: expiresAt, ...user } = row;
+      return { user, expiresAt } as UserInSession;
     },
     async rotate(rotation) {
       const deadline = Date.now() + budget;

@@ -93,7 +93,7 @@ export type RotationOutcome =
 /** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
 
-export const isLive = (session: Session, now: number): boolean => now < session.expiresAt;
+export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
 /** The session after a rotation; `null` when another token is current, or the session has expired. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>

@@ -5,8 +5,8 @@ import { deleteAccountAsOperator } from '../../src/application/use-cases/delete-
 import {
   audited,
   BOB,
-  DISABLED,
   EMAIL,
+  ENDED,
   inShort,
   NO_RECORD,
   NOTHING,
@@ -94,15 +94,6 @@ describe('deleteAccount', () => {
     expect(await ofAda()).toEqual(before);
   });
 
-  it('is refused for a disabled account, after the right password alone', async () => {
-    const { ofAda, setDisabled, remove } = await setUp();
-    await setDisabled(1);
-    const before = await ofAda();
-    await expect(remove()).rejects.toMatchObject(DISABLED);
-    await expect(remove('wrong horse')).rejects.toMatchObject(WRONG_PASSWORD);
-    expect(await ofAda()).toEqual(before);
-  });
-
   it('compares the password again when it is changed meanwhile', async () => {
     const { app, ofAda, setPassword, remove } = await setUp();
     beforeNextUnit(app, () => setPassword('staple battery', { isNew: true }));
@@ -119,10 +110,10 @@ describe('deleteAccount', () => {
     expect(await ofAda()).toEqual(NOTHING);
   });
 
-  it('is refused when the account is disabled meanwhile', async () => {
-    const { app, ofAda, setDisabled, remove } = await setUp();
-    beforeNextUnit(app, () => setDisabled(1));
-    await expect(remove()).rejects.toMatchObject(DISABLED);
+  it('is refused when the session ends meanwhile', async () => {
+    const { app, user, session, ofAda, remove } = await setUp();
+    beforeNextUnit(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
+    await expect(remove()).rejects.toMatchObject(ENDED);
     expect((await ofAda()).user).not.toBeNull();
   });
 

@@ -3,6 +3,7 @@ import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../support/application.ts';
+import { aSession } from '../support/builders.ts';
 
 const OWNER = '192.0.2.1';
 const ATTACKER = '198.51.100.1';
@@ -114,8 +115,10 @@ describe('a change of the password', () => {
     const passwordHash = await app.hasher.hash(NEW_PASSWORD);
     await app.users.setPasswordHash(ada.user.id, { passwordHash, isOfNewPassword: true, now: app.clock.now() });
     const before = app.hasher.comparisons();
-    for (let session = 0; session < 50; session += 1) {
-      for (let count = 0; count < 5; count += 1) await change(app, ada.user.id, `stolen-${session}`, issuedAt);
+    for (let stolen = 0; stolen < 10; stolen += 1) {
+      const session = aSession({ userId: ada.user.id });
+      await app.sessions.add(session);
+      for (let count = 0; count < 25; count += 1) await change(app, ada.user.id, session.id, issuedAt);
     }
     expect(app.hasher.comparisons() - before).toBe(FREE);
     expect(await change(app, ada.user.id, ada.sessionId, app.clock.now() + SECOND)).toBe(INVALID);

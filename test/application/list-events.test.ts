@@ -12,16 +12,17 @@ const setUp = async () => {
   }
   const { events } = await ada.ofAda();
   const list = listEvents(ada.app);
-  return { ...ada, ids: events.map(({ id }) => id), list };
+  const caller = { userId: ada.user.id, sessionId: ada.session.sessionId };
+  return { ...ada, caller, ids: events.map(({ id }) => id), list };
 };
 
 describe('listEvents', () => {
   it('lists the latest first, page after page, each event once', async () => {
-    const { user, ids, list } = await setUp();
+    const { caller, ids, list } = await setUp();
     const pages: string[][] = [];
     let before: string | null = null;
     do {
-      const page = await list(user.id, { before, limit: 2 });
+      const page = await list(caller, { before, limit: 2 });
       pages.push(page.events.map(({ id }) => id));
       before = page.next;
     } while (before !== null && pages.length < 10);
@@ -34,17 +35,19 @@ describe('listEvents', () => {
     [5, false],
     [6, false],
   ])('of five events, %i to a page, says whether there is a next page: %s', async (limit, isFollowed) => {
-    const { user, ids, list } = await setUp();
-    const { events, next } = await list(user.id, { before: null, limit });
+    const { caller, ids, list } = await setUp();
+    const { events, next } = await list(caller, { before: null, limit });
     expect(events.map(({ id }) => id)).toEqual(ids.slice(0, limit));
     expect(next).toBe(isFollowed ? ids[limit - 1] : null);
   });
 
   it('lists nothing of another user, and nothing after the last event', async () => {
-    const { app, user, ids, list } = await setUp();
-    const { user: bob } = await app.register(BOB);
-    expect((await list(user.id, { before: null, limit: 100 })).events.map(({ id }) => id)).toEqual(ids);
-    expect((await list(bob.id, { before: null, limit: 100 })).events).toMatchObject([{ kind: 'registered' }]);
-    expect(await list(user.id, { before: ids.at(-1) ?? '', limit: 2 })).toStrictEqual({ events: [], next: null });
+    const { app, caller, ids, list } = await setUp();
+    const { user: bob, sessionId } = await app.register(BOB);
+    expect((await list(caller, { before: null, limit: 100 })).events.map(({ id }) => id)).toEqual(ids);
+    expect((await list({ userId: bob.id, sessionId }, { before: null, limit: 100 })).events).toMatchObject([
+      { kind: 'registered' },
+    ]);
+    expect(await list(caller, { before: ids.at(-1) ?? '', limit: 2 })).toStrictEqual({ events: [], next: null });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { requestEmailChange } from '../../src/application/use-cases/request-email-change.ts';
-import { BOB, DISABLED, EMAIL, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
+import { BOB, EMAIL, ENDED, NO_RECORD, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
 import { ADA, MINUTE, rejections } from '../support/application.ts';
 import { beforeNextUnit, expectAllOrNothing } from '../support/units.ts';
 
@@ -67,15 +67,6 @@ describe('requestEmailChange', () => {
     await expect(request()).rejects.toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });
   });
 
-  it('is refused for a disabled account, after the right password alone', async () => {
-    const { ofAda, setDisabled, request } = await setUp();
-    await setDisabled(1);
-    const before = await ofAda();
-    await expect(request()).rejects.toMatchObject(DISABLED);
-    await expect(request({ password: 'wrong horse' })).rejects.toMatchObject(WRONG_PASSWORD);
-    expect(await ofAda()).toEqual(before);
-  });
-
   it('has five links sent in an hour, and does not say so', async () => {
     const { app, told, happened, request } = await setUp();
     for (let asked = 0; asked < 7; asked += 1) await request({ email: `ada@${asked}.example.org` });
@@ -104,10 +95,10 @@ describe('requestEmailChange', () => {
     expect(await told()).toEqual([`email-change to ${NEW_EMAIL}`]);
   });
 
-  it('is refused when the account is disabled meanwhile', async () => {
-    const { app, told, setDisabled, request } = await setUp();
-    beforeNextUnit(app, () => setDisabled(1));
-    await expect(request()).rejects.toMatchObject(DISABLED);
+  it('is refused when the session ends meanwhile', async () => {
+    const { app, user, session, told, request } = await setUp();
+    beforeNextUnit(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
+    await expect(request()).rejects.toMatchObject(ENDED);
     expect(await told()).toEqual([]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { BOB, inShort, ORIGIN } from '../support/account.ts';
-import { ADA, application, DAY, MINUTE } from '../support/application.ts';
+import { BOB, ENDED, inShort, ORIGIN } from '../support/account.ts';
+import { ADA, application, DAY, MINUTE, rejections } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
 const LAPTOP = { userAgent: 'a laptop', address: '192.0.2.0/24' };
@@ -12,44 +12,46 @@ const setUp = async () => {
   const { user, ...laptop } = await app.register({ ...ADA, origin: { ...LAPTOP, requestId: null } });
   app.clock.advance(MINUTE);
   const phone = await app.login({ account: 'Ada', password: ADA.password, origin: { ...PHONE, requestId: null } });
-  const listed = async (currentId = '') =>
-    (await app.listSessions(user.id, currentId)).map(({ userAgent }) => userAgent);
+  const caller = { userId: user.id, sessionId: laptop.sessionId };
+  const listed = async () =>
+    (await app.sessions.listByUser(user.id, app.clock.now())).map(({ userAgent }) => userAgent);
   const happened = () => app.events.list({ userId: user.id, before: null, limit: 100 });
-  return { app, user, laptop, phone, listed, happened };
+  return { app, user, laptop, phone, caller, listed, happened };
 };
 
 describe('listSessions', () => {
   it('returns device and times of each live session, and which is the current one', async () => {
-    const { app, user, laptop, phone } = await setUp();
+    const { app, caller, laptop, phone } = await setUp();
     const now = app.clock.now();
-    expect(await app.listSessions(user.id, laptop.sessionId)).toStrictEqual([
+    expect(await app.listSessions(caller)).toStrictEqual([
       { id: phone.sessionId, createdAt: now, lastUsedAt: now, ...PHONE, current: false },
       { id: laptop.sessionId, createdAt: now - MINUTE, lastUsedAt: now - MINUTE, ...LAPTOP, current: true },
     ]);
   });
 
   it('counts a refresh as a use', async () => {
-    const { app, user, laptop, listed } = await setUp();
+    const { app, caller, laptop } = await setUp();
     app.clock.advance(MINUTE);
     await app.refresh([laptop.refreshToken]);
-    expect(await listed()).toEqual(['a laptop', 'a phone']);
-    const [first] = await app.listSessions(user.id, '');
-    expect(first).toMatchObject({ createdAt: app.clock.now() - 2 * MINUTE, lastUsedAt: app.clock.now() });
+    const [first] = await app.listSessions(caller);
+    expect(first).toMatchObject({
+      current: true,
+      createdAt: app.clock.now() - 2 * MINUTE,
+      lastUsedAt: app.clock.now(),
+    });
   });
 
   it('leaves out expired sessions, and those of other users', async () => {
-    const { app, listed } = await setUp();
+    const { app, caller, phone } = await setUp();
     await app.register(BOB);
     app.clock.advance(7 * DAY - MINUTE);
-    expect(await listed()).toEqual(['a phone']);
-    app.clock.advance(MINUTE);
-    expect(await listed()).toEqual([]);
+    expect(await app.listSessions({ ...caller, sessionId: phone.sessionId })).toMatchObject([{ id: phone.sessionId }]);
   });
 
   it('returns null for a device without a user agent and an address', async () => {
     const app = application();
     const { user, sessionId } = await app.register(ADA);
-    expect(await app.listSessions(user.id, sessionId)).toMatchObject([
+    expect(await app.listSessions({ userId: user.id, sessionId })).toMatchObject([
       { userAgent: null, address: null, current: true },
     ]);
   });
@@ -57,50 +59,52 @@ describe('listSessions', () => {
 
 describe('endOwnSession', () => {
   it('ends the given session, and rejects when it has already ended', async () => {
-    const { app, user, laptop, phone, listed } = await setUp();
-    const key = { id: phone.sessionId, userId: user.id };
-    await app.endOwnSession(key);
+    const { app, caller, laptop, phone, listed } = await setUp();
+    await app.endOwnSession(caller, phone.sessionId);
     await expect(app.refresh([phone.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
     expect(await listed()).toEqual(['a laptop']);
     expect(await app.refresh([laptop.refreshToken])).toHaveProperty('accessToken');
-    await expect(app.endOwnSession(key)).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND', status: 404 });
+    await expect(app.endOwnSession(caller, phone.sessionId)).rejects.toMatchObject({
+      code: 'DB_RECORD_NOT_FOUND',
+      status: 404,
+    });
   });
 
   it('rejects a session of another user like an unknown one', async () => {
-    const { app, user } = await setUp();
+    const { app, user, caller } = await setUp();
     const bob = await app.register(BOB);
     for (const id of [bob.sessionId, user.id, 'nonsense', '']) {
-      const failure = app.endOwnSession({ id, userId: user.id });
+      const failure = app.endOwnSession(caller, id);
       await expect(failure).rejects.toMatchObject({ code: 'DB_RECORD_NOT_FOUND' });
     }
     expect(await app.refresh([bob.refreshToken])).toHaveProperty('accessToken');
   });
 
   it('records once who ended it, and nothing about a session that the user does not have', async () => {
-    const { app, user, phone, happened } = await setUp();
+    const { app, caller, phone, happened } = await setUp();
     const bob = await app.register(BOB);
-    await app.endOwnSession({ id: phone.sessionId, userId: user.id }, ORIGIN);
+    await app.endOwnSession(caller, phone.sessionId, ORIGIN);
     const [ending] = await happened();
     expect(ending).toMatchObject({ kind: 'session-ended', reason: 'ended-by-user', sessionId: phone.sessionId });
     expect(ending).toMatchObject(ORIGIN);
     for (const id of [phone.sessionId, bob.sessionId]) {
-      await expect(app.endOwnSession({ id, userId: user.id })).rejects.toThrow();
+      await expect(app.endOwnSession(caller, id)).rejects.toThrow();
     }
     expect(await happened()).toHaveLength(3);
   });
 
   it('changes all or nothing', async () => {
-    const { app, user, phone, listed, happened } = await setUp();
+    const { app, caller, phone, listed, happened } = await setUp();
     const look = async () => [await listed(), await happened()];
-    await expectAllOrNothing(app, look, () => app.endOwnSession({ id: phone.sessionId, userId: user.id }));
+    await expectAllOrNothing(app, look, () => app.endOwnSession(caller, phone.sessionId));
   });
 });
 
 describe('endAllSessions', () => {
   it('ends every session of the user, and none of other users', async () => {
-    const { app, user, laptop, phone, listed } = await setUp();
+    const { app, caller, laptop, phone, listed } = await setUp();
     const bob = await app.register(BOB);
-    await app.endAllSessions(user.id);
+    await app.endAllSessions(caller);
     expect(await listed()).toEqual([]);
     for (const { refreshToken } of [laptop, phone]) {
       await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
@@ -142,6 +146,17 @@ describe('endOtherSessions', () => {
     const key = { userId: user.id, sessionId: laptop.sessionId };
     const look = async () => [await listed(), await happened()];
     await expectAllOrNothing(app, look, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
+  });
+});
+
+describe('a session that ends all others', () => {
+  it('is not ended by another that does so at the same time, which is refused', async () => {
+    const { app, user, laptop, phone } = await setUp();
+    const ends = [laptop, phone].map(({ sessionId, refreshToken }) =>
+      app.endOtherSessions({ userId: user.id, sessionId, presented: [refreshToken] }),
+    );
+    expect(await rejections(ends)).toEqual([expect.objectContaining(ENDED)]);
+    expect(await app.sessions.listByUser(user.id, app.clock.now())).toHaveLength(1);
   });
 });
 

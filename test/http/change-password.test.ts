@@ -78,12 +78,6 @@ describe('PUT /users/me/password', () => {
     expect(body.code).toBe('AUTH_TOKEN_MISSING');
   });
 
-  it('answers DB_RECORD_NOT_FOUND when the user does not exist', async () => {
-    const without = await start({}, ({ users }) => ({ users: { ...users, findById: async () => null } }));
-    const { body } = await change(await signUp(service), {}, without).expect(404);
-    expect(body.code).toBe('DB_RECORD_NOT_FOUND');
-  });
-
   it('has the same rate limit as log-in', async () => {
     const limited = await start({ RATE_LIMIT_STRICT: '2/60' });
     const ada = await signUp(limited);

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import type { User } from '../../src/domain/user.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { MINUTE } from '../support/application.ts';
 import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
@@ -8,22 +7,10 @@ import type { TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
-/** Later changes to a user, by id; `null` when the user was deleted. */
-const changed = new Map<string, Partial<User> | null>();
 let service: TestService;
 let ada: Awaited<ReturnType<typeof signUp>>;
 beforeAll(async () => {
-  service = await start({}, ({ users }) => ({
-    clock,
-    users: {
-      ...users,
-      findById: async (id) => {
-        const user = await users.findById(id);
-        const change = changed.get(id);
-        return user === null || change === null ? null : { ...user, ...change };
-      },
-    },
-  }));
+  service = await start({}, () => ({ clock }));
   ada = await signUp(service);
 });
 
@@ -53,9 +40,10 @@ describe('GET /users/me', () => {
   // Proves: guard-12
   it('returns the user as stored now; the context contains the user of the token', async () => {
     const { user, accessToken } = await signUp(service);
-    changed.set(user.id, { username: 'renamed' });
+    const username = `${user.username}.renamed`;
+    await service.ports.users.update(user.id, { username, now: clock.now() });
     const response = await me(`Bearer ${accessToken}`).expect(200);
-    expect(response.body.data).toStrictEqual({ ...user, username: 'renamed' });
+    expect(response.body.data).toMatchObject({ id: user.id, username });
     expect(response.body.context.user).toStrictEqual({ id: user.id, username: user.username });
   });
 
@@ -109,7 +97,7 @@ describe('GET /users/me', () => {
   // Proves: catalog-11
   it('answers DB_RECORD_NOT_FOUND when the user does not exist, with the user of the token in the context', async () => {
     const { user, accessToken } = await signUp(service);
-    changed.set(user.id, null);
+    await service.ports.users.remove(user.id);
     const response = await me(`Bearer ${accessToken}`);
     expect(response.status).toBe(404);
     expect(response.body).toMatchObject({ success: false, code: 'DB_RECORD_NOT_FOUND', details: null });

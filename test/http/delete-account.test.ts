@@ -62,17 +62,6 @@ describe('DELETE /users/me', () => {
     expect((await signUp(service, ada.person)).user.id).not.toBe(ada.user.id);
   });
 
-  it('answers the access token, which is still valid, that there is no such user', async () => {
-    const ada = await signUp(service);
-    await leave(ada).expect(200);
-    expect((await leave(ada).expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
-    const get = (path: string) => service.http.get(path).set('Authorization', `Bearer ${ada.accessToken}`);
-    for (const path of ['/users/me', '/users/me/events', '/users/me/export'])
-      expect((await get(path).expect(404)).body.code, path).toBe('DB_RECORD_NOT_FOUND');
-    // As after the end of all sessions: there is none, whoever asks.
-    expect((await get('/auth/sessions').expect(200)).body.data).toEqual([]);
-  });
-
   // Proves: asvs-7.5.1, script-2, asvs-6.3.1
   it('refuses a wrong password, and makes guesses wait', async () => {
     const ada = await signUp(service);

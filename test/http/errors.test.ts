@@ -109,7 +109,6 @@ describe('GET /errors/:code', () => {
   });
 });
 
-const authorizationOf = async (at: TestService) => `Bearer ${(await signUp(at)).accessToken}`;
 const logIn = (at: TestService, body: object) => at.http.post('/auth/login').send(body);
 
 /** A request that provokes each published code. */
@@ -131,8 +130,9 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   AUTH_TOKEN_INVALID: async () => service.http.get('/users/me').set('Authorization', 'Bearer garbage'),
   AUTH_TOKEN_MISSING: async () => service.http.get('/users/me'),
   DB_RECORD_NOT_FOUND: async () => {
-    const other = await start({ BASE_URL }, ({ users }) => ({ users: { ...users, findById: async () => null } }));
-    return other.http.get('/users/me').set('Authorization', await authorizationOf(other));
+    const { accessToken, user } = await signUp(service);
+    await service.ports.users.remove(user.id);
+    return service.http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
   },
   EXCEPTION_CATALOG_CODE_NOT_FOUND: async () => service.http.get('/errors/NO_SUCH_CODE'),
   AUTH_USER_DUPLICATE: async () => service.http.post('/auth/register').send((await signUp(service)).person),
@@ -153,16 +153,18 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   },
   SYS_HTTP_UNEXPECTED_ERROR: async () => service.http.get('/nowhere'),
   SYS_SERIALIZATION_ERROR: async () => {
-    const other = await start({ BASE_URL }, ({ users }) => ({
-      users: {
-        ...users,
-        findById: async (id) => {
-          const user = await users.findById(id);
-          return user && { ...user, createdAt: Number.NaN };
+    const other = await start({ BASE_URL }, ({ users, sessions }) => ({
+      users,
+      sessions: {
+        ...sessions,
+        findWithUser: async (key) => {
+          const found = await sessions.findWithUser(key);
+          return found && { ...found, user: { ...found.user, createdAt: Number.NaN } };
         },
       },
     }));
-    return other.http.get('/users/me').set('Authorization', await authorizationOf(other));
+    const { accessToken } = await signUp(other);
+    return other.http.get('/users/me').set('Authorization', `Bearer ${accessToken}`);
   },
   SYS_UNEXPECTED_ERROR: async () => {
     const findByUsername = () => Promise.reject(new TypeError('a bug'));

@@ -14,7 +14,8 @@ export const INVALID_LINK = { code: 'AUTH_LINK_INVALID' };
 export const DUPLICATE = { code: 'AUTH_USER_DUPLICATE' };
 export const NO_RECORD = { code: 'DB_RECORD_NOT_FOUND' };
 export const WRONG_PASSWORD = { code: 'AUTH_CREDENTIALS_INVALID' };
-export const DISABLED = { code: 'AUTH_ACCOUNT_DISABLED' };
+/** An access token whose session has ended, or whose account is disabled. */
+export const ENDED = { code: 'AUTH_TOKEN_INVALID' };
 
 /** An event in short: its kind, and why a session ended. */
 export const inShort = ({ kind, reason }: AccountEvent): string => (reason === null ? kind : `${kind}: ${reason}`);

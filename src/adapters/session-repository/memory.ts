@@ -42,6 +42,10 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
       const session = find(key);
       return session && copied(session);
     },
+    async findWithUser(key) {
+      const user = users.get(key.userId);
+      return user === undefined ? null : { user: { ...user }, expiresAt: find(key)?.expiresAt ?? null };
+    },
     async rotate(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
       const next = session && rotated(session, rotation);

@@ -4,7 +4,7 @@ import type { Rotation, RotationOutcome, SessionKey } from '../../domain/session
 import type { Tables } from '../mikro-orm/rows.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
-import { toUser } from '../mikro-orm/user-rows.ts';
+import { toTime, toUser } from '../mikro-orm/user-rows.ts';
 import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
 import { notExecuted } from './rotation-recovery/not-executed.ts';
 import { serverClock } from './rotation-recovery/server-clock.ts';
@@ -21,6 +21,7 @@ import {
   revertRotation,
   rotateBefore,
   selectSession,
+  selectWithUser,
 } from './sql-statements.ts';
 
 /** How many statements one purge sends at most, so that it ends soon however many sessions were refreshed since their last check. */
@@ -69,6 +70,12 @@ export const mikroOrmSessionRepository = (
       if (!isId(id) || !isId(userId)) return null;
       const [row] = (await translated(() => selectSession(tables(), { id, userId }))).rows;
       return row === undefined ? null : toSession(row);
+    },
+    async findWithUser({ id, userId }) {
+      if (!isId(userId)) return null;
+      const key = { id: isId(id) ? id : '', userId };
+      const [row] = (await translated(() => selectWithUser(tables(), key))).rows;
+      return row === undefined ? null : { user: toUser(row), expiresAt: toTime(row.session_expires_at) };
     },
     async rotate(rotation) {
       try {

@@ -130,6 +130,21 @@ export const selectSession = statement((db, { id, userId }: SessionKey) =>
   db.selectFrom('sessions').select(SESSION_COLUMNS).where('id', '=', id).where('user_id', '=', userId),
 );
 
+export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
+  db
+    .selectFrom('users')
+    .select(USER_COLUMNS)
+    .select((eb) =>
+      eb
+        .selectFrom('sessions')
+        .select('expires_at')
+        .where('id', '=', id)
+        .where('user_id', '=', userId)
+        .as('session_expires_at'),
+    )
+    .where('id', '=', userId),
+);
+
 /** Same rule as in domain/session.ts, on the values before the update. */
 const earlierTokensAfter = (from: string, continuesRun: boolean) => sql<never>`case
   when previous_token_id is null or not ${continuesRun}::boolean then '[]'::jsonb

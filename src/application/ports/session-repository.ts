@@ -1,9 +1,19 @@
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+
+/** A user, and the session that was looked for. */
+export type UserInSession = {
+  readonly user: User;
+  /** When the session expires, in epoch milliseconds; `null` when the user has no such session. */
+  readonly expiresAt: number | null;
+};
 
 /**
  * Stores sessions. What holds for concurrent calls also holds for calls of several instances over one store.
  * - finds a session by its id and its user
  * - does not find an unknown session, or one of another user
+ * - finds a user with the expiry of a session, and without one when the user has no such session
+ * - finds no user who is not stored
  * - distinguishes an id from the same id with trailing spaces
  * - rejects a second session with the same id and user, and keeps the first
  * - is not affected by changes to a session that it was given or has returned
@@ -55,6 +65,8 @@ export interface SessionRepository {
    */
   add(session: Session): Promise<readonly string[]>;
   find(key: SessionKey): Promise<Session | null>;
+  /** Finds a user and one of their sessions in one round trip. @returns `null` for an unknown user. */
+  findWithUser(key: SessionKey): Promise<UserInSession | null>;
   /**
    * Compares and swaps the current token in one atomic step, and reads the user, within the budget of the repository: a time after the
    * call, at most five seconds. A rotation that has not happened by then never happens: the store itself refuses it, and the outcome is

@@ -14,12 +14,14 @@ import { comparePassword } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import type { TokenPair } from '../steps/issue-token-pair.ts';
 import { withdrawLinks } from '../steps/links.ts';
+import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 import { deviceAttempt } from '../steps/login-attempt.ts';
 import { type NoticeDeps, noticeOfPassword } from '../steps/notices.ts';
 import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
 import { record } from '../steps/record.ts';
 
 export type ChangePasswordDeps = NoticeDeps &
+  LiveUserDeps &
   PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly unitOfWork: UnitOfWork;
@@ -31,10 +33,7 @@ export type ChangePasswordDeps = NoticeDeps &
     readonly ids: IdGenerator;
   };
 
-type ChangePasswordInput = {
-  readonly userId: string;
-  /** The session of the request. */
-  readonly sessionId: string;
+type ChangePasswordInput = Caller & {
   /** `iat` of the request's access token, in seconds. */
   readonly tokenIssuedAt: number;
   readonly currentPassword: string;
@@ -48,15 +47,14 @@ type ChangePasswordInput = {
  * for, and opens a session for the caller. In this order the old password cannot open a session in between; a log-in that compared the old
  * one before checks it again (login.ts). If that fails half-way, the old password is restored, so that a client can repeat the request
  * (ADR 0032).
- * @throws AppError AUTH_CREDENTIALS_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
  */
 export const changePassword = (deps: ChangePasswordDeps) => {
-  const { users, hasher } = deps;
+  const { hasher } = deps;
   const change = async (input: ChangePasswordInput, cancellation = NEVER_CANCELLED): Promise<TokenPair> => {
-    const { userId, sessionId, tokenIssuedAt, currentPassword, newPassword, origin = NO_ORIGIN } = input;
-    const user = await users.findById(userId);
-    if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+    const { sessionId, tokenIssuedAt, currentPassword, newPassword, origin = NO_ORIGIN } = input;
+    const user = await liveUser(deps, input);
     assertPasswordAllowed(deps, { ...user, password: newPassword }, 'newPassword');
     const device = deviceAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId });
     const matches = await comparePassword(deps, [device], currentPassword, user.passwordHash);

@@ -2,6 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
 import { type RecordDeps, record } from '../steps/record.ts';
 
 export type ChangeUsernameDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
@@ -9,16 +10,16 @@ export type ChangeUsernameDeps = RecordDeps & { readonly unitOfWork: UnitOfWork 
 /**
  * Changes the username. The former one is free at once (ADR 0050).
  * @returns the user as stored now.
- * @throws AppError AUTH_USER_DUPLICATE, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeUsername =
   (deps: ChangeUsernameDeps) =>
-  (userId: string, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
+  (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
     deps.unitOfWork.run(async (stores) => {
-      const before = await stores.users.findById(userId);
-      if (before?.username === username) return publicUser(before);
-      const changed = await stores.users.update(userId, { username, now: deps.clock.now() });
+      const before = await lockedLiveUser(deps, stores, caller);
+      if (before.username === username) return publicUser(before);
+      const changed = await stores.users.update(before.id, { username, now: deps.clock.now() });
       if (changed === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
-      await record(deps, stores, origin, [{ userId, kind: 'username-changed' }]);
+      await record(deps, stores, origin, [{ userId: before.id, kind: 'username-changed' }]);
       return publicUser(changed);
     });

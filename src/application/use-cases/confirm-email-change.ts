@@ -5,8 +5,8 @@ import { isLive, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { assertNotHeld, heldBy, hold } from '../steps/held-addresses.ts';
 import type { TokenPair } from '../steps/issue-token-pair.ts';
@@ -22,7 +22,7 @@ export type ConfirmEmailChangeDeps = LinkDeps &
   PrepareSessionDeps &
   UserWithPasswordDeps & {
     readonly links: LinkRepository;
-    readonly sessions: SessionRepository;
+    readonly users: UserRepository;
     readonly unitOfWork: UnitOfWork;
   };
 

@@ -15,8 +15,8 @@ export type DeleteAccountDeps = UserWithPasswordDeps & RecordDeps & { readonly u
 type Deletion = RequestWithPassword & { readonly origin?: Origin };
 
 /**
- * Removes a user who knows the password, with everything that is stored about them. Access tokens stay valid until they expire.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * Removes a user who knows the password, with everything that is stored about them.
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const deleteAccount = (deps: DeleteAccountDeps) => {
   const remove = async (input: Deletion, cancellation = NEVER_CANCELLED): Promise<void> => {
@@ -25,7 +25,8 @@ export const deleteAccount = (deps: DeleteAccountDeps) => {
     cancellation.throwIfAborted();
     const removed = await deps.unitOfWork.run(
       async (stores) =>
-        (await isStillUserWithPassword(stores, user)) && (await removeAccount(deps, stores, user, { origin })),
+        (await isStillUserWithPassword(deps, stores, input, user)) &&
+        (await removeAccount(deps, stores, user, { origin })),
     );
     if (!removed) return remove(input, cancellation);
   };

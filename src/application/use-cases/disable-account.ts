@@ -14,7 +14,7 @@ type Disabled = {
 
 /**
  * Disables an account and ends its sessions. A log-in and a refresh at the same time check afterwards whether the account is disabled
- * (login.ts, refresh.ts). Access tokens that were issued stay valid until they expire.
+ * (login.ts, refresh.ts).
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const disableAccount =

@@ -1,15 +1,20 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
+import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
 import type { RecordDeps } from '../steps/record.ts';
 
 export type EndAllSessionsDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
 
-/** Ends all sessions of a user. Access tokens that were issued stay valid until they expire. */
+/**
+ * Ends all sessions of a user.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
 export const endAllSessions =
   (deps: EndAllSessionsDeps) =>
-  async (userId: string, origin = NO_ORIGIN): Promise<void> => {
-    await deps.unitOfWork.run((stores) =>
-      endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'all-ended', origin }),
-    );
+  async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
+    await deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'all-ended', origin });
+    });
   };

@@ -8,6 +8,7 @@ import { type AssessTokensDeps, assessTokens, mostFavorable } from '../steps/ass
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 import type { TokenPair } from '../steps/issue-token-pair.ts';
+import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
 import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
 import type { RecordDeps } from '../steps/record.ts';
 
@@ -15,10 +16,7 @@ export type EndOtherSessionsDeps = RecordDeps &
   PrepareSessionDeps &
   Omit<AssessTokensDeps, 'sessions'> & { readonly unitOfWork: UnitOfWork };
 
-type EndOtherSessionsInput = {
-  readonly userId: string;
-  /** The session of the request. */
-  readonly sessionId: string;
+type EndOtherSessionsInput = Caller & {
   /** The refresh tokens of the request. */
   readonly presented: readonly string[];
   readonly origin?: Origin;
@@ -39,9 +37,8 @@ export const endOtherSessions =
     const key = { id: sessionId, userId };
     const genuine = await genuineTokens(deps, presented);
     return deps.unitOfWork.run(async (stores) => {
+      const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, { userId, exceptId: sessionId }, { reason: 'all-ended', origin });
-      const user = await stores.users.findById(userId);
-      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
       await assertHolds(deps, stores, genuine, key);
       return reopenSession(deps, stores, { user, sessionId, origin });
     });

@@ -1,21 +1,22 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
-import type { SessionKey } from '../../domain/session.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { endSession } from '../steps/end-sessions.ts';
+import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
 import type { RecordDeps } from '../steps/record.ts';
 
 export type EndOwnSessionDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
 
 /**
- * Ends one session of a user. Access tokens that were issued in it stay valid until they expire.
- * @throws AppError DB_RECORD_NOT_FOUND when the user has no such session, even if another user has.
+ * Ends one session of a user.
+ * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such session, even if another user has.
  */
 export const endOwnSession =
   (deps: EndOwnSessionDeps) =>
-  async (key: SessionKey, origin = NO_ORIGIN): Promise<void> => {
-    const ended = await deps.unitOfWork.run((stores) =>
-      endSession(deps, stores, key, { reason: 'ended-by-user', origin }),
-    );
+  async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
+    const ended = await deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      return endSession(deps, stores, { id, userId }, { reason: 'ended-by-user', origin });
+    });
     if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
   };

@@ -1,8 +1,8 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AccountData, accountData } from '../steps/account-data.ts';
 import { type EventData, eventPages } from '../steps/account-events.ts';
+import { type Caller, liveUser } from '../steps/live-user.ts';
 
 export type ExportAccountDeps = Stores & { readonly clock: Clock };
 
@@ -16,17 +16,16 @@ export type ExportedAccount = Omit<AccountData, 'messages'> & {
 
 /**
  * Everything that is stored about a user, without secrets.
- * @throws AppError DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const exportAccount =
   (deps: ExportAccountDeps) =>
-  async (userId: string): Promise<ExportedAccount> => {
-    const user = await deps.users.findById(userId);
-    if (user === null) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+  async (caller: Caller): Promise<ExportedAccount> => {
+    const user = await liveUser(deps, caller);
     const exportedAt = deps.clock.now();
     const data = await accountData(deps, user, exportedAt);
     const events: EventData[] = [];
-    for await (const page of eventPages(deps.events, userId)) events.push(...page);
+    for await (const page of eventPages(deps.events, user.id)) events.push(...page);
     // How often the service tried to send a mail is for its operator.
     const messages = data.messages.map(({ attempts: _, ...message }) => message);
     return { ...data, messages, events, exportedAt };

@@ -1,9 +1,8 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { EventRepository } from '../ports/event-repository.ts';
-import type { UserRepository } from '../ports/user-repository.ts';
+import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 
-export type ListEventsDeps = { readonly events: EventRepository; readonly users: UserRepository };
+export type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
 
 type EventsPage = {
   readonly events: readonly AccountEvent[];
@@ -18,15 +17,14 @@ type Page = {
 };
 
 /**
- * What happened to an account, the latest first. The user is only looked up when there is no event: events go with their user.
- * @throws AppError DB_RECORD_NOT_FOUND
+ * What happened to an account, the latest first.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const listEvents =
-  ({ events, users }: ListEventsDeps) =>
-  async (userId: string, { before, limit }: Page): Promise<EventsPage> => {
-    const found = await events.list({ userId, before, limit: limit + 1 });
-    if (found.length === 0 && (await users.findById(userId)) === null)
-      throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user does not exist' });
+  (deps: ListEventsDeps) =>
+  async (caller: Caller, { before, limit }: Page): Promise<EventsPage> => {
+    const { id: userId } = await liveUser(deps, caller);
+    const found = await deps.events.list({ userId, before, limit: limit + 1 });
     const page = found.slice(0, limit);
     return { events: page, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
   };

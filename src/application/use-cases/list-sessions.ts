@@ -1,8 +1,5 @@
 import type { Session } from '../../domain/session.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { SessionRepository } from '../ports/session-repository.ts';
-
-export type ListSessionsDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
+import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 
 /** A session as its user sees it, without its tokens. Times are epoch milliseconds. */
 export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'address'> & {
@@ -11,17 +8,21 @@ export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'ad
   readonly current: boolean;
 };
 
-/** The live sessions of a user, the most recently used first. */
+/**
+ * The live sessions of a user, the most recently used first.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
 export const listSessions =
-  ({ sessions, clock }: ListSessionsDeps) =>
-  async (userId: string, currentId: string): Promise<ListedSession[]> => {
-    const live = await sessions.listByUser(userId, clock.now());
+  (deps: LiveUserDeps) =>
+  async (caller: Caller): Promise<ListedSession[]> => {
+    await liveUser(deps, caller);
+    const live = await deps.sessions.listByUser(caller.userId, deps.clock.now());
     return live.map(({ id, createdAt, rotatedAt, userAgent, address }) => ({
       id,
       createdAt,
       lastUsedAt: rotatedAt,
       userAgent,
       address,
-      current: id === currentId,
+      current: id === caller.sessionId,
     }));
   };

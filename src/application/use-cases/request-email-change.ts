@@ -22,7 +22,7 @@ const PERIOD = 3_600_000;
 /**
  * Sends a link to a new address of a user who knows the password. The address changes when the link is opened. Whether the new
  * address has an account is not looked up.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
   const request = async (input: EmailChange, cancellation = NEVER_CANCELLED): Promise<void> => {
@@ -34,7 +34,7 @@ export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
     if (to === user.email) return;
     const isDone = await deps.unitOfWork.run(async (stores) => {
       // A change of the password ends links like this one; none may be stored after it.
-      if (!(await isStillUserWithPassword(stores, user))) return false;
+      if (!(await isStillUserWithPassword(deps, stores, input, user))) return false;
       const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (asked >= REQUESTS_PER_PERIOD) return true;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);

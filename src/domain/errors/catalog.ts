@@ -50,7 +50,8 @@ export const CATALOG = defineCatalog({
     retryable: false,
     level: 'info',
     message: 'The access token is not valid.',
-    description: 'The access token is malformed, has an invalid signature or has expired. Refresh it, or log in again.',
+    description:
+      'The access token is malformed, has an invalid signature or has expired, or its session has ended. Refresh it, or log in again.',
   },
   AUTH_TOKEN_MISSING: {
     status: 401,

@@ -54,7 +54,7 @@ export const JWT_VARIABLES = {
     schema: v.optional(form.duration),
     expected: DURATION,
     unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
-    meaning: 'The lifetime of an access token. It cannot be revoked before.',
+    meaning: 'The lifetime of an access token. Other services that verify it accept it as long.',
   },
   JWT_REFRESH_EXPIRES_IN: {
     schema: form.duration,

@@ -137,7 +137,7 @@ const ofProduction = (values: Values): Rule[] => {
     ],
     [
       (values.JWT_ACCESS_EXPIRES_IN ?? 0) > DAY,
-      'JWT_ACCESS_EXPIRES_IN is above a day: access tokens cannot be revoked before they expire',
+      'JWT_ACCESS_EXPIRES_IN is above a day: other services accept access tokens of ended sessions until they expire',
     ],
   ];
 };

@@ -29,6 +29,29 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find({ id: session.id, userId: anId() })).toBeNull();
   });
 
+  it('finds a user with the expiry of a session, and without one when the user has no such session', async (given) => {
+    const { store, sessions, stored } = given;
+    const [user, other] = store.users;
+    const session = await stored();
+    expect(await sessions.findWithUser(session)).toStrictEqual({ user, expiresAt: session.expiresAt });
+    const rotation = aRotation(session);
+    await sessions.rotate(rotation);
+    expect(await sessions.findWithUser(session)).toStrictEqual({ user, expiresAt: rotation.expiresAt });
+    const ofOther = { id: session.id, userId: other.id };
+    expect(await sessions.findWithUser(ofOther)).toStrictEqual({ user: other, expiresAt: null });
+    await sessions.end(session);
+    for (const id of [session.id, anId(), '', 'no id', '\0', '\ud800']) {
+      expect(await sessions.findWithUser({ id, userId: user.id })).toStrictEqual({ user, expiresAt: null });
+    }
+  });
+
+  it('finds no user who is not stored', async ({ sessions, stored }) => {
+    const { id } = await stored();
+    for (const userId of [anId(), '', 'no id', '\0', '\ud800']) {
+      expect(await sessions.findWithUser({ id, userId })).toBeNull();
+    }
+  });
+
   it('distinguishes an id from the same id with trailing spaces', async ({ sessions, stored }) => {
     const session = await stored();
     const { id, userId } = session;
@@ -49,15 +72,16 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(session);
   });
 
-  it('is not affected by changes to a session that it was given or has returned', async ({ sessions, owner }) => {
+  it('is not affected by changes to a session that it was given or has returned', async (given) => {
+    const { store, sessions, owner } = given;
     const session = aSession({ userId: owner, previousTokenId: anId(), earlierTokens: EARLIER });
     const change = (copy: Session | null | undefined): void => {
       for (const token of copy?.earlierTokens ?? []) Object.assign(token, { rotatedAt: 0 });
       Object.assign(copy ?? {}, { currentTokenId: anId(), previousTokenId: anId(), expiresAt: NOW });
     };
-    const given = structuredClone(session);
-    await sessions.add(given);
-    change(given);
+    const added = structuredClone(session);
+    await sessions.add(added);
+    change(added);
     const found = await sessions.find(session);
     expect(found).toStrictEqual(session);
     change(found);
@@ -65,6 +89,9 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     expect(listed).toStrictEqual(session);
     change(listed);
     expect(await sessions.find(session)).toStrictEqual(session);
+    const { username } = store.users[0];
+    Object.assign((await sessions.findWithUser(session))?.user ?? {}, { username: 'mallory' });
+    expect(await sessions.findWithUser(session)).toMatchObject({ user: { username } });
 
     const rotation = aRotation(session);
     expect(await sessions.rotate(rotation)).toHaveProperty('id');
@@ -78,6 +105,7 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     for (const instance of [another, sessions]) expect(await instance.find(session)).toStrictEqual(session);
     const rotation = aRotation(session);
     expect(await another.rotate(rotation)).toHaveProperty('id');
+    expect(await sessions.findWithUser(session)).toMatchObject({ expiresAt: rotation.expiresAt });
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });
     expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toHaveProperty('id');
     expect(idsOf(await another.listByUser(owner, NOW))).toEqual([session.id]);

@@ -14,6 +14,7 @@ export const failing = ({ it }: Tests<GivenSessions>): void => {
     const calls: ((repository: SessionRepository) => Promise<unknown>)[] = [
       (repository) => repository.add(aSession({ ...session, ...DEVICE })),
       (repository) => repository.find(session),
+      (repository) => repository.findWithUser(session),
       (repository) => repository.rotate(rotation),
       (repository) => repository.revert(rotation),
       (repository) => repository.end(session),

@@ -35,6 +35,7 @@ type Context = { readonly repository: SessionRepository; readonly session: Sessi
 /** What requests and the purge do, each with the index that it must use. */
 const WORK: Readonly<Record<string, [index: string, work: (context: Context) => Promise<unknown>]>> = {
   'finding a session': ['sessions_pkey', ({ repository, session }) => repository.find(session)],
+  'finding a user with a session': ['sessions_pkey', ({ repository, session }) => repository.findWithUser(session)],
   'rotating a session': ['sessions_pkey', ({ repository, session }) => repository.rotate(aRotation(session))],
   'reverting a rotation': ['sessions_pkey', ({ repository, session }) => repository.revert(aRotation(session))],
   'listing the sessions of a user': [

@@ -59,6 +59,11 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
         return removeAll(rows, liveOf(rows, session.userId, session.createdAt).slice(SESSIONS_PER_USER));
       }),
     find: (key) => access((rows) => findIn(rows, key)),
+    findWithUser: (key) =>
+      access((rows) => {
+        const user = users.find(({ id }) => id === key.userId);
+        return user === undefined ? null : { user: { ...user }, expiresAt: findIn(rows, key)?.expiresAt ?? null };
+      }),
     rotate: (rotation) => {
       const deadline = now() + budget;
       return access((rows) => {

@@ -105,7 +105,8 @@ export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie):
       response: { data: PublicUserJson },
       errors: ['AUTH_USER_DUPLICATE', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    ({ claims, body }, ctx) => useCases.changeUsername(claims.sub, body.username, originOf(ctx)),
+    ({ claims, sessionId, body }, ctx) =>
+      useCases.changeUsername({ userId: claims.sub, sessionId }, body.username, originOf(ctx)),
   ),
   route(
     {
@@ -118,8 +119,8 @@ export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie):
       response: { data: ExportJson },
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims }) => {
-      const { user, ...rest } = await useCases.exportAccount(claims.sub);
+    async ({ claims, sessionId }) => {
+      const { user, ...rest } = await useCases.exportAccount({ userId: claims.sub, sessionId });
       return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
     },
   ),
@@ -134,7 +135,7 @@ export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie):
       throttle: 'strict',
       request: { body: DeleteAccountBody },
       response: { data: v.null() },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_ACCOUNT_DISABLED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, sessionId, body, signal }, ctx) => {
       const deletion = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

@@ -104,7 +104,7 @@ export const emailRoutes = (useCases: EmailUseCases, cookie: RefreshCookie): Rou
       throttle: 'strict',
       request: { body: ChangeEmailBody },
       response: { status: 202, data: v.null() },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_ACCOUNT_DISABLED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, sessionId, body, signal }, ctx) => {
       const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

@@ -65,8 +65,8 @@ export const eventRoutes = (useCases: EventUseCases): Route[] => [
       response: { data: EventsPage },
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims, query: { before = null, limit = DEFAULT_LIMIT } }) => {
-      const { events, next } = await useCases.listEvents(claims.sub, { before, limit });
+    async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
+      const { events, next } = await useCases.listEvents({ userId: claims.sub, sessionId }, { before, limit });
       return { events: [...events], next };
     },
   ),

@@ -53,9 +53,9 @@ export const sessionRoutes = (useCases: SessionUseCases, cookie: RefreshCookie):
       method: 'GET',
       path: '/auth/sessions',
       response: { data: v.array(SessionJson) },
-      errors: ['DB_QUERY_FAILED'],
+      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    ({ claims, sessionId }) => useCases.listSessions(claims.sub, sessionId),
+    ({ claims, sessionId }) => useCases.listSessions({ userId: claims.sub, sessionId }),
   ),
   route(
     {
@@ -70,13 +70,14 @@ export const sessionRoutes = (useCases: SessionUseCases, cookie: RefreshCookie):
       errors: ['AUTH_FAILED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
     async ({ claims, sessionId, query }, ctx) => {
-      const caller = { userId: claims.sub, origin: originOf(ctx) };
+      const caller = { userId: claims.sub, sessionId };
       if (query.except === undefined) {
-        await useCases.endAllSessions(caller.userId, caller.origin);
+        await useCases.endAllSessions(caller, originOf(ctx));
         return null;
       }
       const presented = cookie.read(ctx);
-      const { refreshToken, accessToken } = await useCases.endOtherSessions({ ...caller, sessionId, presented });
+      const ending = { ...caller, presented, origin: originOf(ctx) };
+      const { refreshToken, accessToken } = await useCases.endOtherSessions(ending);
       cookie.set(ctx, refreshToken);
       return { accessToken };
     },
@@ -92,8 +93,8 @@ export const sessionRoutes = (useCases: SessionUseCases, cookie: RefreshCookie):
       response: { data: v.null() },
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims, params }, ctx) => {
-      await useCases.endOwnSession({ id: params.id, userId: claims.sub }, originOf(ctx));
+    async ({ claims, sessionId, params }, ctx) => {
+      await useCases.endOwnSession({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
       return null;
     },
   ),

@@ -24,7 +24,7 @@ export const userRoutes = (useCases: UserUseCases, cookie: RefreshCookie): Route
       response: { data: PublicUserJson },
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    ({ claims }) => useCases.getCurrentUser(claims.sub),
+    ({ claims, sessionId }) => useCases.getCurrentUser({ userId: claims.sub, sessionId }),
   ),
   route(
     {

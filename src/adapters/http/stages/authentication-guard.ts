@@ -1,6 +1,6 @@
 import type { Context, Middleware } from 'koa';
 import type { AccessToken } from '../../../application/ports/token-signer.ts';
-import { HttpFailure } from '../errors/http-failure.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
 import { headerValues } from '../header-values.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
@@ -11,10 +11,6 @@ const WITH_BEARER_TOKEN = /^Bearer +\S/i;
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
-const missing = () => new HttpFailure('AUTH_TOKEN_MISSING', { headers: { 'WWW-Authenticate': 'Bearer' } });
-const invalid = (reason: string) =>
-  new HttpFailure('AUTH_TOKEN_INVALID', { reason, headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } });
-
 /** Two headers are joined to a malformed one: a proxy may have read either. */
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
@@ -23,7 +19,7 @@ const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): vo
   request.sessionId = sessionId;
 };
 
-/** Stage 7. SPEC "Route guard". */
+/** Stage 7. SPEC "Route guard". It verifies the token alone: whether its session is live, use cases ask (ADR 0056). */
 export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
   async function authenticationGuard(ctx, next) {
     if (auth !== 'public') {
@@ -31,7 +27,10 @@ export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps)
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
       if (verified.ok) setClaims(ctx, verified.token);
-      else if (auth === 'required') throw WITH_BEARER_TOKEN.test(header) ? invalid(verified.reason) : missing();
+      else if (auth === 'required')
+        throw WITH_BEARER_TOKEN.test(header)
+          ? new AppError('AUTH_TOKEN_INVALID', { reason: verified.reason })
+          : new AppError('AUTH_TOKEN_MISSING');
     }
     await next();
   };

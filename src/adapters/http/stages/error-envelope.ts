@@ -19,6 +19,8 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     } catch (exception) {
       ensureId(ctx, deps);
       const error = asDeclared(ctx, toAppError(exception), deps);
+      // The guard took the token for valid; a use case did not.
+      if (error.code === 'AUTH_TOKEN_INVALID') delete ctx.request.jwtClaim;
       logError(ctx, error, deps);
       await respond(ctx, error, deps);
     }

@@ -59,6 +59,7 @@ export const recoveringSessionRepository = (
   return {
     add: (session) => store.add(session),
     end: (key) => store.end(key),
+    findWithUser: (key) => store.findWithUser(key),
     listByUser: (userId, now) => store.listByUser(userId, now),
     endByUser: (userId, exceptId) => store.endByUser(userId, exceptId),
     purge: (now, limit) => store.purge(now, limit),

@@ -54,6 +54,40 @@ export const ADDING: Faults = {
     wrong: (_connection, correct) => cached(correct, (session) => session),
     caughtBy: 'is not affected by changes to a session that it was given or has returned',
   },
+  'finds a user with a session of another user': {
+    wrong: ({ access, users }) => ({
+      findWithUser: ({ id, userId }) =>
+        access((rows) => {
+          const user = users.find((each) => each.id === userId);
+          return user === undefined ? null : { user: { ...user }, expiresAt: rows.get(id)?.expiresAt ?? null };
+        }),
+    }),
+    caughtBy: 'finds a user with the expiry of a session, and without one when the user has no such session',
+  },
+  'finds no user without a session': {
+    wrong: (_connection, correct) => ({
+      findWithUser: async (key) => ((await correct.find(key)) === null ? null : correct.findWithUser(key)),
+    }),
+    caughtBy: 'finds a user with the expiry of a session, and without one when the user has no such session',
+  },
+  'finds the user of a session, whoever is asked for': {
+    wrong: ({ access }, correct) => ({
+      findWithUser: async ({ id, userId }) => {
+        const session = await access((rows) => rows.get(id));
+        return correct.findWithUser(session ?? { id, userId });
+      },
+    }),
+    caughtBy: 'finds no user who is not stored',
+  },
+  'returns the user that is stored': {
+    wrong: ({ users }, correct) => ({
+      findWithUser: async (key) => {
+        const found = await correct.findWithUser(key);
+        return found && { ...found, user: users.find(({ id }) => id === key.userId) ?? found.user };
+      },
+    }),
+    caughtBy: 'is not affected by changes to a session that it was given or has returned',
+  },
   'finds a session in a cache after another instance has changed it': {
     wrong: (_connection, correct) => cached(correct, (session) => structuredClone(session)),
     caughtBy: 'returns what another instance over the same store has written',

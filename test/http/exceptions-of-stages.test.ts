@@ -38,7 +38,7 @@ const brokenAt = (name: string, fault: (stage: Middleware) => Middleware) => {
   const deps = stageDeps();
   const compose = (stages: Middleware[]) =>
     koaCompose(stages.map((stage) => (stage.name === name ? fault(stage) : stage)));
-  const admission = () => async () => undefined;
+  const admission = () => ({ ofClient: async () => undefined, ofUser: null });
   const routes = [probe(() => null)];
   const app = new Koa().use(pipeline(routes, admission, deps, compose));
   return { http: declaredHttp(app.callback(), routes), logs: deps.logs };

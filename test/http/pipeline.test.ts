@@ -42,7 +42,7 @@ const traced = (see: (passage: Passage) => void) => {
       }
     };
   const compose = (stages: Middleware[]) => koaCompose(stages.map(tracing));
-  const admission = () => async () => undefined;
+  const admission = () => ({ ofClient: async () => undefined, ofUser: null });
   const routes = [probe(() => null)];
   const app = new Koa().use(pipeline(routes, admission, stageDeps(), compose));
   return declaredHttp(app.callback(), routes);

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import type { HttpDeps } from './http-deps.ts';
-import type { Admit } from './rate-limit/rate-limiter.ts';
+import type { Admission } from './rate-limit/rate-limiter.ts';
 import type { Route } from './routing/define-route.ts';
 import { authenticationGuard } from './stages/authentication-guard.ts';
 import { cookieParsing } from './stages/cookie-parsing.ts';
@@ -22,7 +22,7 @@ import { timing } from './stages/timing.ts';
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
 export const pipeline = (
   routes: readonly Route[],
-  admission: (route: Route) => Admit,
+  admission: (route: Route) => Admission,
   d: HttpDeps,
   compose: (stages: Middleware[]) => Middleware = koaCompose,
 ): Middleware =>
@@ -33,16 +33,18 @@ export const pipeline = (
     requestPreprocessing(d), //          3
     requestScope(d), //                  4
     crossOrigin(d), //                   5
-    dispatch(routes, (r) =>
-      compose([
-        rateLimit(admission(r)), //      6
+    dispatch(routes, (r) => {
+      const { ofClient, ofUser } = admission(r);
+      return compose([
+        rateLimit(ofClient), //          6
         authenticationGuard(r, d), //    7
+        ...(ofUser === null ? [] : [rateLimit(ofUser)]), // who is known from here on (ADR 0009)
         inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
         timing(), //                     9
         successEnvelope(r, d), //       12
         responseSerialization(r), //    11
         handlerTimeout(d), //           10
         handle(r),
-      ]),
-    ),
+      ]);
+    }),
   ]);

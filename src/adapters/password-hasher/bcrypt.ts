@@ -1,7 +1,7 @@
 import bcrypt from 'bcrypt';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import { isHashable } from '../../domain/password.ts';
-import { boundedQueue, type QueueLoad } from './bounded-queue.ts';
+import { boundedQueue, type QueueLoad } from '../resilience/bounded-queue.ts';
 import { type HashingRunner, hashingThreads } from './hashing-threads.ts';
 
 export type BcryptOptions = {

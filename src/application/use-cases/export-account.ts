@@ -1,3 +1,4 @@
+import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AccountData, accountData } from '../steps/account-data.ts';
@@ -20,7 +21,8 @@ export type ExportedAccount = Omit<AccountData, 'messages'> & {
  */
 export const exportAccount =
   (deps: ExportAccountDeps) =>
-  async (caller: Caller): Promise<ExportedAccount> => {
+  async (caller: Caller, cancellation = NEVER_CANCELLED): Promise<ExportedAccount> => {
+    cancellation.throwIfAborted();
     const user = await liveUser(deps, caller);
     const exportedAt = deps.clock.now();
     const data = await accountData(deps, user, exportedAt);

@@ -2,6 +2,7 @@ import type { RefreshCookie } from '../../adapters/http/request/refresh-cookie.t
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { emailRoutes } from '../../adapters/http/routes/email.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
+import { boundedQueue } from '../../adapters/resilience/bounded-queue.ts';
 import { type ChangeUsernameDeps, changeUsername } from '../../application/use-cases/change-username.ts';
 import { type ConfirmEmailDeps, confirmEmail } from '../../application/use-cases/confirm-email.ts';
 import { type ConfirmEmailChangeDeps, confirmEmailChange } from '../../application/use-cases/confirm-email-change.ts';
@@ -30,13 +31,23 @@ export type AccountDeps = ChangeUsernameDeps &
   ConfirmEmailChangeDeps &
   UndoEmailChangeDeps;
 
+/** Milliseconds that an export waits for others. Each takes some 20 ms. */
+const EXPORT_MAX_WAIT = 5_000;
+
+/** One export at a time: it is the largest response. */
+const exportInTurn = (deps: ExportAccountDeps): ReturnType<typeof exportAccount> => {
+  const inTurn = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
+  const exported = exportAccount(deps);
+  return (...input) => inTurn(() => exported(...input));
+};
+
 /** The routes about the account itself. @param sendsMail whether there is mail, and a place for what is to be sent. */
 export const declareAccountRoutes = (deps: AccountDeps, cookie: RefreshCookie, sendsMail: boolean): Route[] => [
   ...accountRoutes(
     {
       changeUsername: changeUsername(deps),
       deleteAccount: deleteAccount(deps),
-      exportAccount: exportAccount(deps),
+      exportAccount: exportInTurn(deps),
     },
     cookie,
   ),

@@ -15,30 +15,40 @@ const HEADERS = { remaining: 'X-RateLimit-Remaining', reset: 'X-RateLimit-Reset'
 /** @throws RateLimitExceeded */
 export type Admit = (ctx: Context) => Promise<void>;
 
+/** The limits of a route. */
+export type Admission = {
+  /** Stage 6, before anybody is known. */
+  readonly ofClient: Admit;
+  /** After the guard; `null`: the route does not count users. */
+  readonly ofUser: Admit | null;
+};
+
+/** Milliseconds in which the requests of a user are counted. */
+const USER_WINDOW = 60_000;
+
 /** One per application. The routes of a tier share a table of counters, and each route has its own keys. */
 export const rateLimiter = (
   { rateLimits, redis }: Pick<HttpDeps, 'rateLimits' | 'redis'>,
   shared: SharedCount,
-): ((route: Route) => Admit) => {
+): ((route: Route) => Admission) => {
   const tiers = {
     global: tierOf(rateLimits.global),
     strict: tierOf(rateLimits.strict),
     public: tierOf(rateLimits.public),
   };
+  const users = countersFor(USER_WINDOW);
   const countInRedis = redis && redisCount(redis);
-  return ({ name, throttle }) => {
-    const tier = tiers[throttle];
-    if (tier === null) return async () => undefined;
-    const { requests, window, counters } = tier;
-    const namespace = `tandem:limit:${throttle}:${name}`;
+
+  const admit = (limit: Counted, namespace: string, id: (ctx: Context) => string): Admit => {
+    const { requests, window, counters } = limit;
     const wait = (seconds: number) => Math.min(Math.ceil(window / 1000), Math.max(1, Math.ceil(seconds)));
-    const driver = { max: requests, duration: window, namespace, headers: HEADERS, id: clientKey };
+    const driver = { max: requests, duration: window, namespace, headers: HEADERS, id };
     const inProcess = admitBy(ratelimit({ ...driver, driver: 'memory', db: counters }), (reset) =>
       wait(counters.secondsUntil(reset)),
     );
     if (countInRedis === null) return inProcess;
     const inRedis: Admit = async (ctx) => {
-      const milliseconds = await countInRedis(`${namespace}:${clientKey(ctx)}`, tier);
+      const milliseconds = await countInRedis(`${namespace}:${id(ctx)}`, limit);
       if (milliseconds !== null) throw new RateLimitExceeded(wait(milliseconds / 1000));
     };
     return (ctx) =>
@@ -47,10 +57,25 @@ export const rateLimiter = (
         () => inProcess(ctx),
       );
   };
+
+  return ({ name, throttle, requestsPerUser: requests }) => {
+    const tier = tiers[throttle];
+    const ofUser = requests === undefined ? null : { requests, window: USER_WINDOW, counters: users };
+    return {
+      ofClient: tier === null ? async () => undefined : admit(tier, `tandem:limit:${throttle}:${name}`, clientKey),
+      ofUser: ofUser && admit(ofUser, `tandem:limit:user:${name}`, userKey),
+    };
+  };
 };
 
-const tierOf = (limit: Limit) =>
-  limit && { ...limit, counters: new Counters({ window: limit.window, capacity: CAPACITY }) };
+/** Only routes that require a token count users. */
+const userKey = ({ request }: Context): string => request.jwtClaim?.sub ?? '';
+
+type Counted = NonNullable<Limit> & { readonly counters: Counters };
+
+const countersFor = (window: number): Counters => new Counters({ window, capacity: CAPACITY });
+
+const tierOf = (limit: Limit): Counted | null => limit && { ...limit, counters: countersFor(limit.window) };
 
 /**
  * When the middleware refuses, it writes a response of its own by the system's clock; stage 13 overwrites it.

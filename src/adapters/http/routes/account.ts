@@ -116,11 +116,12 @@ export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie):
       method: 'GET',
       path: '/users/me/export',
       throttle: 'strict',
+      requestsPerUser: 5,
       response: { data: ExportJson },
       errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
     },
-    async ({ claims, sessionId }) => {
-      const { user, ...rest } = await useCases.exportAccount({ userId: claims.sub, sessionId });
+    async ({ claims, sessionId, signal }) => {
+      const { user, ...rest } = await useCases.exportAccount({ userId: claims.sub, sessionId }, signal);
       return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
     },
   ),

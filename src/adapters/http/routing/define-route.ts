@@ -88,6 +88,7 @@ export type Route = Documentation & {
   readonly path: `/${string}`;
   readonly auth: Strategy;
   readonly throttle: Tier;
+  readonly requestsPerUser?: number;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
@@ -115,6 +116,8 @@ type Declaration<Body, Query, Params, Data, Auth> = Documentation & {
   readonly auth?: Auth;
   /** Default: `global`. */
   readonly throttle?: Tier;
+  /** How often a user may ask in a minute, from whatever address. Only with `auth: 'required'`. Default: as often as the clients may. */
+  readonly requestsPerUser?: number;
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
   readonly response: {

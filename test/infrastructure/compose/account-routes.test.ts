@@ -1,0 +1,50 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Context } from 'koa';
+import { expect, it } from 'vitest';
+import { refreshCookie } from '../../../src/adapters/http/request/refresh-cookie.ts';
+import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';
+import { type AccountDeps, declareAccountRoutes } from '../../../src/infrastructure/compose/account-routes.ts';
+import { registeredAda } from '../../support/account.ts';
+
+const COOKIE = refreshCookie({ path: '/auth', sameSite: 'lax', secure: false, maxAge: 0 });
+
+/** The handler of the export, and what it does while no page of events is read until `release`. */
+const setUp = async () => {
+  const { app, user, session } = await registeredAda();
+  const gate = Promise.withResolvers<void>();
+  let reading = 0;
+  const events = {
+    ...app.events,
+    list: async (query: Parameters<typeof app.events.list>[0]) => {
+      reading += 1;
+      await gate.promise;
+      return app.events.list(query);
+    },
+  };
+  const deps = { ...app, events } as unknown as AccountDeps;
+  const route = declareAccountRoutes(deps, COOKIE, false).find(({ name }) => name === 'export-account');
+  const ask = (signal = new AbortController().signal) =>
+    route?.handler({ claims: { sub: user.id }, sessionId: session.sessionId, signal } as HandlerInput, {} as Context);
+  return { ask, reading: () => reading, release: gate.resolve };
+};
+
+// Proves: flood-12
+it('exports are made one at a time', async () => {
+  const { ask, reading, release } = await setUp();
+  const all = Promise.all([ask(), ask(), ask()]);
+  for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+  expect(reading()).toBe(1);
+  release();
+  expect(await all).toHaveLength(3);
+  expect(reading()).toBe(3);
+});
+
+it('an export is not made any more for a client that has given up', async () => {
+  const { ask, reading, release } = await setUp();
+  const first = ask();
+  const givenUp = ask(AbortSignal.abort(new Error('given up')));
+  release();
+  await first;
+  await expect(givenUp).rejects.toThrow('given up');
+  expect(reading()).toBe(1);
+});

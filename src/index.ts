@@ -11,7 +11,7 @@ export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { LinkTokens } from './application/ports/link-tokens.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
-export { type Outbox, REQUESTS_WAITING } from './application/ports/outbox.ts';
+export { type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
@@ -22,7 +22,7 @@ export type {
   TokenSigner,
   Verified,
 } from './application/ports/token-signer.ts';
-export type { Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
+export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export { canonicalEmail, canonicalUsername } from './domain/account.ts';
 export type { Device } from './domain/device.ts';
@@ -41,7 +41,7 @@ export {
 export { isId } from './domain/id.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { Party } from './domain/login-throttle.ts';
-export { isRequest, MESSAGE_KINDS, type Message, type MessageKind } from './domain/message.ts';
+export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
 export { isHashable } from './domain/password.ts';
 export {
   byLastUse,

@@ -33,6 +33,61 @@ const SCHEMA = `
 
   create index if not exists sessionsByUser on sessions (userId);
   create index if not exists sessionsByExpiry on sessions (expiresAt);
+
+  create table if not exists events (
+    id text primary key,
+    userId text not null references users (id) on delete cascade,
+    kind text not null,
+    at integer not null,
+    sessionId text,
+    reason text,
+    count integer not null,
+    requestId text,
+    userAgent text,
+    address text,
+    countedBy text,
+    unique (userId, countedBy)
+  ) strict;
+
+  create index if not exists eventsByUser on events (userId, id);
+  create index if not exists eventsByTime on events (at);
+
+  create table if not exists links (
+    userId text not null references users (id) on delete cascade,
+    purpose text not null,
+    tokenHash text not null,
+    email text not null,
+    createdAt integer not null,
+    expiresAt integer not null,
+    primary key (userId, purpose)
+  ) strict;
+
+  create index if not exists linksByToken on links (tokenHash);
+  create index if not exists linksByEmail on links (email);
+  create index if not exists linksByExpiry on links (expiresAt);
+
+  create table if not exists outbox (
+    id text primary key,
+    kind text not null,
+    userId text references users (id) on delete cascade,
+    "to" text not null,
+    email text,
+    origin text not null,
+    createdAt integer not null,
+    attempts integer not null,
+    nextAttemptAt integer not null,
+    unclaimedRequest text unique
+  ) strict;
+
+  create index if not exists outboxByUser on outbox (userId);
+  create index if not exists outboxByTime on outbox (nextAttemptAt);
+
+  create table if not exists mailboxes (
+    mailbox text primary key,
+    refilledAt integer not null
+  ) strict;
+
+  create index if not exists mailboxesByTime on mailboxes (refilledAt);
 `;
 
 /** Opens the file, and creates it and its tables if necessary. Several processes may do so at the same time. */
@@ -77,7 +132,7 @@ export const translated = async <Result>(statements: () => Result): Promise<Resu
       message,
     } = error as Error & { code?: string; errcode?: number; errstr?: string };
     const reason = `SQLite ${errcode ?? ''} (${errstr})`;
-    // No other columns are unique. The message names the one that is taken.
+    // No statement violates another unique column. The message names the one that is taken.
     if (errcode === UNIQUE_VIOLATION)
       throw duplicateUser(message.endsWith('users.email') ? 'email' : 'username', reason);
     throw new AppError(errcode === PRIMARY_KEY_VIOLATION ? 'DB_UNIQUE_VIOLATION' : 'DB_QUERY_FAILED', { reason });

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { SQLOutputValue } from 'node:sqlite';
 import {
   EARLIER_TOKENS_KEPT,
   SESSIONS_PER_USER,
@@ -6,7 +6,7 @@ import {
   type SessionRepository,
   type UserInSession,
 } from 'tandem';
-import { inTransaction, translated } from './database.ts';
+import type { Connection } from './connection.ts';
 import { toUser } from './user-repository.ts';
 
 const toSession = (row: Record<string, SQLOutputValue>): Session =>
@@ -16,7 +16,10 @@ const toSession = (row: Record<string, SQLOutputValue>): Session =>
  * Sessions in the table `sessions`.
  * @param budget milliseconds after the call, within which a rotation happens or never will.
  */
-export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000 } = {}): SessionRepository => {
+export const sqliteSessionRepository = (
+  { database, read, write }: Connection,
+  { budget = 5_000 } = {},
+): SessionRepository => {
   const insert = database.prepare(`
     insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :earlierTokens,
       :createdAt, :expiresAt, :userAgent, :address)`);
@@ -67,20 +70,18 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
   return {
     async add(session) {
       const row = { ...session, earlierTokens: JSON.stringify(session.earlierTokens) };
-      const surplus = await translated(() =>
-        inTransaction(database, () => {
-          insert.run(row);
-          return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
-        }),
-      );
+      const surplus = await write(() => {
+        insert.run(row);
+        return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
+      });
       return surplus.map(({ id }) => String(id));
     },
     async find({ id, userId }) {
-      const row = await translated(() => select.get({ id, userId }));
+      const row = await read(() => select.get({ id, userId }));
       return row === undefined ? null : toSession(row);
     },
     async findWithUser({ id, userId }) {
-      const row = await translated(() => selectWithUser.get({ id, userId }));
+      const row = await read(() => selectWithUser.get({ id, userId }));
       if (row === undefined) return null;
       const { sessionExpiresAt: expiresAt, ...user } = row;
       return { user, expiresAt } as UserInSession;
@@ -88,29 +89,27 @@ export const sqliteSessionRepository = (database: DatabaseSync, { budget = 5_000
     async rotate(rotation) {
       const deadline = Date.now() + budget;
       const step = { ...rotation, continuesRun: Number(rotation.continuesRun), deadline };
-      const user = await translated(() =>
-        inTransaction(database, () => (swapToken.run(step).changes > 0 ? selectUser.get(rotation.userId) : undefined)),
-      );
+      const user = await write(() => (swapToken.run(step).changes > 0 ? selectUser.get(rotation.userId) : undefined));
       if (user !== undefined) return toUser(user);
       return Date.now() < deadline ? 'stale' : 'too-late';
     },
     async revert({ sessionId, userId, from, to }) {
-      await translated(() => swapBack.run({ sessionId, userId, from, to }));
+      await write(() => swapBack.run({ sessionId, userId, from, to }));
     },
     async end({ id, userId }) {
-      const { changes } = await translated(() => deleteOne.run({ id, userId }));
+      const { changes } = await write(() => deleteOne.run({ id, userId }));
       return changes > 0;
     },
     async listByUser(userId, now) {
-      const rows = await translated(() => selectLive.all({ userId, now }));
+      const rows = await read(() => selectLive.all({ userId, now }));
       return rows.map(toSession);
     },
     async endByUser(userId, exceptId) {
-      const ended = await translated(() => deleteOthers.all({ userId, exceptId }));
+      const ended = await write(() => deleteOthers.all({ userId, exceptId }));
       return ended.map(({ id }) => String(id));
     },
     async purge(now, limit) {
-      const purged = await translated(() => deleteExpired.all({ now, limit }));
+      const purged = await write(() => deleteExpired.all({ now, limit }));
       return purged.map(({ id, userId }) => ({ id: String(id), userId: String(userId) }));
     },
   };

@@ -33,8 +33,8 @@ export type Service = {
   readonly close: () => Promise<void>;
 };
 
-/** `serve` closes the caller's own stores. */
-type ComposedParts = Pick<OwnParts, 'ports' | 'checks'>;
+/** `serve` closes the caller's own storage. */
+type ComposedParts = Omit<OwnParts, 'close'>;
 
 type AppDeps = Parameters<typeof createApp>[1];
 
@@ -50,7 +50,7 @@ export const compose = async (config: Config, logger: Logger, own: ComposedParts
 };
 
 const build = async (config: Config, logger: Logger, own: ComposedParts, opened: Closing): Promise<Service> => {
-  const storage = await openStorage(config, logger, own.ports ?? {});
+  const storage = await openStorage(config, logger, own.storage);
   opened.add(storage.close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
@@ -62,24 +62,21 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const { mailer } = ports;
   const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, { logger, metrics, bell: added });
   const deps = { ...useCaseDeps(config, ports, { logger, metrics }), onRefused: refusals.count };
-  const { keepsRecords } = storage;
-  const offer = {
-    keepsRecords,
-    sendsMail: mailer !== null,
-    hasAccountPages: mailer !== null && config.ownAccountPages,
-  };
+  const sendsMail = mailer !== null;
+  const hasAccountPages = sendsMail && config.ownAccountPages;
   const routes = declareRoutes(deps, {
-    ...offer,
+    sendsMail,
+    hasAccountPages,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     application: config.allowedOrigins[0] ?? null,
     checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
-    console: config.console ? consoleFiles({ ...offer, refreshLifetime: cookieLifetime(config) }) : null,
+    console: config.console ? consoleFiles({ sendsMail, refreshLifetime: cookieLifetime(config) }) : null,
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, offer.hasAccountPages)];
+  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)];
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
     passwordHashes: hashing,
@@ -98,9 +95,7 @@ const cookieLifetime = ({ refreshLifetime, refreshCookie }: Config): number =>
 const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): Config['emailVerification'] => {
   if (mailer !== null) return emailVerification;
   if (emailVerification !== 'required') return 'off';
-  throw new Error(
-    'EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null, or ports.users has no ports.unitOfWork beside it',
-  );
+  throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
 };
 
 /** Imported when it is used: its library is slow to load. */

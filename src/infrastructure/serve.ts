@@ -11,7 +11,7 @@ import { createLogger } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
 /**
- * Starts the service. If that fails, everything is closed that was opened, the caller's own stores included.
+ * Starts the service. If that fails, everything is closed that was opened, the caller's own storage included.
  * @param own the caller's own adapters, in place of the service's
  * @returns a function that stops it: responds to every accepted request, then closes all connections, even if one of them fails.
  *   `why` is logged. Further calls wait for the first one.

@@ -3,10 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
 import { memoryUnitOfWork } from '../../src/adapters/unit-of-work/memory.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
-import { NO_RECORDS } from '../../src/adapters/unit-of-work/no-records.ts';
-import { separateStores } from '../../src/adapters/unit-of-work/separate.ts';
 import { watchedUnitOfWork } from '../../src/adapters/unit-of-work/watched.ts';
-import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
@@ -39,11 +37,9 @@ const inMemory = (): Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'interfere'
   };
   return { unitOfWork, stores, interfere, untilOneWaits: setImmediate };
 };
-const ALL = { together: true, records: true } as const;
 
 describeUnitOfWork(memoryUnitOfWork.name, async () => ({
   ...inMemory(),
-  ...ALL,
   failing: absent('memory does not fail'),
 }));
 
@@ -55,37 +51,9 @@ const WRAPPERS: Readonly<Record<string, (unitOfWork: UnitOfWork) => UnitOfWork>>
 for (const [name, around] of Object.entries(WRAPPERS)) {
   describeUnitOfWork(name, async () => {
     const { unitOfWork, ...made } = inMemory();
-    return { ...made, unitOfWork: around(unitOfWork), ...ALL, failing: absent('memory does not fail') };
+    return { ...made, unitOfWork: around(unitOfWork), failing: absent('memory does not fail') };
   });
 }
-
-describeUnitOfWork('separateStores', async () => {
-  const { unitOfWork: _, ...stores } = memoryStores();
-  return {
-    ...ALL,
-    stores,
-    unitOfWork: separateStores(stores),
-    together: absent('each change is kept at once'),
-    untilOneWaits: setImmediate,
-    interfere: absent('nothing is undone'),
-    failing: absent('memory does not fail'),
-  };
-});
-
-describeUnitOfWork('separateStores with NO_RECORDS', async () => {
-  const { users, sessions } = memoryStores();
-  const stores: Stores = { users, sessions, ...NO_RECORDS };
-  return {
-    ...ALL,
-    stores,
-    unitOfWork: separateStores(stores),
-    together: absent('each change is kept at once'),
-    untilOneWaits: setImmediate,
-    records: absent('nothing is recorded'),
-    interfere: absent('nothing is undone'),
-    failing: absent('memory does not fail'),
-  };
-});
 
 const untilOneWaitsIn = (database: Database) =>
   expect.poll(async () => (await database.em.execute(WAITING)).length).toBe(1);
@@ -140,7 +108,7 @@ const onDatabase = (name: string, open: () => Promise<Made>) =>
 
     describeUnitOfWork('mikroOrmUnitOfWork', async () => {
       await empty();
-      return { ...unitsOver(made), ...ALL, ...hooks() };
+      return { ...unitsOver(made), ...hooks() };
     });
 
     it('is over when the work rejects, however many statements it has sent without waiting', async () => {

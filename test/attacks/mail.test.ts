@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
-import { sentLink, servicesWithRecords, useLink } from '../support/http/account.ts';
+import { closedServices, sentLink, useLink } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
-const start = servicesWithRecords();
+const start = closedServices();
 let service: TestService;
 beforeAll(async () => {
   service = await start();
@@ -31,8 +31,8 @@ describe('the mailbox of a stranger', () => {
   it('gets two mails of five accounts that ask for it five times each, over two instances and in several spellings', async () => {
     const mailer = memoryMailer();
     const first = await start({}, { mailer });
-    const { users, sessions, events, links, outbox, unitOfWork } = first.ports;
-    const second = await start({}, { mailer, users, sessions, events, links, outbox, unitOfWork });
+    const { outbox } = first.ports;
+    const second = await start({}, { mailer, storage: first.ports });
     const accounts = await Promise.all([first, second, first, second, first].map((service) => signUp(service)));
     for (const [at, { accessToken, person }] of accounts.entries()) {
       for (const email of [

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { MINUTE, SECOND } from '../support/application.ts';
-import { eventsOf, servicesWithRecords } from '../support/http/account.ts';
+import { closedServices, eventsOf } from '../support/http/account.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
-const start = servicesWithRecords();
+const start = closedServices();
 const clock = fixedClock(Date.UTC(2030, 0, 1));
 let service: TestService;
 beforeAll(async () => {

@@ -3,7 +3,6 @@ import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import {
   accessibilityFaultsOf,
@@ -267,9 +266,8 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
   });
 });
 
-describe.runIf(canBrowse())('the console of a service without mail and history', () => {
-  const { users, sessions } = memoryStores();
-  const { open } = openConsoles({ DATABASE_URL: 'memory:' }, { users, sessions });
+describe.runIf(canBrowse())('the console of a service without mail', () => {
+  const { open } = openConsoles({ DATABASE_URL: 'memory:' }, { mailer: null });
 
   it('says what is not there, and why', async () => {
     const console = await open();
@@ -278,11 +276,8 @@ describe.runIf(canBrowse())('the console of a service without mail and history',
     await form('Forgotten password').getByText('The service sends no mail, so it cannot reset passwords.').waitFor();
     expect(await page.getByRole('button', { name: 'Send a link' }).count()).toBe(0);
     await register(console, aPerson());
-    await unfold('History');
-    await form('History').getByText('The users are in a store of your own, which has no history.').waitFor();
     await unfold('Change the email');
     await page.getByText('The service sends no mail, so it cannot change addresses.').waitFor();
-    expect(await console.lines()).not.toContainEqual(expect.stringContaining('/users/me/events'));
     expect(await console.faults()).toEqual([]);
   });
 });

@@ -3,12 +3,12 @@ import { createAccountClient } from '../../client/src/account.ts';
 import { AuthError, createAuthClient } from '../../client/src/index.ts';
 import type { AccountExport } from '../../client/src/types.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
-import { linksOf, messagesTo, sentLink, servicesWithRecords } from '../support/http/account.ts';
+import { closedServices, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
 
-const start = servicesWithRecords();
+const start = closedServices();
 let service: TestService;
 beforeAll(async () => {
   service = await start();

@@ -1,12 +1,21 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import type { SessionRepository, UserRepository } from 'tandem';
-import { describeSessionRepository, describeUserRepository, inThread } from 'tandem/contracts';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { Stores } from 'tandem';
+import {
+  absent,
+  describeEventRepository,
+  describeLinkRepository,
+  describeOutbox,
+  describeSessionRepository,
+  describeUnitOfWork,
+  describeUserRepository,
+  inThread,
+} from 'tandem/contracts';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../examples/sqlite-storage/database.ts';
-import { sqliteSessionRepository } from '../../examples/sqlite-storage/session-repository.ts';
-import { sqliteUserRepository } from '../../examples/sqlite-storage/user-repository.ts';
+import { openSqliteStorage } from '../../examples/sqlite-storage/storage.ts';
+import type { RecordsStore } from '../contracts/records/store.ts';
 import { aUser } from '../support/builders.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -19,78 +28,109 @@ const IN_THREAD = new URL('./sqlite-in-thread.ts', import.meta.url);
 /** Milliseconds: the budget of a rotation that is delayed. */
 const SHORT_BUDGET = 200;
 
-/** A database of the test's own in a file, and whatever else is opened over it. */
-const openFile = () => {
+/** A storage of the test's own in a file with two users, and whatever else is opened over it. */
+const openFile = async () => {
   const directory = temporaryDirectory();
   const path = join(directory.path, 'tandem.sqlite');
-  const database = openDatabase(path);
-  const closing: (() => unknown)[] = [directory.remove, () => database.close()];
+  const opened = openSqliteStorage(path);
+  const admin = openDatabase(path);
+  const users = [aUser(), aUser()] as const;
+  for (const user of users) await opened.storage.users.add(user);
+  const closing: (() => unknown)[] = [directory.remove, opened.close, () => admin.close()];
   const threads: (() => Promise<void>)[] = [];
-  const another = async <Port extends object>(given: Omit<ThreadStore, 'path'>): Promise<Port> => {
-    const { port, begun, close } = await inThread<Port>(IN_THREAD, { ...given, path });
-    threads.push(begun);
-    closing.push(close);
-    return port;
+  const inAnother = async <Port extends keyof Stores>(port: Port, given: Omit<ThreadStore, 'path' | 'port'> = {}) => {
+    const thread = await inThread<Stores[Port]>(IN_THREAD, { ...given, port, path } satisfies ThreadStore);
+    threads.push(thread.begun);
+    closing.push(thread.close);
+    return thread.port;
   };
-  /** A database whose file was closed: every statement fails. */
-  const closed = <Port>(repositoryOf: (database: ReturnType<typeof openDatabase>) => Port): Port => {
-    const other = openDatabase(path);
-    const repository = repositoryOf(other);
-    other.close();
-    return repository;
+  return {
+    ...{ storage: opened.storage, admin, users, inAnother },
+    /** Until the calls in all threads have begun: their budgets are counted from then on. */
+    begun: () => Promise.all(threads.map((callsOf) => callsOf())),
+    /** A storage whose file was closed: every statement fails. */
+    closed: () => {
+      const { storage, close } = openSqliteStorage(path);
+      close();
+      return storage;
+    },
+    deleteUser: async (id: string) => void admin.prepare('delete from users where id = ?').run(id),
+    close: async () => {
+      for (const each of closing.toReversed()) await each();
+    },
   };
-  /** Until the calls in all threads have begun: their budgets are counted from then on. */
-  const begun = () => Promise.all(threads.map((callsOf) => callsOf()));
-  const close = async () => {
-    for (const each of closing.toReversed()) await each();
-  };
-  return { path, database, another, begun, closed, close };
 };
 
 describeUserRepository('sqliteUserRepository', async () => {
-  const { database, another, closed, close } = openFile();
+  const { storage, inAnother, closed, close } = await openFile();
   return {
-    repository: sqliteUserRepository(database),
-    another: () => another<UserRepository>({ port: 'users' }),
-    failing: async () => closed(sqliteUserRepository),
+    repository: storage.users,
+    another: () => inAnother('users'),
+    failing: async () => closed().users,
     close,
   };
 });
 
 describeSessionRepository('sqliteSessionRepository', async () => {
-  const { database, another, begun, closed, close } = openFile();
-  const users = [aUser(), aUser()] as const;
-  for (const user of users) await sqliteUserRepository(database).add(user);
+  const { storage, admin, begun, inAnother, closed, ...file } = await openFile();
   return {
-    repository: sqliteSessionRepository(database),
-    users,
-    another: () => another<SessionRepository>({ port: 'sessions' }),
-    failing: async () => closed(sqliteSessionRepository),
+    ...file,
+    repository: storage.sessions,
+    another: () => inAnother('sessions'),
+    failing: async () => closed().sessions,
     delayed: async () => ({
-      repository: await another<SessionRepository>({ port: 'sessions', budget: SHORT_BUDGET }),
-      hold: async () => database.exec('begin immediate'),
+      repository: await inAnother('sessions', { budget: SHORT_BUDGET }),
+      hold: async () => admin.exec('begin immediate'),
       release: async () => {
         await begun();
         await setTimeout(2 * SHORT_BUDGET);
-        database.exec('commit');
+        admin.exec('commit');
       },
     }),
-    deleteUser: async (id) => void database.prepare('delete from users where id = ?').run(id),
+  };
+});
+
+/** What the contracts of events, links and messages are given. */
+const records = async <Port extends 'events' | 'links' | 'outbox'>(port: Port): Promise<RecordsStore<Stores[Port]>> => {
+  const { storage, users, inAnother, closed, deleteUser, close } = await openFile();
+  return {
+    repository: storage[port],
+    owners: [users[0].id, users[1].id],
+    another: () => inAnother(port),
+    failing: async () => closed()[port],
+    deleteUser,
+    close,
+  };
+};
+
+describeEventRepository('sqliteEventRepository', () => records('events'));
+describeLinkRepository('sqliteLinkRepository', () => records('links'));
+describeOutbox('sqliteOutbox', () => records('outbox'));
+
+describeUnitOfWork('the unit of work', async () => {
+  const { storage, closed, close } = await openFile();
+  const { unitOfWork, ...stores } = storage;
+  return {
+    unitOfWork,
+    stores,
+    interfere: absent('units take turns'),
+    untilOneWaits: () => setImmediate(),
+    failing: async () => closed().unitOfWork,
     close,
   };
 });
 
 describe('a file of SQLite that another process has locked', () => {
   it('fails a write within a bounded time, with a retryable error that names the reason', async () => {
-    const { database, another, close } = openFile();
+    const { admin, inAnother, close } = await openFile();
     onTestFinished(close);
-    const users = await another<UserRepository>({ port: 'users' });
-    database.exec('begin immediate');
+    const users = await inAnother('users');
+    admin.exec('begin immediate');
     await expect(users.add(aUser())).rejects.toMatchObject({
       code: 'DB_QUERY_FAILED',
       reason: 'SQLite 5 (database is locked)',
     });
-    database.exec('rollback');
+    admin.exec('rollback');
     await users.add(aUser());
   });
 });

@@ -1,12 +1,12 @@
 import request from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, linksOf, messagesTo, sentLink, servicesWithRecords } from '../support/http/account.ts';
+import { closedServices, eventsOf, linksOf, messagesTo, sentLink } from '../support/http/account.ts';
 import { cookieAttributes, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { reverseProxy } from '../support/http/proxy.ts';
 import { refreshCookieOf, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
 
-const start = servicesWithRecords();
+const start = closedServices();
 
 type SignedUp = Awaited<ReturnType<typeof signUp>>;
 

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, linksOf, messagesTo, sentLink, servicesWithRecords, useLink } from '../support/http/account.ts';
+import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
 
 const CONFIRM = '/auth/email-change/confirm';
 const UNDO = '/auth/email-change/undo';
-const start = servicesWithRecords();
+const start = closedServices();
 let service: TestService;
 beforeAll(async () => {
   service = await start();

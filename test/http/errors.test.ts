@@ -5,7 +5,6 @@ import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
-import { isOnExample } from '../support/storage/example.ts';
 
 const BASE_URL = 'https://auth.example.org/v';
 const { start } = servicesOverOneDatabase();
@@ -42,11 +41,6 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_LINK_INVALID: [400, false],
 };
 const LISTED = { ...SPECIFIED, ...FURTHER };
-
-/** The example has no place for messages and links. */
-const provocable = published.filter(
-  (code) => !isOnExample() || !['AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID'].includes(code),
-);
 
 describe('GET /errors', () => {
   // Proves: service-13, entry-1, endpoint-2, endpoint-20, gap-8, errors-3, catalog-1, catalog-22
@@ -180,28 +174,25 @@ describe('an error envelope', () => {
   });
 
   // Proves: service-10, error-2, error-4, error-5, error-6, error-8, error-10, errors-1, catalog-14, version-4
-  it.each(provocable)(
-    'of %s has the specified form, and its type is the address of the catalog entry',
-    async (code) => {
-      const response = await PROVOKED[code]?.();
-      expect(response?.body).toStrictEqual({
-        success: false,
-        code,
-        message: expect.stringMatching(/\S/),
-        type: `${BASE_URL}/errors/${code}`,
-        timestamp: expect.any(String),
-        context: expect.objectContaining({ requestId: response?.get('svc-request-id'), version: VERSION }),
-        details: code === 'CLIENT_PARAMS_VALIDATION_FAILED' ? expect.any(Array) : null,
-      });
-      const { timestamp, type } = response?.body ?? {};
-      expect(new Date(timestamp).toISOString()).toBe(timestamp);
-      const entry = await service.http.get(type.slice(BASE_URL.length)).expect(200);
-      expect(entry.body.data).toMatchObject({ code, type });
-      // Only this code takes the status of the wrapped exception.
-      const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
-      expect(response?.status).toBe(status);
-    },
-  );
+  it.each(published)('of %s has the specified form, and its type is the address of the catalog entry', async (code) => {
+    const response = await PROVOKED[code]?.();
+    expect(response?.body).toStrictEqual({
+      success: false,
+      code,
+      message: expect.stringMatching(/\S/),
+      type: `${BASE_URL}/errors/${code}`,
+      timestamp: expect.any(String),
+      context: expect.objectContaining({ requestId: response?.get('svc-request-id'), version: VERSION }),
+      details: code === 'CLIENT_PARAMS_VALIDATION_FAILED' ? expect.any(Array) : null,
+    });
+    const { timestamp, type } = response?.body ?? {};
+    expect(new Date(timestamp).toISOString()).toBe(timestamp);
+    const entry = await service.http.get(type.slice(BASE_URL.length)).expect(200);
+    expect(entry.body.data).toMatchObject({ code, type });
+    // Only this code takes the status of the wrapped exception.
+    const status = code === 'SYS_HTTP_UNEXPECTED_ERROR' ? 404 : entry.body.data.statusCode;
+    expect(response?.status).toBe(status);
+  });
 
   // Proves: error-9
   it('contains the user only when the request is authenticated', async () => {

@@ -12,7 +12,6 @@ import { DAY, MINUTE } from '../support/application.ts';
 import { anEvent } from '../support/builders.ts';
 import { heldFrom, opened, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService, type TestService } from '../support/http/service.ts';
-import { isOnExample } from '../support/storage/example.ts';
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const HOUR = 60 * MINUTE;
@@ -20,7 +19,7 @@ const clock = fixedClock(NOW);
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 /** Users of a caller's own have no events: there, the service keeps its own in memory. */
-const ENV = { TRUST_PROXY: '1', ...(isOnExample() && { DATABASE_URL: 'memory:' }) };
+const ENV = { TRUST_PROXY: '1' };
 
 let service: TestService;
 beforeAll(async () => {
@@ -277,18 +276,5 @@ describe('the audit log', () => {
       ['session-ended', bob.person.username],
     ]);
     await naming.close();
-  });
-});
-
-describe('with users of a caller’s own', () => {
-  it('has no events, but a log of them', async () => {
-    const { users, sessions } = service.ports;
-    const own = await startService({ ...ENV, DATABASE_URL: 'memory:' }, { users, sessions, clock, hasher });
-    const ada = await signUp(own);
-    await own.http.get('/users/me/events').set('Authorization', `Bearer ${ada.accessToken}`).expect(404);
-    expect(own.logs.filter(({ msg }) => msg === 'account event')).toMatchObject([
-      { kind: 'registered', userId: ada.user.id, sessionId: sessionOf(ada) },
-    ]);
-    await own.close();
   });
 });

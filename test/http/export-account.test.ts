@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { sentLink, servicesWithRecords } from '../support/http/account.ts';
+import { closedServices, sentLink } from '../support/http/account.ts';
 import { signUp, tokenIn } from '../support/http/auth-http.ts';
-import { startService, type TestService } from '../support/http/service.ts';
+import type { TestService } from '../support/http/service.ts';
 
-const start = servicesWithRecords();
+const start = closedServices();
 let service: TestService;
 beforeAll(async () => {
   service = await start();
@@ -82,21 +82,5 @@ describe('GET /users/me/export', () => {
       .set('Authorization', `Bearer ${ada.accessToken}`)
       .expect(404);
     expect(gone.body.code).toBe('DB_RECORD_NOT_FOUND');
-  });
-
-  it('returns user and sessions where events are not kept', async () => {
-    const { users, sessions } = service.ports;
-    const own = await startService({}, { users, sessions });
-    const ada = await signUp(own);
-    const data = await exported(ada, own);
-    expect(data).toMatchObject({ events: [], links: [], messages: [], sessions: [expect.anything()] });
-    expect(data.user.id).toBe(ada.user.id);
-    await own.http
-      .delete('/users/me')
-      .set('Authorization', `Bearer ${ada.accessToken}`)
-      .send({ password: ada.person.password })
-      .expect(200);
-    expect(await users.findById(ada.user.id)).toBeNull();
-    await own.close();
   });
 });

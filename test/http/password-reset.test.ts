@@ -4,7 +4,6 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
-import { isOnExample } from '../support/storage/example.ts';
 import { tally } from '../support/tally.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
@@ -42,8 +41,7 @@ const askFor = async (service: Mailing, email: string): Promise<string> => {
   return tokenIn(mail ?? { text: 'no mail' }, 'password-reset');
 };
 
-// Users in a store of the caller's own have no links.
-describe.skipIf(isOnExample())('a forgotten password', () => {
+describe('a forgotten password', () => {
   let service: Mailing;
   beforeAll(async () => {
     service = await start();
@@ -181,8 +179,7 @@ describe('without mail', () => {
     const service = await startService({}, { mailer: null });
     onTestFinished(() => service.close());
     await ask(service, 'ada@example.org').expect(404);
-    // Links are in tables, which the example does not have.
-    await confirm(service, 'x').expect(isOnExample() ? 404 : 400);
+    await confirm(service, 'x').expect(400);
     expect(service.mail).toBeNull();
   });
 });

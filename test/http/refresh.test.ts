@@ -1,7 +1,6 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { type FixedClock, fixedClock } from '../../src/adapters/clock/fixed.ts';
-import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY, SECOND } from '../support/application.ts';
@@ -23,12 +22,8 @@ const ALLOWED_ORIGIN = 'https://app.example.org';
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(NOW);
 let service: TestService;
-let removeUser: UserRepository['remove'];
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, ({ users }) => {
-    removeUser = users.remove;
-    return { clock };
-  });
+  service = await start({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, () => ({ clock }));
 });
 
 const expectRefused = (response: Response): void => {
@@ -155,7 +150,7 @@ describe('a refresh token that is refused', () => {
   // Proves: refresh-6, catalog-9, asvs-7.4.2
   it('belongs to a user who no longer exists', async () => {
     const { cookie, user } = await signUp(service);
-    await removeUser(user.id);
+    await service.ports.users.remove(user.id);
     expectRefused(await refreshWith(service, cookie));
   });
 

@@ -4,6 +4,7 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { changedStorage } from '../support/storage/changed-storage.ts';
 
 /** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */
 const FOREIGN = [
@@ -34,14 +35,14 @@ describe('a stored hash of another bcrypt implementation', () => {
 describe('a raised BCRYPT_COST', () => {
   // Proves: password-5, theft-3
   it('rehashes at the next log-in, and changes only the hash', async () => {
-    const { users, sessions } = memoryStores();
+    const storage = memoryStores();
     const [cheap, dear] = [
-      await startService({ BCRYPT_COST: '4' }, { users, sessions }),
-      await startService({ BCRYPT_COST: '5' }, { users, sessions }),
+      await startService({ BCRYPT_COST: '4' }, { storage }),
+      await startService({ BCRYPT_COST: '5' }, { storage }),
     ];
     const person = aPerson();
     await cheap.http.post('/auth/register').send(person).expect(201);
-    const stored = async () => (await users.findByUsername(person.username))?.passwordHash ?? '';
+    const stored = async () => (await storage.users.findByUsername(person.username))?.passwordHash ?? '';
     const first = await stored();
     expect(bcrypt.getRounds(first)).toBe(4);
 
@@ -53,7 +54,7 @@ describe('a raised BCRYPT_COST', () => {
     const { body } = await logIn(dear, person.password).expect(200);
     const renewed = await stored();
     expect(bcrypt.getRounds(renewed)).toBe(5);
-    expect(await users.findById(body.data.user.id)).toMatchObject({
+    expect(await storage.users.findById(body.data.user.id)).toMatchObject({
       updatedAt: Date.parse(body.data.user.updatedAt),
     });
     for (const service of [cheap, dear]) await logIn(service, person.password).expect(200);
@@ -62,9 +63,11 @@ describe('a raised BCRYPT_COST', () => {
   });
 
   it('does not prevent the log-in when the rehash fails, which is logged', async () => {
-    const { users, sessions } = memoryStores();
-    const failing = { ...users, setPasswordHash: () => Promise.reject(new AppError('DB_QUERY_FAILED')) };
-    const service = await startService({ BCRYPT_COST: '5' }, { users: failing, sessions });
+    const stored = memoryStores();
+    const { users } = stored;
+    const setPasswordHash = () => Promise.reject(new AppError('DB_QUERY_FAILED'));
+    const storage = changedStorage(stored, ({ users }) => ({ users: { ...users, setPasswordHash } }));
+    const service = await startService({ BCRYPT_COST: '5' }, { storage });
     const password = 'correct horse battery';
     const user = aUser({ passwordHash: await bcrypt.hash(password, 4) });
     await users.add(user);

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, servicesWithRecords } from '../support/http/account.ts';
+import { closedServices, eventsOf } from '../support/http/account.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 import { tally } from '../support/tally.ts';
 
-const start = servicesWithRecords();
+const start = closedServices();
 let service: TestService;
 beforeAll(async () => {
   service = await start();

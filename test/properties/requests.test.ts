@@ -38,7 +38,7 @@ const registration = (): GeneratedRequest => ({
 const routes = await declaredRoutes();
 
 describe('any request', () => {
-  let storage: TestStorage;
+  let database: TestStorage;
   let service: TestService;
   const clients: Credentials[] = [];
   const unhandled: unknown[] = [];
@@ -46,10 +46,10 @@ describe('any request', () => {
 
   beforeAll(async () => {
     process.on('unhandledRejection', notice);
-    storage = await openTestStorage();
+    database = await openTestStorage();
     const hasher = bcryptPasswordHasher({ cost: 4 });
     const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.com', TRUST_PROXY: '1' };
-    service = await startService(env, { users: storage.users, sessions: storage.sessions, ...storage.records, hasher });
+    service = await startService(env, { storage: database.storage, hasher });
     for (const route of routes.filter(({ name }) => name === 'register')) {
       await service.http.post(route.path).send(sampleBody(route)).expect(201);
     }
@@ -57,7 +57,7 @@ describe('any request', () => {
   });
   afterAll(async () => {
     await service?.close();
-    await storage?.close();
+    await database?.close();
     process.off('unhandledRejection', notice);
     expect(unhandled).toEqual([]);
   });

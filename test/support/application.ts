@@ -1,7 +1,6 @@
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { separateStores } from '../../src/adapters/unit-of-work/separate.ts';
 import { authenticate } from '../../src/application/use-cases/authenticate.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { endAllSessions } from '../../src/application/use-cases/end-all-sessions.ts';
@@ -15,6 +14,7 @@ import { type RefreshDeps, refresh } from '../../src/application/use-cases/refre
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { plainPasswordHasher, plainTokenSigner } from './fakes.ts';
+import { separately } from './units.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
@@ -39,7 +39,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     refreshLifetime: 7 * DAY,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
-    unitOfWork: isGiven ? separateStores({ ...stores, ...given }) : (given.unitOfWork ?? unitOfWork),
+    unitOfWork: isGiven ? separately({ ...stores, ...given }) : (given.unitOfWork ?? unitOfWork),
     clock,
     hasher,
   };

@@ -1,5 +1,5 @@
 import { inject } from 'vitest';
-import type { Ports } from '../../src/infrastructure/compose/ports.ts';
+import type { Storage } from '../../src/application/ports/unit-of-work.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { isOnExample, openExampleStorage } from './storage/example.ts';
@@ -18,20 +18,21 @@ const real = (find: () => string | undefined): string | null => {
 
 type Parts = {
   readonly env: Readonly<Record<string, string>>;
-  readonly ports: Partial<Ports>;
+  /** That of the example, in place of the service's own. */
+  readonly storage: Storage | undefined;
   readonly remove: () => Promise<unknown>;
 };
 
 /**
- * Creates what one service under test does not share: a database, unless it was given repositories,
+ * Creates what one service under test does not share: a database, unless it was given a storage,
  * and a Redis database for its rate limits. Variables that the test sets are kept.
- * @returns variables of its environment, ports that replace the service's own, and `remove`, which drops what they name.
+ * @returns variables of its environment, its storage, and `remove`, which drops what they name.
  */
 export const partsOfService = async (
   given: Readonly<Record<string, string>>,
-  { users, sessions }: { readonly users?: unknown; readonly sessions?: unknown },
+  storage: Storage | undefined,
 ): Promise<Parts> => {
-  const storesItself = given.DATABASE_URL === undefined && (users === undefined || sessions === undefined);
+  const storesItself = given.DATABASE_URL === undefined && storage === undefined;
   const postgres = storesItself ? realPostgres() : null;
   const example = storesItself && isOnExample() ? openExampleStorage() : null;
   const redisServer = given.REDIS_URL === undefined ? realRedis() : null;
@@ -39,7 +40,7 @@ export const partsOfService = async (
   const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
     env: { DATABASE_URL: database?.url ?? 'memory:', ...(redis !== null && { REDIS_URL: redis.url }) },
-    ports: example === null ? {} : { users: example.users, sessions: example.sessions },
+    storage: storage ?? example?.storage,
     remove: () => Promise.all([database?.drop(), redis?.empty(), example?.close()]),
   };
 };

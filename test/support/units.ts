@@ -1,6 +1,9 @@
 import { expect } from 'vitest';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 
+/** Changes that are kept one by one, also when the work fails later. */
+export const separately = (stores: Stores): UnitOfWork => ({ run: (work) => work(stores) });
+
 type WithUnits = { readonly unitOfWork: UnitOfWork };
 
 /** What others do just before the next unit of work begins. */

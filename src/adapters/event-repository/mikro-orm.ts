@@ -110,7 +110,7 @@ const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
 };
 
 /**
- * Those of users who exist: a session in a store of its own can outlive its user, and ends without an event. Names its columns, so that a
+ * Those of users who exist: one may have been deleted meanwhile. Names its columns, so that a
  * later version can add one that has a default while instances of this version still run.
  */
 const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) => {

@@ -13,6 +13,9 @@ export type Stores = {
   readonly outbox: Outbox;
 };
 
+/** The stores, and the unit of work that changes them together. */
+export type Storage = Stores & { readonly unitOfWork: UnitOfWork };
+
 /**
  * Changes several stores together.
  * - keeps all changes when the work succeeds, and returns its result
@@ -29,8 +32,6 @@ export type Stores = {
  *
  * Units that take turns keep the promises about others: whoever comes later waits, and never conflicts. Reads outside of a unit must not
  * see its changes before its end, and writes outside of one must not get lost. `outsideOfUnits` refuses a unit within another.
- *
- * Stores that cannot be changed together keep each change at once, and hold nobody back.
  */
 export interface UnitOfWork {
   /**

@@ -68,11 +68,11 @@ export interface UserRepository {
   update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
   /**
    * Locks a user until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store an
-   * event or a session of theirs in the same store, wait, and then see what this one has changed. So no log-in with the old password can
+   * event or a session of theirs, wait, and then see what this one has changed. So no log-in with the old password can
    * add a session after a change of the password has ended all of them. Reading does not wait. Does nothing outside of a unit of work, for
    * an unknown user, and in a store whose units take turns.
    */
   lock(id: string): Promise<void>;
-  /** Removes a user, and their sessions, events, links and messages as far as these are in the same store. */
+  /** Removes a user with their sessions, events, links and messages. */
   remove(id: string): Promise<void>;
 }

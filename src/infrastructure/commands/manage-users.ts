@@ -18,19 +18,19 @@ const askOnTerminal = async (question: string): Promise<boolean> => {
  * The command `npm run users`, on the terminal of the process: finds, shows and changes accounts.
  * @param args those of the command, such as `['events', 'ada']`
  * @param env the variables of the service
- * @param own the caller's own stores, in place of the service's; `close` is called at the end
+ * @param own the caller's own storage, in place of the service's; `close` is called at the end
  * @returns the exit status
  */
 export const manageUsers = async (
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { ports, close }: Pick<OwnParts, 'ports' | 'close'> = {},
+  { close, ...own }: Omit<OwnParts, 'checks'> = {},
 ): Promise<Status> => {
   const { runUsers } = await import('./users.ts');
   const ask = process.stdin.isTTY ? askOnTerminal : null;
   const warn = (text: string) => void process.stderr.write(text);
   try {
-    return await runUsers(args, env, { ask, print, warn }, ports);
+    return await runUsers(args, env, { ask, print, warn }, own);
   } finally {
     await close?.();
   }

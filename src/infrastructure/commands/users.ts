@@ -1,12 +1,11 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { OwnPorts } from '../compose/own-parts.ts';
 import { ConfigError, parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
 import { jsonOf } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
 import { Failure, type Status } from './users/failure.ts';
-import { openAccounts } from './users/open-accounts.ts';
+import { type OwnStores, openAccounts } from './users/open-accounts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -40,12 +39,12 @@ type Terminal = {
   readonly warn: (text: string) => void;
 };
 
-/** The command `users`. @param own stores in place of the configured ones. @returns the exit status. */
+/** The command `users`. @param own a storage in place of the configured one. @returns the exit status. */
 export const runUsers = async (
   args: readonly string[],
   env: Env,
   terminal: Terminal,
-  own: OwnPorts = {},
+  own: OwnStores = {},
 ): Promise<Status> => {
   const { print, warn } = terminal;
   let options: UserOptions | null;
@@ -68,7 +67,7 @@ const withAccounts = async (
   env: Env,
   options: UserOptions,
   { ask, print, warn }: Terminal,
-  own: OwnPorts,
+  own: OwnStores,
 ): Promise<Status> => {
   let isBegun = false;
   try {

@@ -41,7 +41,7 @@ const exportInTurn = (deps: ExportAccountDeps): ReturnType<typeof exportAccount>
   return (...input) => inTurn(() => exported(...input));
 };
 
-/** The routes about the account itself. @param sendsMail whether there is mail, and a place for what is to be sent. */
+/** The routes about the account itself. @param sendsMail whether there is mail. */
 export const declareAccountRoutes = (deps: AccountDeps, cookie: RefreshCookie, sendsMail: boolean): Route[] => [
   ...accountRoutes(
     {

@@ -8,15 +8,14 @@ type Facts = {
   /** Milliseconds. The page can't read the cookie of the refresh token, so it is told how long such a token lasts. */
   readonly refreshLifetime: number;
   readonly sendsMail: boolean;
-  readonly keepsRecords: boolean;
 };
 
 /** The files of the console, read for each request (ADR 0043). */
-export const consoleFiles = ({ refreshLifetime, sendsMail, keepsRecords }: Facts): ConsoleFiles => ({
+export const consoleFiles = ({ refreshLifetime, sendsMail }: Facts): ConsoleFiles => ({
   page: async () =>
     (await read('console.html'))
       .replace('{refreshLifetime}', `${refreshLifetime}`)
-      .replace('{offers}', [...(sendsMail ? ['mail'] : []), ...(keepsRecords ? ['history'] : [])].join(' ')),
+      .replace('{offers}', sendsMail ? 'mail' : ''),
   style: () => read('console.css'),
   script: () => read('console.js'),
 });

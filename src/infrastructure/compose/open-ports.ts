@@ -10,7 +10,7 @@ import type { bell } from '../mail/bell.ts';
 import type { RedisClient } from '../redis.ts';
 import { countLoginAttempts } from './login-attempts.ts';
 import { openMailer } from './mailer.ts';
-import { warnOfUnusedMailer } from './own-stores.ts';
+import type { OwnParts } from './own-parts.ts';
 import type { Ports } from './ports.ts';
 import type { openStorage } from './storage.ts';
 import { openTokens } from './tokens.ts';
@@ -19,7 +19,7 @@ import { openTokens } from './tokens.ts';
 const HASHING_WAIT = 1 / 3;
 
 type Opened = {
-  readonly own: Partial<Ports>;
+  readonly own: NonNullable<OwnParts['ports']>;
   readonly storage: Awaited<ReturnType<typeof openStorage>>;
   readonly redis: RedisClient | null;
   /** Rung when there is something to send. */
@@ -30,9 +30,8 @@ type Opened = {
 export const openPorts = async (config: Config, logger: Logger, { own, storage, redis, added }: Opened) => {
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = own.clock ?? systemClock;
-  warnOfUnusedMailer(config, own, logger);
   const { tokens, keySet } = await openTokens(config, own);
-  const mailer = storage.keepsRecords ? await mailerOf(config, logger, own) : null;
+  const mailer = own.mailer === undefined ? await openMailer(config, logger) : own.mailer;
   const { users, sessions, events, links, outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
@@ -49,6 +48,3 @@ export const openPorts = async (config: Config, logger: Logger, { own, storage, 
   };
   return { ports, keySet, hashing: hasher.load };
 };
-
-const mailerOf = async (config: Config, logger: Logger, { mailer }: Partial<Ports>): Promise<Ports['mailer']> =>
-  mailer === undefined ? openMailer(config, logger) : mailer;

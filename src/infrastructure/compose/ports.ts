@@ -6,11 +6,10 @@ import type { Mailer } from '../../application/ports/mailer.ts';
 import type { PasswordBlocklist } from '../../application/ports/password-blocklist.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
-import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import type { Storage } from '../../application/ports/unit-of-work.ts';
 
 /** The ports of the application. */
-export type Ports = Stores & {
-  readonly unitOfWork: UnitOfWork;
+export type Ports = Storage & {
   readonly linkTokens: LinkTokens;
   /** `null`: no mail is sent, and there are no routes that need it. */
   readonly mailer: Mailer | null;

@@ -56,9 +56,7 @@ type RoutesOptions = {
   readonly baseUrl: string;
   readonly checks: readonly Check[];
   readonly keySet: PublicJwks;
-  /** Whether there is a place for events, links and messages: without it, the routes that need one are not declared. */
-  readonly keepsRecords: boolean;
-  /** Whether there is mail, and a place for what is to be sent. */
+  /** Whether there is mail. */
   readonly sendsMail: boolean;
   /** `null`: there is no console. */
   readonly console: ConsoleFiles | null;
@@ -76,7 +74,6 @@ export const declareRoutes = (
     baseUrl,
     checks,
     keySet,
-    keepsRecords,
     sendsMail,
     console: page,
     hasAccountPages,
@@ -101,13 +98,11 @@ export const declareRoutes = (
       cookie,
     ),
     ...userRoutes({ getCurrentUser: getCurrentUser(deps), changePassword: changePassword(deps) }, cookie),
-    ...(keepsRecords ? eventRoutes({ listEvents: listEvents(deps) }) : []),
-    ...(keepsRecords
-      ? passwordResetRoutes({
-          requestPasswordReset: sendsMail ? requestPasswordReset(deps) : null,
-          resetPassword: resetPassword(deps),
-        })
-      : []),
+    ...eventRoutes({ listEvents: listEvents(deps) }),
+    ...passwordResetRoutes({
+      requestPasswordReset: sendsMail ? requestPasswordReset(deps) : null,
+      resetPassword: resetPassword(deps),
+    }),
     ...declareAccountRoutes(deps, cookie, sendsMail),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),

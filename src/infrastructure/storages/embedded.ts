@@ -1,4 +1,4 @@
-import type { Storage } from './storage.ts';
+import type { StorageRow } from './storage.ts';
 
 type EmbeddedOptions = {
   readonly kind: 'embedded';
@@ -7,7 +7,7 @@ type EmbeddedOptions = {
 };
 
 /** PGlite: PostgreSQL within the process, for one process only. */
-export const embedded: Storage<EmbeddedOptions> = {
+export const embedded: StorageRow<EmbeddedOptions> = {
   isFor: (url) => url === undefined,
   expected: null,
   meaning: 'an embedded database in DATA_DIR',

@@ -5,7 +5,7 @@ import { memoryOutbox } from '../../adapters/outbox/memory.ts';
 import { memorySessionRepository } from '../../adapters/session-repository/memory.ts';
 import { memoryUnitOfWork } from '../../adapters/unit-of-work/memory.ts';
 import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
-import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
 
 /** The stores over tables in memory. A removed user takes everything about them along. */
 const storesOver = (tables: Tables): Stores => {
@@ -33,7 +33,7 @@ const storesOver = (tables: Tables): Stores => {
 };
 
 /** Stores in memory that are changed together. */
-export const memoryStores = (tables: SharedTables = memoryTables()): Stores & { readonly unitOfWork: UnitOfWork } => ({
+export const memoryStores = (tables: SharedTables = memoryTables()): Storage => ({
   ...storesOver(tables),
   unitOfWork: memoryUnitOfWork(tables, storesOver),
 });

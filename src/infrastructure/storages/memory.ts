@@ -1,11 +1,11 @@
-import type { Storage } from './storage.ts';
+import type { StorageRow } from './storage.ts';
 
 type MemoryOptions = { readonly kind: 'memory' };
 
 const URL_TEXT = 'memory:';
 
 /** Nothing is kept when the process ends. */
-export const memory: Storage<MemoryOptions> = {
+export const memory: StorageRow<MemoryOptions> = {
   isFor: (url) => url === URL_TEXT,
   expected: URL_TEXT,
   meaning: '`memory:` loses all data at exit; production rejects it.',

@@ -1,7 +1,7 @@
 import { isInsecure, overridden } from '../config/postgresql-url.ts';
 import { isUrlOf } from '../config/schemas.ts';
 import type { Values } from '../config/values.ts';
-import type { Storage } from './storage.ts';
+import type { StorageRow } from './storage.ts';
 
 /** Times in milliseconds. */
 type PoolOptions = {
@@ -13,7 +13,7 @@ type PoolOptions = {
 
 type PostgresqlOptions = { readonly kind: 'postgresql'; readonly url: string } & PoolOptions;
 
-export const postgresql: Storage<PostgresqlOptions> = {
+export const postgresql: StorageRow<PostgresqlOptions> = {
   isFor: (url) => url !== undefined && isUrlOf(url, ['postgres:', 'postgresql:']),
   expected: 'a postgres:// or postgresql:// URL with special characters percent-encoded',
   meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',

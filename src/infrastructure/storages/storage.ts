@@ -2,11 +2,11 @@ import type { Logger } from 'pino';
 import type { Check } from '../../adapters/http/routes/health.ts';
 import type { Readings } from '../../adapters/metrics/prometheus.ts';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Values } from '../config/values.ts';
 
-/** One kind of storage for users and sessions: a row of the table in `storages.ts`. */
-export type Storage<Options> = {
+/** One kind of storage: a row of the table in `storages.ts`. */
+export type StorageRow<Options> = {
   /** Whether DATABASE_URL selects it; `undefined` is unset. Only one row accepts a text. */
   readonly isFor: (url: string | undefined) => boolean;
   /** The form of DATABASE_URL, for the message about an invalid one; `null` for the storage that needs none. */
@@ -37,8 +37,7 @@ export type OpenContext = {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
 
-export type OpenStorage = Omit<Stores, 'sessions'> & {
-  readonly unitOfWork: UnitOfWork;
+export type OpenStorage = Omit<Storage, 'sessions'> & {
   /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
   readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
   readonly checks: readonly Check[];

@@ -1,7 +1,7 @@
 import { embedded } from './embedded.ts';
 import { memory } from './memory.ts';
 import { postgresql } from './postgresql.ts';
-import type { Storage } from './storage.ts';
+import type { StorageRow } from './storage.ts';
 
 /** Every storage that DATABASE_URL can select. Configuration, commands, composition and documentation derive from this table. */
 export const STORAGES = { postgresql, embedded, memory } as const;
@@ -9,7 +9,7 @@ export const STORAGES = { postgresql, embedded, memory } as const;
 type Rows = typeof STORAGES;
 /** The parsed options of a storage; `kind` is the name of its row. */
 export type StorageOptions = Parameters<Rows[keyof Rows]['open']>[0];
-type AnyStorage = Storage<StorageOptions>;
+type AnyStorage = StorageRow<StorageOptions>;
 
 // Each row takes the options of its own kind only: they are paired by `kind`, or by `isFor`, which selects the row that makes them.
 const rows = Object.values(STORAGES) as AnyStorage[];

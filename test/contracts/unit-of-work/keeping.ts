@@ -4,13 +4,7 @@ import type { Tests } from '../suite.ts';
 import { changeAll, type GivenUnits, REFUSAL } from './store.ts';
 
 export const keeping = ({ it }: Tests<GivenUnits>): void => {
-  it('keeps all changes when the work succeeds, and returns its result', async ({
-    unitOfWork,
-    stores,
-    user,
-    needs,
-  }) => {
-    needs('records');
+  it('keeps all changes when the work succeeds, and returns its result', async ({ unitOfWork, stores, user }) => {
     const { work, seenIn, prepare, after } = changeAll(user);
     await prepare(stores);
     const result = { of: 'the work' };
@@ -19,8 +13,7 @@ export const keeping = ({ it }: Tests<GivenUnits>): void => {
   });
 
   it('keeps none when the work rejects, and rejects with the same error', async (given) => {
-    const { unitOfWork, stores, user, needs } = given;
-    needs('together');
+    const { unitOfWork, stores, user } = given;
     const { work, seenIn, prepare, before } = changeAll(user);
     await prepare(stores);
     const failing = unitOfWork.run(async (inside) => {
@@ -32,8 +25,7 @@ export const keeping = ({ it }: Tests<GivenUnits>): void => {
     expect(await unitOfWork.run(async () => 'the next one')).toBe('the next one');
   });
 
-  it('shows its own changes to the work', async ({ unitOfWork, user, stores, needs }) => {
-    needs('records');
+  it('shows its own changes to the work', async ({ unitOfWork, user, stores }) => {
     const { work, seenIn, prepare, after } = changeAll(user);
     await prepare(stores);
     const seen = await unitOfWork.run(async (inside) => {

@@ -28,16 +28,14 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   };
 
   it('shows the changes to nobody before the work has ended', async (given) => {
-    const { stores, user, needs } = given;
-    needs('together');
+    const { stores, user } = given;
     const { work, seenIn, prepare, before } = changeAll(user);
     await prepare(stores);
     expect(await during(given, work, () => seenIn(stores))).toStrictEqual(before);
   });
 
   it('neither undoes nor delays for long what others change meanwhile', async (given) => {
-    const { stores, user, other, needs } = given;
-    needs('together');
+    const { stores, user, other } = given;
     const [event, added, session] = [anEvent({ userId: other.id }), aUser(), aSession({ userId: other.id })];
     await during(given, changeAll(user).work, () =>
       Promise.all([
@@ -92,9 +90,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   });
 
   it('holds back whoever records something about a user whom it has locked or changed, and shows them its changes', async (given) => {
-    const { unitOfWork, user, needs, store } = given;
-    needs('together');
-    needs('records');
+    const { unitOfWork, user, store } = given;
     const password = { isOfNewPassword: true, now: NOW + 1 };
     const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
       (users) => users.lock(user.id),

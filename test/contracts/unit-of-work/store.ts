@@ -1,17 +1,13 @@
 import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
-import { type Absent, offered } from '../hooks.ts';
+import type { Absent } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
 /** A unit of work under test, and the stores as everybody else sees them. A hook that cannot be offered is `absent(why)`. */
 export type UnitOfWorkStore = {
   readonly unitOfWork: UnitOfWork;
   readonly stores: Stores;
-  /** Whether the changes of users, sessions, events, links and messages are kept together; else each is kept at once. */
-  readonly together: true | Absent;
-  /** Whether there are events, links and messages. */
-  readonly records: true | Absent;
   /** Gets in the way of a unit that has changed the first user, and will change the second. `over` resolves when that is over. */
   readonly interfere: ((first: User, second: User) => Promise<{ readonly over: Promise<unknown> }>) | Absent;
   /** Resolves when a unit waits for another. Where units take turns: when it has had the chance to run. */
@@ -26,9 +22,7 @@ export const givenUnits = async (make: () => Promise<UnitOfWorkStore>, run: Run)
   const { unitOfWork, stores } = store;
   const [user, other] = [aUser(), aUser()];
   for (const each of [user, other]) await stores.users.add(each);
-  /** The test is skipped unless the store does that. */
-  const needs = (what: 'together' | 'records') => offered(store[what], run);
-  return { store, unitOfWork, stores, user, other, needs, run };
+  return { store, unitOfWork, stores, user, other, run };
 };
 export type GivenUnits = Awaited<ReturnType<typeof givenUnits>>;
 

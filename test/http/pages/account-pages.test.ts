@@ -1,8 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { memoryUserRepository } from '../../../src/adapters/user-repository/memory.ts';
-import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
 import { readText } from '../../support/checkout/repository.ts';
-import { startService, type TestService } from '../../support/http/service.ts';
+import { type Own, startService, type TestService } from '../../support/http/service.ts';
 
 const PAGES = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'].map(
   (name) => `/account/${name}`,
@@ -10,9 +8,8 @@ const PAGES = ['password-reset', 'email-verification', 'not-me', 'email-change',
 const SCRIPT = '/account-page.js';
 
 const services: TestService[] = [];
-const start = async (env: Readonly<Record<string, string>> = {}, ports: Partial<Ports> = {}): Promise<TestService> => {
-  // The storage of the example has no links in mail.
-  const service = await startService({ DATABASE_URL: 'memory:', ...env }, ports);
+const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
+  const service = await startService({ DATABASE_URL: 'memory:', ...env }, own);
   services.push(service);
   return service;
 };
@@ -77,7 +74,6 @@ describe('the pages for links in mail', () => {
   it.each([
     ['links lead to pages of a front end', { ACCOUNT_PAGES_URL: 'https://app.example.org/account' }, {}],
     ['there is no mail', {}, { mailer: null }],
-    ['users are in a store of the caller’s own', {}, { users: memoryUserRepository() }],
   ])('are not there when %s', async (_when, env, ports) => {
     const { http } = await start(env, ports);
     for (const path of [...PAGES, SCRIPT]) await http.get(path).expect(404);

@@ -1,18 +1,18 @@
 import { expect, it, vi } from 'vitest';
+import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/manage-users.ts';
 import { runUsers } from '../../../src/infrastructure/commands/users.ts';
-import type { OwnPorts } from '../../../src/infrastructure/compose/own-parts.ts';
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
 
 /** There is no database at this place. */
 const ENV = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: '/nonexistent' };
 
-/** The command over stores of the caller's own, and what it prints. */
-const run = async (args: readonly string[], own: OwnPorts) => {
+/** The command over a storage of the caller's own, and what it prints. */
+const run = async (args: readonly string[], storage: Storage) => {
   const [printed, warned]: [string[], string[]] = [[], []];
   const print = async (text: string) => printed.push(text) > 0;
-  const status = await runUsers(args, ENV, { ask: null, print, warn: (text) => void warned.push(text) }, own);
+  const status = await runUsers(args, ENV, { ask: null, print, warn: (text) => void warned.push(text) }, { storage });
   return { status, output: printed.join(''), errors: warned.join('') };
 };
 
@@ -37,29 +37,8 @@ it('users of one’s own are found, shown, changed and deleted, without a databa
   expect(await stores.users.findById(user.id)).toBeNull();
 });
 
-it('users of one’s own without records are found and changed; what needs records says so', async () => {
-  const {
-    stores: { users, sessions },
-    user,
-  } = await stored();
-  expect((await run(['end-sessions', user.username, '--yes'], { users, sessions })).output).toMatch(/^1 session of/);
-  for (const command of ['events', 'reset-link']) {
-    const { status, errors } = await run([command, user.username], { users, sessions });
-    expect({ status, errors }).toEqual({ status: 1, errors: expect.stringMatching(/need ports\.unitOfWork\.\n$/) });
-  }
-});
-
-it('stores that do not fit together are refused by the command as by the service', async () => {
-  const { users, sessions, unitOfWork } = memoryStores();
-  const { status, errors } = await run(['find', 'ada'], { users, sessions, unitOfWork });
-  expect({ status, errors }).toEqual({
-    status: 1,
-    errors: expect.stringMatching(/^ports\.unitOfWork needs ports\.events, /),
-  });
-});
-
 it('the stores of the caller are closed once, also when the command fails', async () => {
   const close = vi.fn();
-  expect(await manageUsers(['find', 'nobody'], ENV, { ports: memoryStores(), close })).toBe(3);
+  expect(await manageUsers(['find', 'nobody'], ENV, { storage: memoryStores(), close })).toBe(3);
   expect(close).toHaveBeenCalledOnce();
 });

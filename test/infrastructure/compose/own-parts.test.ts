@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Check } from '../../../src/adapters/http/routes/health.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { type OwnParts, type OwnPorts, rotationBudget } from '../../../src/infrastructure/compose/own-parts.ts';
+import { type OwnParts, rotationBudget } from '../../../src/infrastructure/compose/own-parts.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
@@ -16,6 +16,7 @@ import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { testKeys } from '../../support/keys.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { freePort } from '../../support/servers/free-port.ts';
+import { changedStorage } from '../../support/storage/changed-storage.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -43,61 +44,51 @@ const composed = async (own: OwnParts, env: Env = {}) => {
   return { ...service, messages, ready, hasDatabase: () => existsSync(join(directory.path, 'database')) };
 };
 
-const bothPorts = () => {
-  const { users, sessions } = memoryStores();
-  return { users, sessions };
-};
 const check: Check = { name: 'own', ping: async () => undefined, required: true };
 
-describe('users and sessions of one’s own', () => {
-  it('are used and checked, and no database is opened', async () => {
-    const ports = bothPorts();
-    const service = await composed({ ports, checks: [check] });
+describe('a storage of one’s own', () => {
+  it('is used and checked, and no database is opened', async () => {
+    const storage = memoryStores();
+    const service = await composed({ storage, checks: [check] });
     onTestFinished(service.close);
     const user = aUser();
     await service.ports.users.add(user);
-    expect(await ports.users.findById(user.id)).toEqual(user);
-    const session = aSession();
-    await service.ports.sessions.add(session);
-    expect(await ports.sessions.find(session)).toEqual(session);
-    expect(await service.ports.sessions.purge(session.expiresAt, 10)).toHaveLength(1);
-    expect(await ports.sessions.find(session)).toBeNull();
-
+    expect(await storage.users.findById(user.id)).toEqual(user);
     expect(await service.ready()).toEqual({ status: 'ready', checks: { own: 'up' } });
     expect(service.hasDatabase()).toBe(false);
   });
 
-  it('need no database that could be reached, and production is not warned of it', async () => {
+  it('needs no database that could be reached, and production is not warned of it', async () => {
     const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
     for (const env of [unreachable, { ...PRODUCTION, DATABASE_URL: '', MAIL_URL: '' }]) {
-      const service = await composed({ ports: bothPorts() }, env);
+      const service = await composed({ storage: memoryStores() }, env);
       await service.close();
       expect(service.messages).toEqual([]);
     }
   });
 
-  it('are down when their check fails', async () => {
+  it('is down when its check fails', async () => {
     const ping = () => Promise.reject(new Error('away'));
-    const service = await composed({ ports: bothPorts(), checks: [{ ...check, ping }] });
+    const service = await composed({ storage: memoryStores(), checks: [{ ...check, ping }] });
     onTestFinished(service.close);
     await expect(service.ready()).rejects.toMatchObject({ status: 503, message: 'Not ready; down: own.' });
   });
 
-  it('have a failed rotation reverted, like the service’s own', async () => {
-    const { users, sessions: stored } = memoryStores();
-    const user = aUser();
-    await users.add(user);
+  it('has a failed rotation reverted, like the service’s own', async () => {
     let replies = false;
-    const sessions = {
-      ...stored,
-      rotate: async (rotation: Parameters<typeof stored.rotate>[0]) => {
-        const outcome = await stored.rotate(rotation);
-        if (replies) return outcome;
-        throw new AppError('DB_QUERY_FAILED', { reason: 'no reply' });
+    const storage = changedStorage(memoryStores(), ({ sessions }) => ({
+      sessions: {
+        ...sessions,
+        rotate: async (rotation) => {
+          const outcome = await sessions.rotate(rotation);
+          if (replies) return outcome;
+          throw new AppError('DB_QUERY_FAILED', { reason: 'no reply' });
+        },
       },
-    };
-    const ports = { users, sessions };
-    const service = await composed({ ports }, { REQUEST_TIMEOUT_MS: '1000' });
+    }));
+    const user = aUser();
+    await storage.users.add(user);
+    const service = await composed({ storage }, { REQUEST_TIMEOUT_MS: '1000' });
     onTestFinished(service.close);
     const session = aSession({ userId: user.id });
     await service.ports.sessions.add(session);
@@ -111,65 +102,55 @@ describe('users and sessions of one’s own', () => {
   it.each([
     [30_000, 5_000],
     [1_000, 500],
-  ])('have, where requests have %i ms, %i ms for a rotation', (requestTimeout, budget) => {
+  ])('has, where requests have %i ms, %i ms for a rotation', (requestTimeout, budget) => {
     expect(rotationBudget({ requestTimeout })).toBe(budget);
   });
 });
 
-describe('stores of one’s own', () => {
+describe('serve with a storage of one’s own', () => {
   const configOf = (env: Env = {}) => ({
     ...parseConfig({ NODE_ENV: 'test', PORT: '0', LOG_LEVEL: 'silent', ...env }),
     keys: testKeys(),
   });
 
-  it('are closed once, after the last response, however often the service is stopped', async () => {
+  it('closes it once, after the last response, however often the service is stopped', async () => {
     const close = vi.fn();
-    const stop = await serve(configOf(), { ports: bothPorts(), close });
+    const stop = await serve(configOf(), { storage: memoryStores(), close });
     expect(close).not.toHaveBeenCalled();
     await Promise.all([stop('SIGINT'), stop('SIGTERM')]);
     await stop('again');
     expect(close).toHaveBeenCalledOnce();
   });
 
-  it('are closed when the service does not start, whatever the reason', async () => {
+  it('closes it when the service does not start, whatever the reason', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void taken.close());
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const broken = {
-      ...bothPorts(),
       get tokens(): never {
         throw new Error('no tokens');
       },
     };
     const starts = [
-      { env: { PORT: String(port) }, ports: bothPorts(), reason: /^HOST and PORT: / },
-      { env: {}, ports: { users: memoryStores().users }, reason: /^ports\.users needs/ },
+      { env: { PORT: String(port) }, ports: {}, reason: /^HOST and PORT: / },
       { env: {}, ports: broken, reason: /^no tokens$/ },
     ];
     for (const { env, ports, reason } of starts) {
       const close = vi.fn(() => Promise.reject(new Error('does not close')));
-      await expect(serve(configOf(env), { ports, close })).rejects.toThrow(reason);
+      await expect(serve(configOf(env), { storage: memoryStores(), ports, close })).rejects.toThrow(reason);
       expect(close).toHaveBeenCalledOnce();
     }
   });
 
-  it('that fail to close keep nothing else open, and the failure is reported', async () => {
+  it('that fails to close keeps nothing else open, and the failure is reported', async () => {
     const port = await freePort();
     const metrics = await freePort();
     const config = configOf({ PORT: String(port), METRICS: `127.0.0.1:${metrics}` });
     const close = () => Promise.reject(new Error('does not close'));
-    const stop = await serve(config, { ports: bothPorts(), close });
+    const stop = await serve(config, { storage: memoryStores(), close });
     await fetch(`http://127.0.0.1:${metrics}/metrics`);
     await expect(stop('test')).rejects.toThrow('does not close');
     for (const each of [port, metrics]) await expect(fetch(`http://127.0.0.1:${each}/metrics`)).rejects.toThrow();
   });
-});
-
-it.each<[string, OwnPorts]>([
-  ['users', { users: memoryStores().users }],
-  ['sessions', { sessions: memoryStores().sessions }],
-])('%s alone are refused before a database is opened', async (name, ports) => {
-  const unreachable = { DATABASE_URL: `postgresql://t@127.0.0.1:${await freePort()}/x` };
-  await expect(composed({ ports }, unreachable)).rejects.toThrow(new RegExp(`^ports\\.${name} needs ports\\.`));
 });

@@ -1,9 +1,7 @@
 import { expect, it } from 'vitest';
 import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
-import type { UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import type { OwnPorts } from '../../../src/infrastructure/compose/own-parts.ts';
-import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import type { Storage, Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
@@ -11,8 +9,6 @@ import { aPerson, startService } from '../../support/http/service.ts';
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 const TOKEN = /password-reset#token=([\w-]{43})/;
-
-type Stored = ReturnType<typeof memoryStores>;
 
 /** The same adapter as an instance of a class: its methods are those of its prototype, and need `this`. */
 const asInstance = <Port extends object>(port: Port): Port => {
@@ -29,9 +25,9 @@ const asInstance = <Port extends object>(port: Port): Port => {
 };
 
 /** Stores and their unit of work, all of them instances of classes. */
-const instances = (): Stored => {
+const instances = (): Storage => {
   const { unitOfWork, ...stores } = memoryStores();
-  const all = ({ users, sessions, events, links, outbox }: Omit<Stored, 'unitOfWork'>) => ({
+  const all = ({ users, sessions, events, links, outbox }: Stores) => ({
     users: asInstance(users),
     sessions: asInstance(sessions),
     events: asInstance(events),
@@ -42,9 +38,9 @@ const instances = (): Stored => {
   return { ...all(stores), unitOfWork: asInstance(unit) };
 };
 
-const start = async (own: Partial<Ports>, env: Readonly<Record<string, string>> = {}) => {
+const start = async (storage: Storage) => {
   const mailer = memoryMailer();
-  const service = await startService(env, { hasher, mailer: asInstance(mailer), ...own });
+  const service = await startService({}, { storage, hasher, mailer: asInstance(mailer) });
   return { ...service, mailer };
 };
 
@@ -73,36 +69,8 @@ const walk = async ({ http, mail, mailer, ports }: Awaited<ReturnType<typeof sta
 it.each([
   ['objects', memoryStores],
   ['instances of classes', instances],
-])('all stores of one’s own with their unit of work serve everything, as %s', async (_form, stores) => {
+])('a storage of one’s own serves everything, as %s', async (_form, stores) => {
   const service = await start(stores());
   await walk(service);
   await service.close();
-});
-
-it.each<readonly [given: readonly (keyof Stored)[], refusal: RegExp]>([
-  [
-    ['unitOfWork'],
-    /^ports\.unitOfWork needs ports\.users, ports\.sessions, ports\.events, ports\.links, ports\.outbox: /,
-  ],
-  [['users', 'sessions', 'unitOfWork'], /^ports\.unitOfWork needs ports\.events, ports\.links, ports\.outbox: /],
-  [['users', 'events', 'links', 'outbox', 'unitOfWork'], /^ports\.events needs ports\.sessions: /],
-  [['users', 'sessions', 'events', 'links', 'outbox'], /^ports\.events needs ports\.unitOfWork: /],
-  [['events'], /^ports\.events needs ports\.users, /],
-  [['outbox', 'users', 'sessions'], /^ports\.outbox needs ports\.events, ports\.links, ports\.unitOfWork: /],
-])('%j alone are refused, since the service would look in one store for what is in another', async (given, refusal) => {
-  const stores = memoryStores();
-  const own: OwnPorts = Object.fromEntries(given.map((name) => [name, stores[name]]));
-  await expect(start(own)).rejects.toThrow(refusal);
-});
-
-it.each([
-  ['MAIL_URL', { MAIL_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'auth@example.org' }, undefined],
-  ['ports.mailer', {}, memoryMailer()],
-])('%s without a unit of work is warned of: it has no effect', async (name, env, mailer) => {
-  const { users, sessions } = memoryStores();
-  const { logs, mail, close } = await startService(env, { users, sessions, ...(mailer && { mailer }) });
-  await close();
-  expect(mail).toBeNull();
-  const warning = `${name} has no effect: beside ports.users, mail needs ports.unitOfWork`;
-  expect(logs.filter(({ level }) => level === 'warn').map(({ msg }) => msg)).toEqual([warning]);
 });

@@ -37,8 +37,6 @@ export const inMemory = (wrong?: Wrong) => async (): Promise<UnitOfWorkStore> =>
   const instance = open(tables, wrong);
   return {
     ...instance,
-    together: true,
-    records: true,
     interfere: async ({ id }) => {
       await instance.stores.users.update(id, { emailVerifiedAt: NOW, now: NOW });
       return { over: Promise.resolve() };

@@ -3,24 +3,21 @@ import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcry
 import type { AccountEvent } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import type { Message } from '../../../src/domain/message.ts';
-import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
-import { isOnExample } from '../storage/example.ts';
-import { startService, type TestService } from './service.ts';
+import { type Own, startService, type TestService } from './service.ts';
 
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
 const DAY = 86_400_000;
 
-/** Services that keep events, links and messages, which the storage of the example does not. All are closed at the end of the file. */
-export const servicesWithRecords = () => {
+/** Services that are closed at the end of the file. */
+export const closedServices = () => {
   const services: TestService[] = [];
   afterAll(async () => {
     await Promise.all(services.map((service) => service.close()));
   });
-  return async (env: Readonly<Record<string, string>> = {}, overrides: Partial<Ports> = {}): Promise<TestService> => {
-    const own = isOnExample() ? { DATABASE_URL: 'memory:' } : {};
-    const service = await startService({ ...own, ...env }, { hasher, ...overrides });
+  return async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
+    const service = await startService(env, { hasher, ...own });
     services.push(service);
     return service;
   };

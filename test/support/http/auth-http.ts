@@ -2,43 +2,41 @@ import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
-import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
-import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
+import type { OwnParts } from '../../../src/infrastructure/compose/own-parts.ts';
+import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage, type TestStorage } from '../storage/storage.ts';
 import { aPerson, cookiePair, refreshCookieOf, startService, type TestService } from './service.ts';
 
 export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-type Repositories = { readonly users: UserRepository; readonly sessions: SessionRepository };
+type Overrides = Partial<Stores> & OwnParts['ports'];
 
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
 /**
  * Services with one database for a test file, all closed at its end.
- * @returns `start`, whose second argument may build replacements around the repositories of that database.
+ * @returns `start`, whose second argument may replace stores of that database, within units of work too, and other ports.
  */
 export const servicesOverOneDatabase = () => {
-  let storage: TestStorage;
+  let database: TestStorage;
   const services: TestService[] = [];
   beforeAll(async () => {
-    storage = await openTestStorage();
+    database = await openTestStorage();
   });
   afterAll(async () => {
     await Promise.all(services.map((service) => service.close()));
-    await storage.close();
+    await database.close();
   });
   return {
     start: async (
       env: Readonly<Record<string, string>> = {},
-      overrides: (repositories: Repositories) => Partial<Ports> = () => ({}),
+      overrides: (stores: Stores) => Overrides = () => ({}),
     ): Promise<TestService> => {
-      const { users, sessions, records } = storage;
-      const given = overrides({ users, sessions });
-      // Stores of the test's own are not those of the unit of work.
-      const isReplaced = given.users !== undefined || given.sessions !== undefined;
-      const service = await startService(env, { users, sessions, ...(!isReplaced && records), hasher, ...given });
+      const { users, sessions, events, links, outbox, ...ports } = overrides(database.storage);
+      const storage = changedStorage(database.storage, overrides);
+      const service = await startService(env, { storage, hasher, ...ports });
       services.push(service);
       return service;
     },

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { expect, vi } from 'vitest';
 import { currentRequest } from '../../../src/adapters/http/request/request-scope.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
-import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import type { OwnParts } from '../../../src/infrastructure/compose/own-parts.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
@@ -10,11 +10,13 @@ import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { testKeys } from '../keys.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
-import { isOnExample } from '../storage/example.ts';
 
 const KEYS = testKeys();
 
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
+
+/** A storage and other ports in place of the service's own. */
+export type Own = Pick<OwnParts, 'storage'> & OwnParts['ports'];
 
 export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
   readonly config: Config;
@@ -32,14 +34,14 @@ export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
 /**
  * Starts the service as `main.ts` composes it, on a free port and with the given environment.
  * @param env variables of the environment. By default limits are off, keys are shared in a test file, and storage is in memory
- *   or that of the vitest project; `env` and `overrides` take precedence.
+ *   or that of the vitest project; `env` and `own` take precedence.
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
-  overrides: Partial<Ports> = {},
+  { storage, ...ports }: Own = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
-  const parts = await partsOfService(env, overrides);
+  const parts = await partsOfService(env, storage);
   const parsed = parseConfig({
     NODE_ENV: 'test',
     PORT: '0',
@@ -60,7 +62,7 @@ export const startService = async (
     },
     () => ({ requestId: currentRequest()?.requestId }),
   );
-  const service = await compose(config, logger, { ports: { ...parts.ports, ...overrides } });
+  const service = await compose(config, logger, { ...(parts.storage && { storage: parts.storage }), ports });
   if (parts.env.REDIS_URL !== undefined) await foundRedis(service.routes);
   const { handlers, assertDocumented } = watched(service.http, service.routes);
   const server = await listen(handlers, config);
@@ -91,9 +93,9 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 60_000);
 
-/** The routes that the service declares, for tests that are generated from them: fewer over the example, which has no events. */
+/** The routes that the service declares, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService({ REDIS_URL: '', ...(!isOnExample() && { DATABASE_URL: 'memory:' }) });
+  const { close, routes } = await startService({ REDIS_URL: '', DATABASE_URL: 'memory:' });
   await close();
   return routes;
 };

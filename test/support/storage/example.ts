@@ -1,23 +1,21 @@
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { openDatabase } from '../../../examples/sqlite-storage/database.ts';
-import { sqliteSessionRepository } from '../../../examples/sqlite-storage/session-repository.ts';
-import { sqliteUserRepository } from '../../../examples/sqlite-storage/user-repository.ts';
+import { openSqliteStorage } from '../../../examples/sqlite-storage/storage.ts';
 import '../servers/provided.ts';
+import { AMPLE_BUDGET } from '../rotation/ample-budget.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** Whether this project's services are on the repositories of `examples/sqlite-storage`. */
+/** Whether this project's services are on `examples/sqlite-storage`. */
 export const isOnExample = (): boolean => inject('parts') === 'example';
 
-/** The repositories of the example, over a file of the test's own. */
+/** The storage of the example, over a file of the test's own. */
 export const openExampleStorage = () => {
   const { path, remove } = temporaryDirectory();
-  const database = openDatabase(join(path, 'tandem.sqlite'));
+  const { storage, close } = openSqliteStorage(join(path, 'tandem.sqlite'), { budget: AMPLE_BUDGET });
   return {
-    users: sqliteUserRepository(database),
-    sessions: sqliteSessionRepository(database),
+    storage,
     close: async () => {
-      database.close();
+      close();
       remove();
     },
   };

@@ -13,7 +13,6 @@ export type Ask = ((question: string) => Promise<boolean>) | null;
 
 /** Runs one command. @throws Failure, AppError */
 export const act = async (accounts: Accounts, options: UserOptions, ask: Ask): Promise<Answer> => {
-  assertKept(accounts, options);
   const user = await findUser(accounts, options.account);
   const { command } = options;
   switch (command) {
@@ -28,16 +27,6 @@ export const act = async (accounts: Accounts, options: UserOptions, ask: Ask): P
     default:
       return change(accounts, user, CHANGES[command], options, ask);
   }
-};
-
-/** @throws Failure when there is nothing that the command could work with. */
-const assertKept = ({ keepsRecords }: Accounts, { command }: UserOptions): void => {
-  if (keepsRecords || (command !== 'events' && command !== 'reset-link')) return;
-  throw new Failure(
-    1,
-    'no-records',
-    'The stores of this program keep neither events nor links: beside ports.users, these need ports.unitOfWork.',
-  );
 };
 
 const findUser = async ({ users }: Accounts, account: string): Promise<User> => {

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
-import type { OwnPorts } from '../../compose/own-parts.ts';
+import type { OwnParts } from '../../compose/own-parts.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
 import { lockHolder } from '../../data-dir/data-dir-lock.ts';
@@ -14,21 +14,24 @@ import { Failure } from './failure.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
+/** What the command takes of a caller's own. */
+export type OwnStores = Pick<OwnParts, 'storage' | 'ports'>;
+
 const STANDARD_ERROR = 2;
 
 /**
  * Opens the stores of the configuration, beside running instances of the service. Lines of the audit log go to standard error.
- * @param own those of a caller's own, which take the place of the configured ones
+ * @param own the storage of a caller's own, which takes the place of the configured one, and other ports
  * @throws Failure, or Error that names the setting at fault
  */
-export const openAccounts = async (config: Config, own: OwnPorts = {}) => {
-  if (own.users === undefined) assertPresent(config);
+export const openAccounts = async (config: Config, { storage: given, ports: own = {} }: OwnStores = {}) => {
+  if (given === undefined) assertPresent(config);
   const { logLevel: level, environment } = config;
   const destination = pino.destination(STANDARD_ERROR);
   const logger = createLogger({ level, environment, version: VERSION, destination }, () => ({}));
   // Changes of the schema are the service's, or of `npm run migrate`.
-  const storage = await openStorage({ ...config, migrateOnStart: false, databaseWarnings: [] }, logger, own);
-  const { keepsRecords, users, sessions, events, links, outbox, unitOfWork, close } = storage;
+  const storage = await openStorage({ ...config, migrateOnStart: false, databaseWarnings: [] }, logger, given);
+  const { users, sessions, events, links, outbox, unitOfWork, close } = storage;
   const clock = own.clock ?? systemClock;
   const { passwordResetLifetime, accountPagesUrl } = config;
   const settings = {
@@ -42,7 +45,7 @@ export const openAccounts = async (config: Config, own: OwnPorts = {}) => {
     ids: own.ids ?? ulidGenerator(clock),
     linkTokens: own.linkTokens ?? randomLinkTokens(),
   };
-  return { keepsRecords, users, sessions, events, links, outbox, ...ports, ...settings, close };
+  return { users, sessions, events, links, outbox, ...ports, ...settings, close };
 };
 
 /** @throws Failure when there is no database, or it belongs to another process. */

@@ -1,6 +1,6 @@
 import { memoryOutbox } from '../../../../src/adapters/outbox/memory.ts';
-import { separateStores } from '../../../../src/adapters/unit-of-work/separate.ts';
 import type { Stores, UnitOfWork } from '../../../../src/application/ports/unit-of-work.ts';
+import { separately } from '../../../support/units.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';
 
@@ -56,7 +56,7 @@ export const KEEPING: Faults = {
     caughtBy: KEEPS,
   },
   'keeps each change at once': {
-    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    wrong: ({ stores }) => ({ unitOfWork: separately(stores) }),
     caughtBy: KEEPS_NONE,
   },
   'keeps the messages of work that failed': {

@@ -1,8 +1,8 @@
-import { separateStores } from '../../../../src/adapters/unit-of-work/separate.ts';
 import type { Stores } from '../../../../src/application/ports/unit-of-work.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
 import { memoryStores } from '../../../../src/infrastructure/storages/memory-stores.ts';
+import { separately } from '../../../support/units.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';
 
@@ -47,7 +47,7 @@ const holdingBack =
 
 export const OVERLAPPING: Faults = {
   'shows changes before they are kept': {
-    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    wrong: ({ stores }) => ({ unitOfWork: separately(stores) }),
     caughtBy: SHOWS,
   },
   'puts all users back when the work fails': {
@@ -89,7 +89,7 @@ export const OVERLAPPING: Faults = {
     caughtBy: MEANWHILE,
   },
   'never runs the work again': {
-    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    wrong: ({ stores }) => ({ unitOfWork: separately(stores) }),
     caughtBy: AGAIN,
   },
   'rejects when it conflicts with another': {
@@ -107,7 +107,7 @@ export const OVERLAPPING: Faults = {
     caughtBy: AGAIN,
   },
   'keeps each change at once, and forgets the user who is locked': {
-    wrong: ({ stores }) => ({ unitOfWork: separateStores(stores) }),
+    wrong: ({ stores }) => ({ unitOfWork: separately(stores) }),
     caughtBy: LOCKED,
   },
   'has units of several instances overlap': {

@@ -31,7 +31,7 @@ const ENV = {
 /** What waits for a lock on a table, except for what goes on in the background: mail is sent, and refused log-ins are counted. */
 const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_activity using (pid)
   where not granted and relation = '${table}'::regclass
-    and query not like '%skip locked%' and query not like '%on conflict%'`;
+    and query not like '%skip locked%' and query not like '%on conflict ("%'`;
 
 /** Everything that is stored about a user in PostgreSQL. */
 const ABOUT_USER = `

@@ -1,20 +1,13 @@
-import { onTestFinished } from 'vitest';
-import { whyNoMail } from '../../src/adapters/mailer/smtp.ts';
-import { kidsOf } from '../../src/infrastructure/commands/kids.ts';
-import { examine } from '../../src/infrastructure/doctor/examine.ts';
-import type { Finding } from '../../src/infrastructure/doctor/finding.ts';
-import { temporaryDirectory } from './storage/temporary-directory.ts';
+import type { Finding, Seen, SetUp } from '../../src/infrastructure/commands/doctor/finding.ts';
+import { readConfig } from '../../src/infrastructure/config.ts';
 
-/** The findings of one group about an environment, in an empty directory. */
-export const examined = async (group: string, env: Readonly<Record<string, string>>): Promise<readonly Finding[]> => {
-  const directory = temporaryDirectory();
-  onTestFinished(directory.remove);
-  const groups = await examine({
-    env: { DATA_DIR: directory.path, ...env },
-    workingDirectory: directory.path,
-    nodeArguments: [],
-    kidsOf,
-    whyNoMail,
-  });
-  return groups.find(({ name }) => name === group)?.findings ?? [];
-};
+/** What the doctor examines for an environment. Without DATA_DIR, nothing may be looked for there. */
+export const setUpOf = (env: Readonly<Record<string, string>>, workingDirectory = '/nowhere'): SetUp => ({
+  ...readConfig({ DATA_DIR: workingDirectory, ...env }),
+  env,
+  workingDirectory,
+  nodeArguments: [],
+});
+
+/** A line for each finding: `problem redis.read-only`. */
+export const brief = (seen: Seen): string[] => [seen].flat().map(({ id, severity }: Finding) => `${severity} ${id}`);

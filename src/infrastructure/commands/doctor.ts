@@ -1,10 +1,8 @@
 import { parseArgs } from 'node:util';
-import { whyNoMail } from '../../adapters/mailer/smtp.ts';
-import { examine } from '../doctor/examine.ts';
-import { countsOf, jsonReport, textReport } from '../doctor/report.ts';
-import { kidsOf } from './kids.ts';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import { readConfig } from '../config.ts';
+import { examine } from './doctor/examine.ts';
+import type { SetUp } from './doctor/finding.ts';
+import { countsOf, jsonReport, textReport } from './doctor/report.ts';
 
 const HELP = `npm run doctor               examines the environment and what it names, and reports; changes nothing
 npm run -s doctor -- --json  the same as JSON
@@ -15,17 +13,12 @@ Exit status: 0 without a problem, 1 with a problem, 2 for invalid arguments.
 type Result = { readonly status: 0 | 1 | 2; readonly output: string; readonly errors: string };
 
 /** The command `doctor`. @returns the exit status, and the texts for standard output and standard error. */
-export const runDoctor = async (args: readonly string[], env: Env): Promise<Result> => {
+export const runDoctor = async (args: readonly string[], env: SetUp['env']): Promise<Result> => {
   const options = read(args);
   if (options instanceof Error) return { status: 2, output: '', errors: `${options.message}\n\n${HELP}` };
   if (options.help) return { status: 0, output: HELP, errors: '' };
-  const groups = await examine({
-    env,
-    workingDirectory: process.cwd(),
-    nodeArguments: process.execArgv,
-    kidsOf,
-    whyNoMail,
-  });
+  const place = { workingDirectory: process.cwd(), nodeArguments: process.execArgv };
+  const groups = await examine({ ...readConfig(env), ...place, env });
   const output = options.json ? jsonReport(groups) : textReport(groups);
   return { status: countsOf(groups).problem > 0 ? 1 : 0, output, errors: '' };
 };

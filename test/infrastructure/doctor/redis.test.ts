@@ -1,48 +1,47 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { askRedis } from '../../../src/infrastructure/doctor/probes/redis.ts';
-import { examined as examinedGroup } from '../../support/doctor.ts';
+import { redis } from '../../../src/infrastructure/commands/doctor/redis.ts';
+import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, startRedis, startRedisCluster } from '../../support/servers/of-the-tests.ts';
 
-const examined = (url: string) => examinedGroup('redis', { DATABASE_URL: 'memory:', REDIS_URL: url });
+const examined = async (url: string) => redis(setUpOf({ DATABASE_URL: 'memory:', REDIS_URL: url }));
 
 const start = async (settings: Readonly<Record<string, string>> = {}) => {
-  const redis = await startRedis(settings);
-  onTestFinished(redis.stop);
-  return redis;
+  const server = await startRedis(settings);
+  onTestFinished(server.stop);
+  return server;
+};
+const clientOf = (url: string): Redis => {
+  const client = new Redis(url);
+  onTestFinished(() => client.disconnect());
+  return client;
 };
 
 describe.runIf(canStartServers())('the doctor asks Redis', () => {
-  it('about its settings, and writes nothing', async () => {
+  it('about its state, and writes nothing', async () => {
     const { url } = await start();
-    const { port } = new URL(url);
-    expect(await askRedis([url])).toEqual([
-      {
-        address: `127.0.0.1:${port}`,
-        version: expect.stringMatching(/^\d+\.\d+/),
-        isReplica: false,
-        clusterState: null,
-        clock: { ahead: expect.any(Number), uncertainty: expect.any(Number) },
-      },
-    ]);
-    const redis = new Redis(url);
-    onTestFinished(() => redis.disconnect());
-    expect(await redis.dbsize()).toBe(0);
+    expect(brief(await examined(url))).toEqual(['ok redis.reachable', 'ok redis.clock']);
+    expect(await clientOf(url).dbsize()).toBe(0);
   });
 
   it('as a user who may not ask for everything', async () => {
     const { url } = await start();
-    const admin = new Redis(url);
-    await admin.call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', '-config', '-time');
-    admin.disconnect();
+    await clientOf(url).call('ACL', 'SETUSER', 'tandem', 'on', '>p', '~*', '+@all', '-info', '-time');
     const asUser = Object.assign(new URL(url), { username: 'tandem', password: 'p' }).href;
-    const findings = await examined(asUser);
-    expect(findings.map(({ id, severity }) => [id, severity])).toEqual([['redis.reachable', 'ok']]);
+    expect(brief(await examined(asUser))).toEqual(['ok redis.reachable']);
   });
 
   it('that is a replica', async () => {
     const { url } = await start({ replicaof: '127.0.0.1 1' });
-    expect((await examined(url)).map(({ id }) => id)).toContain('redis.replica');
+    expect(brief(await examined(url))).toContain('problem redis.read-only');
+  });
+
+  it.each([
+    ['allkeys-lru', ['ok redis.reachable', 'warning redis.eviction', 'ok redis.clock']],
+    ['noeviction', ['ok redis.reachable', 'ok redis.clock']],
+  ])('that has a limit of memory: %s', async (policy, expected) => {
+    const { url } = await start({ maxmemory: '100mb', 'maxmemory-policy': policy });
+    expect(brief(await examined(url))).toEqual(expected);
   });
 
   it('that is dead or silent, and gives up', async () => {
@@ -53,19 +52,23 @@ describe.runIf(canStartServers())('the doctor asks Redis', () => {
     own.thaw();
     await own.kill();
     const dead = await examined(own.url);
-    for (const findings of [silent, dead])
-      expect(findings.map(({ id, severity }) => [id, severity])).toEqual([['redis.unreachable', 'warning']]);
+    expect([silent, dead].map(brief)).toEqual([['warning redis.unreachable'], ['warning redis.unreachable']]);
     expect(JSON.stringify([silent, dead])).not.toContain(password);
   });
 
-  it('of a cluster: all its masters, found by one of them', async () => {
+  it('of a cluster: all its masters, found by one of them, and whether every slot is served', async () => {
     const cluster = await startRedisCluster();
     onTestFinished(cluster.stop);
-    const [first] = cluster.shards;
-    const facts = await askRedis([first?.master.url ?? '']);
-    expect(facts.map(({ address }) => address).sort()).toEqual(
-      cluster.shards.map(({ master }) => `127.0.0.1:${new URL(master.url).port}`).sort(),
-    );
-    for (const node of facts) expect(node).toMatchObject({ clusterState: 'ok', isReplica: false });
+    const url = cluster.shards[0]?.master.url ?? '';
+    const each = cluster.shards.flatMap(() => ['ok redis.reachable', 'ok redis.clock']);
+    expect(brief(await examined(url))).toEqual(each);
+    const admin = clientOf(url);
+    await admin.cluster('DELSLOTS', 0);
+    await expect.poll(async () => String(await admin.cluster('INFO'))).toContain('cluster_state:fail');
+    expect(brief(await examined(url))).toEqual([...each, 'problem redis.read-only']);
   });
+});
+
+it('the doctor notes that there is no Redis', async () => {
+  expect(brief(await redis(setUpOf({})))).toEqual(['note redis.none']);
 });

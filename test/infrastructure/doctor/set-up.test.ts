@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Finding } from '../../../src/infrastructure/commands/doctor/finding.ts';
 import { runDoctor } from '../../../src/infrastructure/commands/doctor.ts';
-import type { Finding } from '../../../src/infrastructure/doctor/finding.ts';
 import { documentedHttp } from '../../support/openapi/documented-http.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
 import { runService } from '../../support/processes/process.ts';
@@ -42,10 +42,8 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
       'keys.access',
       'keys.refresh',
       'cookie.same-site',
-      'time-outs.order',
       'database.reachable',
       'database.migrations',
-      'database.connections',
       'database.clock',
       'redis.reachable',
       'redis.clock',

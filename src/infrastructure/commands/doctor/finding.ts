@@ -1,6 +1,15 @@
-export const SEVERITIES = ['ok', 'note', 'warning', 'problem'] as const;
+import type { ReadConfig } from '../../config.ts';
+
+/** What the doctor examines. */
+export type SetUp = ReadConfig & {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly workingDirectory: string;
+  /** Arguments of Node, which can name environment files. */
+  readonly nodeArguments: readonly string[];
+};
+
 /** Of these, only `problem` means that something does not work or is not safe. */
-export type Severity = (typeof SEVERITIES)[number];
+export type Severity = 'ok' | 'note' | 'warning' | 'problem';
 
 /** One thing that the doctor has seen. It contains no secret. */
 export type Finding = {
@@ -12,6 +21,9 @@ export type Finding = {
   /** A sentence about what to do; `null` when it is `ok`. */
   readonly advice: string | null;
 };
+
+/** What a group has seen: one thing, or several. */
+export type Seen = Finding | readonly Finding[];
 
 export const ok = (id: string, seen: string): Finding => ({ id, severity: 'ok', seen, advice: null });
 
@@ -25,5 +37,5 @@ export const note = withAdvice('note');
 export const warning = withAdvice('warning');
 export const problem = withAdvice('problem');
 
-/** The finding if the condition holds, for a list of findings. */
-export const when = (holds: boolean, finding: () => Finding): Finding[] => (holds ? [finding()] : []);
+/** Milliseconds that one connection, and one question to a server, may take. */
+export const QUESTION_TIMEOUT = 3_000;

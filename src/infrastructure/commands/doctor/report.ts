@@ -1,24 +1,20 @@
-import { VERSION } from '../version.ts';
+import { VERSION } from '../../version.ts';
 import type { Examined } from './examine.ts';
-import { SEVERITIES, type Severity } from './finding.ts';
+import type { Finding, Severity } from './finding.ts';
 
 type Counts = Readonly<Record<Severity, number>>;
 
 export const countsOf = (groups: readonly Examined[]): Counts => {
   const all = groups.flatMap(({ findings }) => findings);
-  const counted = SEVERITIES.map((severity) => [
-    severity,
-    all.filter((finding) => finding.severity === severity).length,
-  ]);
-  // `Object.fromEntries` is typed to return any names.
-  return Object.fromEntries(counted) as Counts;
+  const count = (severity: Severity) => all.filter((finding) => finding.severity === severity).length;
+  return { ok: count('ok'), note: count('note'), warning: count('warning'), problem: count('problem') };
 };
 
 /** The report for programs: one object, on one line. */
 export const jsonReport = (groups: readonly Examined[]): string =>
   `${JSON.stringify({ version: VERSION, counts: countsOf(groups), findings: groups.flatMap(({ findings }) => findings) })}\n`;
 
-const WIDTH = Math.max(...SEVERITIES.map((severity) => severity.length));
+const WIDTH = 'warning'.length;
 
 /** The report for people. */
 export const textReport = (groups: readonly Examined[]): string => {
@@ -26,7 +22,7 @@ export const textReport = (groups: readonly Examined[]): string => {
   return `${parts.join('\n')}\n${summaryOf(countsOf(groups))}\n`;
 };
 
-const linesOf = ({ id, severity, seen, advice }: Examined['findings'][number]): string => {
+const linesOf = ({ id, severity, seen, advice }: Finding): string => {
   const line = `  ${severity.padEnd(WIDTH)}  ${seen} [${id}]\n`;
   return advice === null ? line : `${line}  ${' '.repeat(WIDTH)}  → ${advice}\n`;
 };

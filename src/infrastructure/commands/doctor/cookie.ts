@@ -1,0 +1,74 @@
+import { getDomain } from 'tldts';
+import { hostOf, isLoopback } from '../../config/hosts.ts';
+import type { Config } from '../../config.ts';
+import { type Finding, note, ok, problem, type Seen, type SetUp, warning } from './finding.ts';
+
+/** Whether browsers store the refresh cookie, and send it with requests of the pages that may call the service. */
+export const cookie = ({ config, env }: Pick<SetUp, 'config' | 'env'>): Seen => {
+  if (config.environment === 'production' && !env.BASE_URL)
+    return note('cookie.unknown', 'BASE_URL is unset: whether browsers accept the cookie is unknown.', 'Set it.');
+  return [ofService(config), ofOrigins(config)].flat();
+};
+
+const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Seen => {
+  const service = new URL(baseUrl);
+  if (!secure || service.protocol === 'https:') return [];
+  if (isLoopback(hostOf(service)))
+    return note(
+      'cookie.secure-on-loopback',
+      'The cookie is Secure, and BASE_URL is http on this machine: Chrome and Firefox accept that, Safari does not.',
+      'For Safari, set JWT_REFRESH_COOKIE_SECURE=false while you develop.',
+    );
+  return problem(
+    'cookie.secure-over-http',
+    `The cookie is Secure, and BASE_URL is ${service.origin}: browsers drop it, and no refresh works.`,
+    'Put a proxy with TLS in front of the service, and set BASE_URL to its https address.',
+  );
+};
+
+const ofOrigins = (config: Config): Seen => {
+  const { allowedOrigins, allowedOriginsSetting: setting } = config;
+  if (allowedOrigins.length === 0)
+    return note(
+      'cookie.no-origins',
+      `${setting} has no origin: pages in browsers get 403, except those of the service itself.`,
+      `If there is a front end, list its origin in ${setting}.`,
+    );
+  return allowedOrigins.map((origin) => ofOrigin(origin, config));
+};
+
+const ofOrigin = (origin: string, { baseUrl, refreshCookie: { sameSite } }: Config): Finding => {
+  const [page, service] = [new URL(origin), new URL(baseUrl)];
+  const [pageHost, serviceHost] = [hostOf(page), hostOf(service)];
+  if (page.protocol === 'https:' && service.protocol === 'http:' && !isLoopback(serviceHost))
+    return problem(
+      'cookie.mixed-content',
+      `Browsers block requests from ${origin} to ${service.origin}: an https page may not call an http service.`,
+      'Serve the service over https, and set BASE_URL to that address.',
+    );
+  const isOneDomain = registrableDomain(pageHost) === registrableDomain(serviceHost);
+  if (isOneDomain && page.protocol === service.protocol)
+    return ok('cookie.same-site', `${origin} is the same site as ${service.origin}: browsers send the cookie.`);
+  if (sameSite === 'none')
+    return warning(
+      'cookie.third-party',
+      `${origin} is another site than ${service.origin}. The cookie is SameSite=None, but many browsers block cookies of other sites.`,
+      'Serve page and service below one registrable domain, with the same scheme.',
+    );
+  if (isOneDomain)
+    return problem(
+      'cookie.other-scheme',
+      `${origin} and ${service.origin} have different schemes, which Chrome counts as two sites: it drops the cookie (SameSite=${sameSite}).`,
+      'Serve both over https, and list the https origin.',
+    );
+  return problem(
+    'cookie.other-site',
+    `${origin} is another site than ${service.origin}: browsers drop the cookie (SameSite=${sameSite}).`,
+    isLoopback(pageHost) && isLoopback(serviceHost)
+      ? `Open the page at ${service.hostname}, and list that origin: the names of this machine are different sites.`
+      : 'Serve both below one registrable domain: docs/browser.md, "Same site".',
+  );
+};
+
+/** The registrable domain of a host; the host itself if it has none, as `localhost` and IP addresses (HTML standard, "Sites"). */
+const registrableDomain = (host: string): string => getDomain(host, { allowPrivateDomains: true }) ?? host;

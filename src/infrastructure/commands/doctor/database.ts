@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { lockHolder } from '../../data-dir/data-dir-lock.ts';
+import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
+import { postgresql } from './postgresql.ts';
+
+export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen> => {
+  const { database: options } = config;
+  if (options.kind === 'postgresql') return postgresql(config, options);
+  if (options.kind === 'memory')
+    return note('database.memory', 'Users and sessions are kept in memory.', 'Set DATABASE_URL to keep them.');
+  return embedded(options.dataDir, config.migrateOnStart);
+};
+
+/** Of a database that is not opened: to open it would write to it, and would lock out the service. */
+const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
+  const holder = lockHolder(dataDir);
+  if (holder !== null) return ofHolder(holder);
+  if (existsSync(join(dataDir, 'database', 'PG_VERSION')))
+    return ok(
+      'database.idle',
+      'DATA_DIR has an embedded database, and no process uses it. Its migrations were not looked at.',
+    );
+  const seen = 'DATA_DIR has no database yet';
+  return migrateOnStart
+    ? note('database.missing', `${seen}.`, 'Nothing: the first start creates it.')
+    : problem(
+        'database.missing',
+        `${seen}, and MIGRATE_ON_START is false: it would stay without tables.`,
+        'Run `npm run migrate`.',
+      );
+};
+
+const ofHolder = (holder: string): Finding =>
+  /^[1-9]\d{0,9}$/.test(holder)
+    ? note(
+        'database.in-use',
+        `Process ${holder} uses the embedded database, so it was not looked into.`,
+        'Ask the running service: `GET /health/ready`. If that process is not Tandem, remove tandem.pid from DATA_DIR.',
+      )
+    : problem(
+        'database.lock',
+        'tandem.pid in DATA_DIR names no process: the service does not start.',
+        'Make sure that no process uses DATA_DIR, and remove tandem.pid.',
+      );

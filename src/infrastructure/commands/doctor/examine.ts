@@ -1,0 +1,75 @@
+import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
+import { systemReason } from '../../../adapters/redaction/system-reason.ts';
+import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
+import type { VariableName } from '../../config/variables.ts';
+import { configuration } from './configuration.ts';
+import { cookie } from './cookie.ts';
+import { database } from './database.ts';
+import { type Finding, note, problem, type Seen, type SetUp } from './finding.ts';
+import { keys } from './keys.ts';
+import { mail } from './mail.ts';
+import { proxy } from './proxy.ts';
+import { redis } from './redis.ts';
+import { secretFiles } from './secret-files.ts';
+
+type Group = {
+  /** The beginning of the ids of its findings. */
+  readonly name: string;
+  readonly title: string;
+  readonly look: (setUp: SetUp) => Seen | Promise<Seen>;
+  /** Variables without which it is not examined. */
+  readonly needs: readonly VariableName[];
+};
+
+const OF_COOKIE = ['JWT_REFRESH_COOKIE_SAME_SITE', 'JWT_REFRESH_COOKIE_SECURE'] as const;
+const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
+
+/** In the order of the report. */
+const GROUPS: readonly Group[] = [
+  { name: 'configuration', title: 'Configuration', look: configuration, needs: [] },
+  { name: 'keys', title: 'Keys', look: keys, needs: ['DATA_DIR'] },
+  { name: 'cookie', title: 'Cookie', look: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
+  { name: 'proxy', title: 'Proxy', look: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
+  { name: 'database', title: 'Database', look: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
+  { name: 'redis', title: 'Redis', look: redis, needs: ['REDIS_URL', 'REDIS_PASSWORD'] },
+  { name: 'mail', title: 'Mail', look: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
+  { name: 'secrets', title: 'Secrets', look: secretFiles, needs: ['DATA_DIR'] },
+];
+
+export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
+
+/** Examines all groups at the same time. Writes nothing. A group that fails, or hangs, has a finding about that. */
+export const examine = (setUp: SetUp): Promise<Examined[]> =>
+  Promise.all(
+    GROUPS.map(async (group) => ({
+      title: group.title,
+      findings: [await findingsOf(group, setUp)].flat(),
+    })),
+  );
+
+/** Milliseconds that a whole group may take. */
+const GROUP_TIMEOUT = 10_000;
+
+const findingsOf = async ({ name, needs, look }: Group, setUp: SetUp): Promise<Seen> => {
+  const invalid = needs.filter((variable) => setUp.unread.has(variable)).join(', ');
+  if (invalid !== '')
+    return note(`${name}.skipped`, `Not looked at: ${invalid} is invalid.`, 'See the group Configuration.');
+  try {
+    // An async function, so that an error of a synchronous check is a rejection, too.
+    return await withTimeout(GROUP_TIMEOUT, (async () => look(setUp))(), noAnswer);
+  } catch (error) {
+    return problem(
+      `${name}.failed`,
+      `This could not be examined: ${whyFailed(error)}.`,
+      'Correct that, or run the doctor as the user that runs the service.',
+    );
+  }
+};
+
+/** The system's own errors name a path or an address. Other messages may quote values. */
+const whyFailed = (error: unknown): string => {
+  const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
+  return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';
+};
+
+const noAnswer = () => Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' });

@@ -1,0 +1,57 @@
+import { Cluster, type Redis } from 'ioredis';
+import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
+import { createLogger } from '../../logging/logger.ts';
+import { openRedis, pingRedis } from '../../redis.ts';
+import { VERSION } from '../../version.ts';
+import { clockFinding, type Reading } from './clock.ts';
+import { type Finding, note, ok, problem, type Seen, type SetUp, warning } from './finding.ts';
+
+/** Asks a Redis, or all masters of a cluster, about themselves, without writing. Connects as the service does. */
+export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, 'config'>): Promise<Seen> => {
+  if (redisUrls.length === 0)
+    return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
+  const silent = createLogger({ level: 'silent', environment: 'production', version: VERSION }, () => ({}));
+  const client = await openRedis(redisUrls, silent).catch((error: Error) => error);
+  if (client instanceof Error)
+    return warning(
+      'redis.unreachable',
+      `${client.message}: each instance counts limits for itself.`,
+      'Check that Redis runs, that this machine may reach it, and the password.',
+    );
+  try {
+    const nodes = client instanceof Cluster ? client.nodes('master') : [client];
+    const findings = (await Promise.all(nodes.map((node) => ofNode(node, raceWindow)))).flat();
+    const refusal = await pingRedis(client).then(() => null, reasonOf);
+    if (refusal === null) return findings;
+    const seen = `Redis does not accept all writes (${refusal}): each instance counts some limits for itself.`;
+    return [...findings, problem('redis.read-only', seen, 'Set REDIS_URL to a master; bring missing masters back.')];
+  } finally {
+    client.disconnect();
+  }
+};
+
+/** A user who may not ask for the time or for INFO hears nothing about them. */
+const ofNode = async (node: Redis, raceWindow: number): Promise<Finding[]> => {
+  const address = `${node.options.host}:${node.options.port}`;
+  const reading = await readingOf(node).catch(() => null);
+  const info = fieldsOf(await node.info().catch(() => ''));
+  const version = info.get('redis_version') ?? 'of an unknown version';
+  const findings = [ok('redis.reachable', `Redis ${version} responds at ${address}.`)];
+  const policy = info.get('maxmemory_policy') ?? 'noeviction';
+  if (policy !== 'noeviction' && info.get('maxmemory') !== '0') {
+    const seen = `${address} evicts keys when its memory is full (${policy}): counts are lost, and limits can be passed.`;
+    findings.push(warning('redis.eviction', seen, 'Set maxmemory-policy to noeviction.'));
+  }
+  if (reading !== null) findings.push(clockFinding('redis.clock', `Redis at ${address}`, reading, raceWindow));
+  return findings;
+};
+
+/** The lines `name:value` of a report. */
+const fieldsOf = (report: string): Map<string, string> =>
+  new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
+
+const readingOf = async (node: Redis): Promise<Reading> => {
+  const before = Date.now();
+  const [seconds, microseconds] = await node.time();
+  return { before, other: Number(seconds) * 1_000 + Number(microseconds) / 1_000, after: Date.now() };
+};

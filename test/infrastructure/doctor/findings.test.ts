@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { clockFinding } from '../../../src/infrastructure/commands/doctor/clock.ts';
+import { configuration } from '../../../src/infrastructure/commands/doctor/configuration.ts';
+import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
+import { keys } from '../../../src/infrastructure/commands/doctor/keys.ts';
+import { proxy } from '../../../src/infrastructure/commands/doctor/proxy.ts';
+import { newPair, privatePem } from '../../../src/infrastructure/keys/new-keys.ts';
+import { brief, setUpOf } from '../../support/doctor.ts';
+import { NO_WARNINGS } from '../../support/processes/environments.ts';
+import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
+
+type Env = Readonly<Record<string, string>>;
+
+/** A DATA_DIR with these files. */
+const dataDirWith = (files: Env): string => {
+  const { path, remove } = temporaryDirectory();
+  onTestFinished(remove);
+  for (const name of ['keys', 'database']) mkdirSync(join(path, name));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return path;
+};
+
+describe('the doctor on the configuration', () => {
+  it.each<[string, Env, string[]]>([
+    ['in order', {}, ['ok configuration.valid']],
+    ['risky', { RATE_LIMIT_GLOBAL: 'off' }, ['ok configuration.valid', 'warning configuration.RATE_LIMIT_GLOBAL']],
+    ['risky at the database', { DATABASE_URL: '' }, ['ok configuration.valid', 'warning configuration.DATABASE_URL']],
+    ['invalid, and not also unset', { BASE_URL: 'none' }, ['problem configuration.BASE_URL']],
+    ['contradictory', { REDIS_PASSWORD: 'p' }, ['problem configuration.REDIS_PASSWORD']],
+    ['without a key', { JWT_ACCESS_PRIVATE_KEY: '' }, ['problem configuration.JWT_ACCESS_PRIVATE_KEY']],
+  ])('that is %s', (_what, changes, expected) => {
+    expect(brief(configuration(setUpOf({ ...NO_WARNINGS, ...changes })))).toEqual(expected);
+  });
+});
+
+describe('the doctor on the proxy', () => {
+  const https = { BASE_URL: 'https://auth.example.com' };
+  // Proves: operator-7
+  it.each<[string, Env, string[]]>([
+    ['a proxy', { ...https, TRUST_PROXY: '1' }, ['note proxy.hops']],
+    ['no TLS in front', { TRUST_PROXY: '1' }, ['warning proxy.unlikely']],
+    ['TLS in front, in development', https, ['warning proxy.untrusted']],
+    ['TLS in front, in production: the start warns', { ...https, NODE_ENV: 'production' }, []],
+    ['none', {}, ['ok proxy.none']],
+  ])('%s', (_what, env, expected) => {
+    expect(brief(proxy(setUpOf(env)))).toEqual(expected);
+  });
+});
+
+describe('the doctor on clocks', () => {
+  it.each([
+    [1_000, 'ok'],
+    [-1_200, 'ok'],
+    [1_300, 'warning'],
+    [-10_200, 'warning'],
+    [-10_300, 'problem'],
+    [10_300, 'problem'],
+  ])('%d ms apart, plus or minus 200', (ahead, severity) => {
+    const reading = { before: 1_000, other: 1_200 + ahead, after: 1_400 };
+    expect(clockFinding('clock', 'the database', reading, 10_000)).toMatchObject({ severity });
+  });
+});
+
+describe('the doctor on the embedded database', () => {
+  it.each<[string, Env, Env, string]>([
+    ['in use', { 'tandem.pid': '1' }, {}, 'note database.in-use'],
+    ['with a lock that names nobody', { 'tandem.pid': 'secret' }, {}, 'problem database.lock'],
+    ['not created', {}, {}, 'note database.missing'],
+    ['not created, and never migrated', {}, { MIGRATE_ON_START: 'false' }, 'problem database.missing'],
+    ['closed', { 'database/PG_VERSION': '18' }, {}, 'ok database.idle'],
+  ])('%s', async (_what, files, env, expected) => {
+    const seen = await database(setUpOf({ ...env, DATA_DIR: dataDirWith(files) }));
+    expect(brief(seen)).toEqual([expected]);
+    expect(JSON.stringify(seen)).not.toContain('secret');
+  });
+
+  it('that is none: users are kept in memory', async () => {
+    expect(brief(await database(setUpOf({ DATABASE_URL: 'memory:' })))).toEqual(['note database.memory']);
+  });
+});
+
+describe('the doctor on keys', () => {
+  const [one, other] = [privatePem(newPair().privateKey), privatePem(newPair().privateKey)];
+  it.each<[string, Env, string[]]>([
+    ['made', { access: one, refresh: other }, ['ok keys.access', 'ok keys.refresh']],
+    ['missing', {}, ['note keys.access', 'note keys.refresh']],
+    ['unusable', { access: 'S3CRET', refresh: other }, ['problem keys.access', 'ok keys.refresh']],
+    ['shared', { access: one, refresh: one }, ['ok keys.access', 'ok keys.refresh', 'problem keys.shared']],
+  ])('of DATA_DIR that are %s', async (_what, pems, expected) => {
+    const files = Object.entries(pems).map(([kind, pem]) => [join('keys', `${kind}.pem`), pem]);
+    const seen = await keys(setUpOf({ DATA_DIR: dataDirWith(Object.fromEntries(files)) }));
+    expect(brief(seen)).toEqual(expected);
+    expect(JSON.stringify(seen)).not.toContain('S3CRET');
+  });
+
+  it('that are invalid variables: skipped', async () => {
+    expect(brief(await keys(setUpOf({ ...NO_WARNINGS, JWT_ACCESS_PUBLIC_KEY: 'none' })))).toEqual([
+      'note keys.skipped',
+    ]);
+  });
+});

@@ -45,9 +45,7 @@ export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS 
 export { isHashable } from './domain/password.ts';
 export {
   byLastUse,
-  EARLIER_TOKENS_KEPT,
   isLive,
-  type RotatedToken,
   type Rotation,
   type RotationOutcome,
   reverted,

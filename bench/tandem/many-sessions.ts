@@ -35,7 +35,7 @@ export const addUsersWithSessions = async (url: string, count: number): Promise<
 export const someOfThem = async (url: string, count: number): Promise<Credentials[]> => {
   const rows = await query(
     url,
-    `select s.id, s.user_id, s.current_token_id, s.rotated_at, s.expires_at, u.username, u.email
+    `select s.id, s.user_id, s.current_token_id, s.rotation, s.rotated_at, s.expires_at, u.username, u.email
      from sessions s join users u on u.id = s.user_id where u.username like 'one.%' order by random() limit $1`,
     [count],
   );
@@ -49,7 +49,7 @@ export const someOfThem = async (url: string, count: number): Promise<Credential
         rotatedAt: Number(row.rotated_at),
         expiresAt: Number(row.expires_at),
       });
-      const token = await signRefresh({ claims, sessionId: String(row.id) });
+      const token = await signRefresh({ claims, sessionId: String(row.id), rotation: Number(row.rotation) });
       return { person, cookie: `refresh_token=${token}`, accessToken: '' };
     }),
   );

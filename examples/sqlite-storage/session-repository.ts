@@ -1,16 +1,9 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import {
-  EARLIER_TOKENS_KEPT,
-  SESSIONS_PER_USER,
-  type Session,
-  type SessionRepository,
-  type UserInSession,
-} from 'tandem';
+import { SESSIONS_PER_USER, type Session, type SessionRepository, type UserInSession } from 'tandem';
 import type { Connection } from './connection.ts';
 import { toUser } from './user-repository.ts';
 
-const toSession = (row: Record<string, SQLOutputValue>): Session =>
-  ({ ...row, earlierTokens: JSON.parse(String(row.earlierTokens)) }) as Session;
+const toSession = (row: Record<string, SQLOutputValue>): Session => ({ ...row }) as Session;
 
 /**
  * Sessions in the table `sessions`.
@@ -21,8 +14,8 @@ export const sqliteSessionRepository = (
   { budget = 5_000 } = {},
 ): SessionRepository => {
   const insert = database.prepare(`
-    insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :earlierTokens,
-      :createdAt, :expiresAt, :userAgent, :address)`);
+    insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :rotation,
+      :runStartedAt, :runFirst, :createdAt, :expiresAt, :userAgent, :address)`);
   const select = database.prepare('select * from sessions where id = :id and userId = :userId');
   const selectWithUser = database.prepare(`
     select *, (select expiresAt from sessions where id = :id and userId = :userId) as sessionExpiresAt
@@ -40,15 +33,9 @@ export const sqliteSessionRepository = (
       currentTokenId = :to,
       previousTokenId = :from,
       rotatedAt = :at,
-      earlierTokens = case
-        when previousTokenId is null or not :continuesRun then '[]'
-        when previousTokenId = :from then earlierTokens
-        else (
-          select json_group_array(json(token)) from (
-            select json_object('tokenId', previousTokenId, 'rotatedAt', rotatedAt) as token
-            union all select value from json_each(earlierTokens)
-            where key <> ${EARLIER_TOKENS_KEPT - 2} or json_array_length(earlierTokens) < ${EARLIER_TOKENS_KEPT}))
-      end,
+      rotation = :number + 1,
+      runStartedAt = iif(:continuesRun, runStartedAt, :at),
+      runFirst = iif(:continuesRun, runFirst, :number),
       expiresAt = :expiresAt
     where id = :sessionId and userId = :userId and currentTokenId = :from and expiresAt > :at
       and unixepoch('subsec') * 1000 < :deadline`);
@@ -69,9 +56,8 @@ export const sqliteSessionRepository = (
 
   return {
     async add(session) {
-      const row = { ...session, earlierTokens: JSON.stringify(session.earlierTokens) };
       const surplus = await write(() => {
-        insert.run(row);
+        insert.run(session);
         return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
       });
       return surplus.map(({ id }) => String(id));

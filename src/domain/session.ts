@@ -15,28 +15,16 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /**
-   * Tokens rotated before the previous one in the present run of rotations, the newest first: those that are needed to distinguish a
-   * race from a theft. The last is the first of the run.
-   */
-  readonly earlierTokens: readonly RotatedToken[];
+  /** The number of the current token: 0 for the first, one more with each rotation. All tokens of the version before count as 0. */
+  readonly rotation: number;
+  /** When the present run of rotations began. In a run, each token but the first is rotated at most a window after it was issued. */
+  readonly runStartedAt: number;
+  /** The number of the token whose rotation began the run; 0 until the first rotation. */
+  readonly runFirst: number;
   readonly createdAt: number;
   /** When the current token expires, and the session with it. */
   readonly expiresAt: number;
 } & Device;
-
-/** A refresh token that was rotated. */
-export type RotatedToken = {
-  /** `jti` */
-  readonly tokenId: string;
-  readonly rotatedAt: number;
-};
-
-/**
- * How many earlier tokens a session remembers at most: the newest, and the first of the run. Five tabs that refresh at the same time
- * rotate five times.
- */
-export const EARLIER_TOKENS_KEPT = 16;
 
 /** Both are needed to find a session, so that no user can name another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
@@ -57,7 +45,9 @@ export const newSession = (input: {
   currentTokenId: input.tokenId,
   previousTokenId: null,
   rotatedAt: input.now,
-  earlierTokens: [],
+  rotation: 0,
+  runStartedAt: input.now,
+  runFirst: 0,
   createdAt: input.now,
   expiresAt: input.now + input.lifetime,
   userAgent: input.device.userAgent,
@@ -70,14 +60,16 @@ export type Rotation = {
   readonly userId: string;
   /** `jti` of the token that is rotated. */
   readonly from: string;
+  /** The number of `from`; the token that replaces it has the next one. */
+  readonly number: number;
   /** `jti` of the token that replaces it. */
   readonly to: string;
   readonly at: number;
   /** When the new token expires, and the session with it. */
   readonly expiresAt: number;
   /**
-   * Whether `from` was issued so recently that a token rotated before it may still be part of a race. If not, a new run of rotations
-   * begins, and the earlier tokens are forgotten.
+   * Whether `from` was issued so recently that a token rotated before it may still be part of a race. If not, this rotation begins a new
+   * run.
    */
   readonly continuesRun: boolean;
 };
@@ -103,34 +95,16 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
         currentTokenId: rotation.to,
         previousTokenId: rotation.from,
         rotatedAt: rotation.at,
-        earlierTokens: earlierTokensAfter(session, rotation),
+        rotation: rotation.number + 1,
+        ...(!rotation.continuesRun && { runStartedAt: rotation.at, runFirst: rotation.number }),
         expiresAt: rotation.expiresAt,
       }
     : null;
 
 /**
- * When too many tokens would be remembered, the second oldest is forgotten: the first of the run may have been issued long before it was
- * rotated, all others were rotated soon after they were issued, which their `iat` shows.
- */
-const earlierTokensAfter = (
-  { previousTokenId, rotatedAt, earlierTokens }: Session,
-  { from, continuesRun }: Rotation,
-): readonly RotatedToken[] => {
-  if (!continuesRun || previousTokenId === null) return [];
-  // The last rotation was reverted: its token was not rotated then, but is rotated now.
-  if (previousTokenId === from) return earlierTokens;
-  const kept =
-    earlierTokens.length < EARLIER_TOKENS_KEPT ? earlierTokens : earlierTokens.toSpliced(EARLIER_TOKENS_KEPT - 2, 1);
-  return [{ tokenId: previousTokenId, rotatedAt }, ...kept];
-};
-
-/** The remembered tokens of a session that were rotated, the newest first. */
-export const rotatedTokens = ({ previousTokenId, rotatedAt, earlierTokens }: Session): readonly RotatedToken[] =>
-  previousTokenId === null ? [] : [{ tokenId: previousTokenId, rotatedAt }, ...earlierTokens];
-
-/**
- * The session with a rotation undone; `null` when that is not its last rotation. The new times are kept: only `from` can use
- * them. `from` is then also the previous token, which has no effect, since a token is first compared with the current one.
+ * The session with a rotation undone; `null` when that is not its last rotation. The new times and the number are kept: only `from` can
+ * use them, and its next rotation sets them again. `from` is then also the previous token, which has no effect, since a token is first
+ * compared with the current one.
  */
 export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
   session.currentTokenId === to ? { ...session, currentTokenId: from } : null;

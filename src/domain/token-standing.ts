@@ -1,4 +1,4 @@
-import { EARLIER_TOKENS_KEPT, isLive, rotatedTokens, type Session } from './session.ts';
+import { isLive, type Session } from './session.ts';
 import type { RefreshClaims } from './tokens.ts';
 
 /** How the replay of a rotated token is handled, by the milliseconds since that token was rotated. ADR 0003. */
@@ -26,25 +26,30 @@ export type TokenStanding =
   | 'ended';
 
 /** What is known of a genuine token from itself. `iat` is in whole seconds, rounded down. */
-type Issued = Pick<RefreshClaims, 'jti' | 'iat'>;
+type Issued = {
+  readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>;
+  /** Its number within its session. */
+  readonly rotation: number;
+};
 
 /** Milliseconds after its rotation, up to which a token may be part of a race. */
 const windowOf = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
 
-/** The latest time at which a token may have been issued, in epoch milliseconds. */
-const latestIssue = ({ iat }: Issued): number => iat * 1000 + 999;
+/** The times between which a token was issued, in epoch milliseconds. */
+const earliestIssue = ({ claims }: Issued): number => claims.iat * 1000;
+const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
 
 /**
  * Whether a rotation of this token now continues a run of rotations: the token was issued at most a window ago, and what was rotated
- * before it may still be part of a race. Otherwise the rotation begins a run.
+ * before it may still be part of a race. Otherwise the rotation begins a run, as does that of the first token.
  */
 export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
-  now - latestIssue(token) <= windowOf(policy);
+  token.rotation > 0 && now - latestIssue(token) <= windowOf(policy);
 
 /**
- * The standing of a genuine token of the session's family. A replay is assessed by the time since that token was rotated. If the session
- * has forgotten that time, it is assessed by the latest time that is possible, which is at most a window and a second after the token
- * was issued: however many tokens are rotated, none is part of a race for longer than two windows and a second.
+ * The standing of a genuine token of the session's family. A replay is assessed by the time since that token was rotated. The session
+ * knows that time of its previous token and of the first of its run, and limits for the others of the run: however many tokens are
+ * rotated, none is `raced` for longer than two windows and a second after it was issued.
  */
 export const tokenStanding = (
   session: Session | null,
@@ -54,26 +59,33 @@ export const tokenStanding = (
 ): TokenStanding => {
   if (session === null || !isLive(session, now)) return 'ended';
   // Never negative: another instance, whose clock is ahead, may have rotated the token.
-  const age = (rotatedAt: number) => Math.max(0, now - rotatedAt);
-  if (token.jti === session.currentTokenId)
-    return hasPredecessor(session) && age(session.rotatedAt) < policy.replayWindow ? 'replayable' : 'current';
-  const known = rotatedTokens(session).find(({ tokenId }) => tokenId === token.jti);
-  if (known !== undefined) {
-    if (age(known.rotatedAt) < policy.replayWindow) return 'replayable';
-    return age(known.rotatedAt) <= policy.raceWindow ? 'raced' : 'reused';
-  }
-  const latest = latestForgottenRotation(session, token, policy);
-  return latest !== null && age(latest) <= windowOf(policy) ? 'raced' : 'reused';
+  const age = (time: number) => Math.max(0, now - time);
+  // The session does not know when a token that was restored by a revert was issued, so it cannot be issued again.
+  const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
+  if (token.claims.jti === session.currentTokenId)
+    return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
+  const rotated = rotationOf(session, token, windowOf(policy));
+  if (rotated === null) return 'reused';
+  if (age(rotated.earliest) < replayWindow) return 'replayable';
+  return age(rotated.latest) <= windowOf(policy) ? 'raced' : 'reused';
 };
 
-/**
- * The latest time at which a token that the session does not remember may have been rotated in its present run; `null` when the session
- * has forgotten none of the run. Forgotten are those between the two oldest, and each was rotated at most a window after it was issued.
- */
-const latestForgottenRotation = ({ earlierTokens }: Session, token: Issued, policy: ReplayPolicy): number | null => {
-  const next = earlierTokens[EARLIER_TOKENS_KEPT - 2];
-  if (next === undefined || earlierTokens.length < EARLIER_TOKENS_KEPT) return null;
-  return Math.min(next.rotatedAt, latestIssue(token) + windowOf(policy));
+/** The times between which a token was rotated, in epoch milliseconds; `null` if that was more than a window ago, or is not known. */
+const rotationOf = (
+  session: Session,
+  token: Issued,
+  window: number,
+): { readonly earliest: number; readonly latest: number } | null => {
+  const { previousTokenId, rotatedAt, rotation, runStartedAt, runFirst } = session;
+  if (token.claims.jti === previousTokenId) return { earliest: rotatedAt, latest: rotatedAt };
+  const earliest = earliestIssue(token);
+  // Tokens of the version before all count as 0, and were rotated when the run began, or before.
+  if (token.rotation === runFirst) return { earliest, latest: runStartedAt };
+  // When the run began, more than a window had passed since its first token was issued, which is when this one was rotated at the latest.
+  if (token.rotation < runFirst) return null;
+  // Not rotated as far as the session knows.
+  if (token.rotation >= rotation) return null;
+  return { earliest, latest: Math.min(rotatedAt, latestIssue(token) + window) };
 };
 
 /** Whether the current token replaced another: it is not the first, and was not restored by a revert. */

@@ -73,7 +73,7 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
   };
 
   // Proves: token-11, asvs-11.4.3
-  it('writes algorithm, type, key and session into the header', async () => {
+  it('writes algorithm, type, key and session into the header, and the number of a refresh token', async () => {
     const { keys, signer } = await setUp();
     expect(opened(await signer.signAccess(signed(ACCESS))).header).toEqual({
       alg: 'ES256',
@@ -81,12 +81,20 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
       kid: thumbprint(keys.access.publicKeys),
       sid: SID,
     });
-    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID })).header).toEqual({
+    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 })).header).toEqual({
       alg: 'ES256',
       typ: 'JWT',
       kid: thumbprint(keys.refresh.publicKeys),
       sid: SID,
+      rot: 7,
     });
+  });
+
+  it('counts a refresh token of the version before, which has no number, as 0', async () => {
+    const { keys, signer, header } = await setUp();
+    const kid = thumbprint(keys.refresh.publicKeys);
+    const verified = await signer.verifyRefresh(forged(keys.refresh.privateKey, { ...header, kid }, REFRESH), NOW);
+    expect(verified).toEqual({ ok: true, token: { claims: REFRESH, sessionId: SID, rotation: 0 } });
   });
 
   // Proves: access-token-7, token-8
@@ -106,7 +114,7 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
         updatedAt: '2026-01-01T00:00:00.000Z',
       },
     });
-    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID })).payload).toEqual({
+    expect(opened(await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 })).payload).toEqual({
       sub: SUB,
       iat: IAT,
       exp: IAT + 604_800,
@@ -145,7 +153,7 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     const pair = testKeyPair();
     const signer = await makeSigner({ access: pair, refresh: pair } satisfies TokenKeys);
     expect((await signer.verifyRefresh(await signer.signAccess(signed(ACCESS)), NOW)).ok).toBe(false);
-    const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: SID });
+    const refresh = await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 });
     expect(await signer.verifyAccess(refresh, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
   });
 
@@ -263,7 +271,10 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
       too_long: ['x'.repeat(8_193)],
       malformed: ['', `${token} `, forgedWith({}, null), forgedWith({}, 'text'), forgedWith({ alg: undefined })],
       unsupported: [forgedWith({ alg: 'ES384' }), forgedWith({ crit: ['x'], x: 1 })],
-      unknown_key: [await signer.signRefresh({ claims: REFRESH, sessionId: SID }), forgedWith({ kid: undefined })],
+      unknown_key: [
+        await signer.signRefresh({ claims: REFRESH, sessionId: SID, rotation: 7 }),
+        forgedWith({ kid: undefined }),
+      ],
       invalid_signature: [forged(keys.refresh.privateKey, header, payload)],
       expired: [forgedWith({}, { ...payload, exp: IAT })],
       wrong_issuer_or_audience: [forgedWith({}, { ...payload, iss: 'https://other.example' })],
@@ -283,7 +294,7 @@ describe('a token of one signer', () => {
     const parties = { issuer: 'https://auth.example', audience: 'https://api.example' };
     const [keys, makers] = [testKeys(), { joseTokenSigner, nodeCryptoTokenSigner }];
     const [signer, verifier] = await Promise.all([makers[signedBy](keys, parties), makers[verifiedBy](keys, parties)]);
-    const refresh = { claims: REFRESH, sessionId: SID };
+    const refresh = { claims: REFRESH, sessionId: SID, rotation: 7 };
     const access = await signer.signAccess(signed(ACCESS));
     expect(await verifier.verifyAccess(access, NOW)).toEqual({ ok: true, token: signed(ACCESS) });
     expect(await verifier.verifyRefresh(await signer.signRefresh(refresh), NOW)).toEqual({ ok: true, token: refresh });

@@ -34,6 +34,7 @@ describe('refresh', () => {
     expect(after.claims).toMatchObject({ sub: user.id, iat: now / 1000, exp: (now + 7 * DAY) / 1000 });
     expect(after.sessionId).toBe(before.sessionId);
     expect(after.claims.jti).not.toBe(before.claims.jti);
+    expect([before.rotation, after.rotation]).toEqual([0, 1]);
   });
 
   it('keeps a session alive for as long as it is refreshed every 7 days', async () => {

@@ -27,6 +27,7 @@ const ACCESS: AccessToken = {
 const REFRESH: RefreshToken = {
   claims: { sub: SUB, iat: IAT, exp: IAT + 604_800, jti: '01J00000000000000000000003', tokenType: 'refresh' },
   sessionId: SID,
+  rotation: 7,
 };
 
 const NO_TOKENS = ['', '.', '..', 'a.b.c', '....', 'null', '{}', '\0', '💥.💥.💥', ' ', 'a'.repeat(100_000)];
@@ -64,7 +65,7 @@ export const describeTokenSigner = (
 ) => {
   const { it } = suite;
   suite.describe(`${name} as a TokenSigner`, () => {
-    it('returns the claims and the session that it signed', async () => {
+    it('returns the claims, the session and the number that it signed', async () => {
       const signer = await make('ours');
       expect(await signer.verifyAccess(await signer.signAccess(ACCESS), NOW)).toEqual({ ok: true, token: ACCESS });
       expect(await signer.verifyRefresh(await signer.signRefresh(REFRESH), NOW)).toEqual({ ok: true, token: REFRESH });

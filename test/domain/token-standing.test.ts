@@ -1,101 +1,171 @@
 import { describe, expect, it } from 'vitest';
-import { newSession, type Session } from '../../src/domain/session.ts';
-import { tokenStanding } from '../../src/domain/token-standing.ts';
+import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
+import { continuesRun, tokenStanding } from '../../src/domain/token-standing.ts';
 
 const START = Date.UTC(2026, 0, 1);
+const LIFETIME = 604_800_000;
 const SESSION = newSession({
   id: 's1',
   userId: 'u1',
-  tokenId: 't1',
+  tokenId: 't0',
   now: START,
-  lifetime: 604_800_000,
+  lifetime: LIFETIME,
   device: { userAgent: null, address: null },
+});
+const STRICT = { raceWindow: 10_000, replayWindow: 0 };
+const KIND = { raceWindow: 10_000, replayWindow: 5_000 };
+
+const token = (jti: string, rotation: number, issuedAt: number) => ({
+  claims: { jti, iat: Math.floor(issuedAt / 1_000) },
+  rotation,
 });
 
 describe('tokenStanding', () => {
-  const rotation = START + 60_000;
-  /** `t2` was rotated 4 s before `t3`. */
+  const run = START + 60_000;
+  const last = run + 20_000;
+  /** Tokens 2 to 5 were rotated in one run: all but the first at most a window after they were issued. */
   const session: Session = {
     ...SESSION,
-    currentTokenId: 't4',
-    previousTokenId: 't3',
-    rotatedAt: rotation,
-    earlierTokens: [{ tokenId: 't2', rotatedAt: rotation - 4_000 }],
+    currentTokenId: 't6',
+    previousTokenId: 't5',
+    rotatedAt: last,
+    rotation: 6,
+    runStartedAt: run,
+    runFirst: 2,
   };
-  const strict = { raceWindow: 10_000, replayWindow: 0 };
-  const kind = { raceWindow: 10_000, replayWindow: 5_000 };
-
-  const token = (jti: string, issuedAt = START) => ({ jti, iat: Math.floor(issuedAt / 1_000) });
+  const [t1, t2, t3] = [token('t1', 1, START), token('t2', 2, START), token('t3', 3, run)];
+  const [t4, t5, t6] = [token('t4', 4, last - 2_000), token('t5', 5, last - 1_000), token('t6', 6, last)];
+  const [another, future] = [token('x', 6, last), token('x', 7, last)];
+  const unnumbered = token('x', 0, last);
 
   // Proves: state-11
   it.each([
-    ['the current token', 't4', 0, strict, 'current'],
-    ['the current token long after', 't4', 86_400_000, strict, 'current'],
-    ['the predecessor at once', 't3', 0, strict, 'raced'],
-    ['the predecessor at the end of the race window', 't3', 10_000, strict, 'raced'],
-    ['the predecessor past the race window', 't3', 10_001, strict, 'reused'],
-    ['the predecessor by a clock that is behind', 't3', -5_000, strict, 'raced'],
-    ['an earlier token at once', 't2', 0, strict, 'raced'],
-    ['an earlier token at the end of its own race window', 't2', 6_000, strict, 'raced'],
-    ['an earlier token past its own race window', 't2', 6_001, strict, 'reused'],
-    ['a token that is forgotten', 't1', 0, strict, 'reused'],
-    ['a token that is forgotten, with a replay window', 't1', 0, kind, 'reused'],
-    ['the predecessor by a clock that is behind, with a replay window', 't3', -5_000, kind, 'replayable'],
-    ['the predecessor at once, with a replay window', 't3', 0, kind, 'replayable'],
-    ['the predecessor in the last millisecond of the replay window', 't3', 4_999, kind, 'replayable'],
-    ['the predecessor at the end of the replay window', 't3', 5_000, kind, 'raced'],
-    ['the predecessor past both windows', 't3', 10_001, kind, 'reused'],
-    ['an earlier token in the last millisecond of its own replay window', 't2', 999, kind, 'replayable'],
-    ['an earlier token at the end of its own replay window', 't2', 1_000, kind, 'raced'],
-    ['the current token within the replay window of its rotation', 't4', 4_999, kind, 'replayable'],
-    ['the current token at the end of that window', 't4', 5_000, kind, 'current'],
-  ])('returns the standing of %s', (_, tokenId, age, policy, standing) => {
-    expect(tokenStanding(session, token(tokenId), rotation + age, policy)).toBe(standing);
-  });
-
-  describe('of a token that the session has forgotten', () => {
-    /** Of a run that began at START, with the last rotations a second apart. */
-    const full: Session = {
-      ...session,
-      earlierTokens: [
-        ...Array.from({ length: 15 }, (_, back) => ({ tokenId: `e${back}`, rotatedAt: rotation - back - 1 })),
-        { tokenId: 't0', rotatedAt: START },
-      ],
-    };
-    /** The last rotation at which it may have been forgotten. */
-    const next = rotation - 15;
-
-    it.each([
-      ['a race for two windows after it was issued, and the second that `iat` leaves out', 20_999, 'raced'],
-      ['a theft after that', 21_000, 'reused'],
-    ])('is %s', (_, age, standing) => {
-      const issuedAt = rotation - 12_000;
-      expect(tokenStanding(full, token('x', issuedAt), issuedAt + age, strict)).toBe(standing);
-    });
-
-    it.each([
-      ['a race for a window after the oldest rotation that is remembered, but for the first', 10_000, strict, 'raced'],
-      ['a theft after that', 10_001, strict, 'reused'],
-      ['a race and no more, with a replay window', 0, kind, 'raced'],
-    ])('is %s', (_, age, policy, standing) => {
-      expect(tokenStanding(full, token('x', rotation - 2_000), next + age, policy)).toBe(standing);
-    });
-
-    it('is a theft when none can have been forgotten', () => {
-      const oneLess = { ...full, earlierTokens: full.earlierTokens.slice(1) };
-      expect(tokenStanding(oneLess, token('x', rotation), rotation, strict)).toBe('reused');
-    });
+    ['the current token', t6, last, STRICT, 'current'],
+    ['the current token long after', t6, last + 86_400_000, STRICT, 'current'],
+    ['the predecessor at once', t5, last, STRICT, 'raced'],
+    ['the predecessor at the end of the race window', t5, last + 10_000, STRICT, 'raced'],
+    ['the predecessor past the race window', t5, last + 10_001, STRICT, 'reused'],
+    ['the predecessor by a clock that is behind', t5, last - 5_000, STRICT, 'raced'],
+    ['the first of the run at the end of the race window', t2, run + 10_000, STRICT, 'raced'],
+    ['the first of the run past the race window', t2, run + 10_001, STRICT, 'reused'],
+    ['one before the run, however recent that is', t1, run, STRICT, 'reused'],
+    [
+      'a later one until two windows and the second that `iat` leaves out have passed',
+      t3,
+      run + 20_999,
+      STRICT,
+      'raced',
+    ],
+    ['a later one after that', t3, run + 21_000, STRICT, 'reused'],
+    ['a later one at the end of the race window of the last rotation', t4, last + 10_000, STRICT, 'raced'],
+    ['a later one past that race window', t4, last + 10_001, STRICT, 'reused'],
+    ['another with the number of the current token', another, last, STRICT, 'reused'],
+    ['one that the session has not issued', future, last, STRICT, 'reused'],
+    ['one of the version before', unnumbered, last, STRICT, 'reused'],
+    ['the predecessor by a clock that is behind, with a replay window', t5, last - 5_000, KIND, 'replayable'],
+    ['the predecessor in the last millisecond of the replay window', t5, last + 4_999, KIND, 'replayable'],
+    ['the predecessor at the end of the replay window', t5, last + 5_000, KIND, 'raced'],
+    ['the predecessor past both windows', t5, last + 10_001, KIND, 'reused'],
+    ['the first of the run, with a replay window', t2, run, KIND, 'raced'],
+    ['a later one that was issued within the replay window', t4, last + 2_999, KIND, 'replayable'],
+    ['a later one that may have been rotated before the replay window', t4, last + 3_000, KIND, 'raced'],
+    ['one before the run, with a replay window', t1, run, KIND, 'reused'],
+    ['the current token within the replay window of its rotation', t6, last + 4_999, KIND, 'replayable'],
+    ['the current token at the end of that window', t6, last + 5_000, KIND, 'current'],
+  ])('returns the standing of %s', (_, presented, now, policy, standing) => {
+    expect(tokenStanding(session, presented, now, policy)).toBe(standing);
   });
 
   it('is `ended` for every token of a session that has expired or was ended', () => {
-    for (const tokenId of ['t1', 't3', 't4']) {
-      expect(tokenStanding(null, token(tokenId), rotation, kind)).toBe('ended');
-      expect(tokenStanding(session, token(tokenId), session.expiresAt, kind)).toBe('ended');
+    for (const presented of [t1, t5, t6]) {
+      expect(tokenStanding(null, presented, last, KIND)).toBe('ended');
+      expect(tokenStanding(session, presented, session.expiresAt, KIND)).toBe('ended');
     }
   });
 
   it('treats the first token as one without a predecessor, which may be rotated at once', () => {
-    expect(tokenStanding(SESSION, token('t0'), START, kind)).toBe('reused');
-    expect(tokenStanding(SESSION, token('t1'), START, kind)).toBe('current');
+    expect(tokenStanding(SESSION, token('x', 1, START), START, KIND)).toBe('reused');
+    expect(tokenStanding(SESSION, token('t0', 0, START), START, KIND)).toBe('current');
+  });
+
+  it('is not `replayable` after a revert, since the session does not know when the current token was issued', () => {
+    const restored = { ...session, currentTokenId: 't5' };
+    expect(tokenStanding(restored, t5, last, KIND)).toBe('current');
+    expect(tokenStanding(restored, t4, last, KIND)).toBe('raced');
+  });
+});
+
+describe('the tokens of a session, rotated one after the other', () => {
+  const rotation = (session: Session, from: ReturnType<typeof token>, at: number): Rotation => ({
+    sessionId: session.id,
+    userId: session.userId,
+    from: from.claims.jti,
+    number: from.rotation,
+    to: `${from.claims.jti}'`,
+    at,
+    expiresAt: at + LIFETIME,
+    continuesRun: continuesRun(from, at, STRICT),
+  });
+  const next = (session: Session, from: ReturnType<typeof token>, at: number): Session =>
+    rotated(session, rotation(session, from, at)) ?? expect.unreachable();
+  const current = ({ currentTokenId, rotation: number, rotatedAt }: Session) =>
+    token(currentTokenId, number, rotatedAt);
+  const FIRST = current(SESSION);
+
+  // 11 s is the shortest pace at which each rotation begins a run.
+  it.each([500, 10_999, 11_000])('are raced for a window and reused soon after it, at a pace of %i ms', (pace) => {
+    const standingAt = (time: number) => {
+      let session = SESSION;
+      for (let at = START + pace; at <= time; at += pace) session = next(session, current(session), at);
+      return tokenStanding(session, FIRST, time, STRICT);
+    };
+    expect(standingAt(START + pace + 10_000)).toBe('raced');
+    expect(standingAt(START + 22_000)).toBe('reused');
+  });
+
+  it('are raced for a window if the last rotation of one was reverted, and it was rotated later', () => {
+    const once = next(SESSION, FIRST, START + 60_000);
+    const second = current(once);
+    const failed = rotation(once, second, START + 69_000);
+    const restored = reverted(rotated(once, failed) ?? expect.unreachable(), failed) ?? expect.unreachable();
+    for (const at of [START + 70_000, START + 90_000]) {
+      const twice = next(restored, second, at);
+      const thrice = next(twice, current(twice), at + 1_000);
+      expect(tokenStanding(thrice, second, at + 10_000, STRICT)).toBe('raced');
+      expect(tokenStanding(thrice, second, at + 21_000, STRICT)).toBe('reused');
+      expect(tokenStanding(restored, FIRST, START + 70_000, STRICT)).toBe('raced');
+      expect(tokenStanding(restored, FIRST, START + 70_001, STRICT)).toBe('reused');
+    }
+  });
+
+  describe('of the version before, which have no numbers', () => {
+    const OLD: Session = { ...SESSION, previousTokenId: 'old' };
+    const [first, older] = [FIRST, token('older', 0, START - 5_000)];
+
+    it('count as rotated by the last rotation of that version', () => {
+      expect(tokenStanding(OLD, older, START + 10_000, STRICT)).toBe('raced');
+      expect(tokenStanding(OLD, older, START + 10_001, STRICT)).toBe('reused');
+    });
+
+    it('count as rotated by the first rotation of this one', () => {
+      const session = next(OLD, first, START + 3_000);
+      const later = next(session, current(session), START + 4_000);
+      for (const presented of [first, older]) {
+        expect(tokenStanding(later, presented, START + 13_000, STRICT)).toBe('raced');
+        expect(tokenStanding(later, presented, START + 13_001, STRICT)).toBe('reused');
+      }
+    });
+
+    it('are not replayable by that time, which may be later than the true one', () => {
+      const session = next(OLD, first, START + 600_000);
+      expect(tokenStanding(session, first, START + 600_000, KIND)).toBe('replayable');
+      expect(tokenStanding(session, older, START + 600_000, KIND)).toBe('raced');
+    });
+
+    it('are reused once another run has begun', () => {
+      const session = next(OLD, first, START + 3_000);
+      const later = next(session, current(session), START + 600_000);
+      expect(tokenStanding(later, first, START + 600_000, STRICT)).toBe('reused');
+    });
   });
 });

@@ -77,7 +77,7 @@ describe('POST /auth/refresh-token', () => {
     const jti = expect.stringMatching(ULID);
     expect(access.claims).toStrictEqual({ sub: user.id, iat, exp: iat + 900, jti, tokenType: 'access', user });
     expect(after.claims).toStrictEqual({ sub: user.id, iat, exp: iat + 604_800, jti, tokenType: 'refresh' });
-    expect(after.header).toStrictEqual(before.header);
+    expect(after.header).toStrictEqual({ ...before.header, rot: 1 });
     expect(new Set([access, before, after, opened(accessToken)].map(({ claims }) => claims.jti)).size).toBe(4);
   });
 

@@ -153,6 +153,7 @@ describe('the refresh token', () => {
       typ: 'JWT',
       kid: expect.any(String),
       sid: expect.stringMatching(ULID),
+      rot: 0,
     });
     const access = opened(accessToken);
     expect(claims.jti).not.toBe(access.claims.jti);

@@ -13,6 +13,7 @@ type Fault = {
   /** Seconds added to the expiry; `null` when it is ignored. */
   readonly leeway?: number | null;
   readonly sessionId?: false;
+  readonly number?: false;
   readonly throws?: true;
 };
 
@@ -35,6 +36,10 @@ const signer =
       const text = `${base64url({ alg: 'HS256' })}.${base64url(token)}`;
       return `${text}.${mac(text)}`;
     };
+    const lost = {
+      ...(fault.sessionId === false && { sessionId: '' }),
+      ...(fault.number === false && { rotation: 0 }),
+    };
     const isSigned = (header: string, payload: string, signature: string): boolean => {
       if (fault.signature === false || (fault.none && json(header).alg === 'none')) return true;
       const given = fault.canonical === false ? Buffer.from(signature, 'base64url').toString('base64url') : signature;
@@ -46,7 +51,7 @@ const signer =
       const token = json(payload);
       if (fault.type !== false && token.claims.tokenType !== type) return refused;
       if (fault.leeway !== null && now >= (token.claims.exp + (fault.leeway ?? 0)) * 1_000) return refused;
-      return { ok: true, token: fault.sessionId === false ? { ...token, sessionId: '' } : token };
+      return { ok: true, token: { ...token, ...lost } };
     };
     const verify = async <Token extends Signed>(text: string, type: string, now: number): Promise<Verified<Token>> => {
       try {
@@ -97,7 +102,11 @@ const EXPIRED = 'rejects a token from the second of its expiry on';
 describeMutants((make: ReturnType<typeof signer>, suite) => describeTokenSigner('a mutant', make, suite), {
   'forgets the session': {
     make: signer({ sessionId: false }),
-    caughtBy: 'returns the claims and the session that it signed',
+    caughtBy: 'returns the claims, the session and the number that it signed',
+  },
+  'forgets the number': {
+    make: signer({ number: false }),
+    caughtBy: 'returns the claims, the session and the number that it signed',
   },
   'ignores the expiry': { make: signer({ leeway: null }), caughtBy: EXPIRED },
   'tolerates a second': { make: signer({ leeway: 1 }), caughtBy: EXPIRED },

@@ -2,7 +2,6 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { AccountEvent, Origin } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
-import type { RotatedToken } from '../../domain/session.ts';
 
 /** Unique constraints that are violated when a user with the same name or email exists. */
 export const USERNAME_KEY = 'users_username_canonical_key';
@@ -42,7 +41,12 @@ const SessionEntity = defineEntity({
     currentTokenId: p.character().length(26),
     previousTokenId: p.character().length(26).nullable(),
     rotatedAt: p.bigint('number'),
-    earlierTokens: p.json<readonly RotatedToken[]>().default('[]'),
+    /** Read and written by instances of the version before alone; the next version drops it. */
+    earlierTokens: p.json<readonly object[]>().default('[]'),
+    rotation: p.bigint('number').defaultRaw('0'),
+    /** Null in the rows of the version before. */
+    runStartedAt: p.bigint('number').nullable(),
+    runFirst: p.bigint('number').defaultRaw('0'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number'),
     /** When the purge looks at the session next: not after `expiresAt`. Refreshes leave it alone (ADR 0034). */

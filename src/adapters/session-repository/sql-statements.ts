@@ -1,11 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import {
-  EARLIER_TOKENS_KEPT,
-  type Rotation,
-  SESSIONS_PER_USER,
-  type Session,
-  type SessionKey,
-} from '../../domain/session.ts';
+import { type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 import { USER_COLUMNS } from '../mikro-orm/user-rows.ts';
@@ -90,7 +84,7 @@ type RotationValues = Rotation & {
  * new expiry is earlier than the last, so that PostgreSQL writes no index (ADR 0034).
  */
 export const rotateBefore = statement(
-  (db, { sessionId, userId, from, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
+  (db, { sessionId, userId, from, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
     db
       .with('locked', () =>
         db
@@ -109,7 +103,9 @@ export const rotateBefore = statement(
             current_token_id: to,
             previous_token_id: from,
             rotated_at: at,
-            earlier_tokens: earlierTokensAfter(from, continuesRun),
+            rotation: sql<number>`${number}::bigint + 1`,
+            run_started_at: sql<number>`case when ${continuesRun}::boolean then run_started_at else ${at}::bigint end`,
+            run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
             expires_at: expiresAt,
             purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
           }))
@@ -144,15 +140,6 @@ export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
     )
     .where('id', '=', userId),
 );
-
-/** Same rule as in domain/session.ts, on the values before the update. */
-const earlierTokensAfter = (from: string, continuesRun: boolean) => sql<never>`case
-  when previous_token_id is null or not ${continuesRun}::boolean then '[]'::jsonb
-  when previous_token_id = ${from} then earlier_tokens
-  else jsonb_build_array(jsonb_build_object('tokenId', previous_token_id, 'rotatedAt', rotated_at)) || case
-    when jsonb_array_length(earlier_tokens) < ${sql.lit(EARLIER_TOKENS_KEPT)} then earlier_tokens
-    else earlier_tokens - ${sql.lit(EARLIER_TOKENS_KEPT - 2)}
-  end end`;
 
 /** Also matches the row before the rotation, so that it waits for a rotation in progress instead of missing it. */
 export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>

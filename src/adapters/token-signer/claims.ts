@@ -14,23 +14,36 @@ const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 /** Other parameters (RFC 7515 §4.1) would let the token choose the key or the rules, and are rejected. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
-/** A token with exactly these claims, whose session is in the header. */
-const tokenOf = <Claims>(claims: v.GenericSchema<unknown, Claims>) =>
-  v.pipe(
-    v.object({ payload: claims, protectedHeader: v.strictObject(header) }),
-    v.transform(({ payload, protectedHeader }) => ({ claims: payload, sessionId: protectedHeader.sid })),
-  );
-
-/** SPEC "Access token (JWT, ES256) claims". */
-export const AccessTokenOfSession = tokenOf(
-  v.pipe(
-    v.strictObject({ ...registered, tokenType: v.literal('access'), user: PublicUserFromJson }),
-    v.check(({ sub, user }) => sub === user.id),
-  ),
+/** SPEC "Access token (JWT, ES256) claims", and its session in the header. */
+export const AccessTokenOfSession = v.pipe(
+  v.object({
+    payload: v.pipe(
+      v.strictObject({ ...registered, tokenType: v.literal('access'), user: PublicUserFromJson }),
+      v.check(({ sub, user }) => sub === user.id),
+    ),
+    protectedHeader: v.strictObject(header),
+  }),
+  v.transform(({ payload, protectedHeader: { sid } }) => ({ claims: payload, sessionId: sid })),
 );
 
-/** SPEC "Refresh token (JWT, ES256) claims". */
-export const RefreshTokenOfSession = tokenOf(v.strictObject({ ...registered, tokenType: v.literal('refresh') }));
+/** SPEC "Refresh token (JWT, ES256) claims", and its session and its number in the header. */
+export const RefreshTokenOfSession = v.pipe(
+  v.object({
+    payload: v.strictObject({ ...registered, tokenType: v.literal('refresh') }),
+    protectedHeader: v.strictObject({
+      ...header,
+      rot: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+    }),
+  }),
+  v.transform(({ payload, protectedHeader: { sid, rot = 0 } }) => ({
+    claims: payload,
+    sessionId: sid,
+    rotation: rot,
+  })),
+);
+
+/** The parameters of a token's header that say what it belongs to. */
+export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
 /** Issuer and audience of the tokens: RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
 export type Parties = { readonly issuer: string | null; readonly audience: string | null };

@@ -18,6 +18,7 @@ import {
   type PartyClaims,
   partyClaims,
   RefreshTokenOfSession,
+  type SessionHeader,
 } from './claims.ts';
 import { formProblem } from './compact-jws.ts';
 import type { KeyPair, TokenKeys } from './keys.ts';
@@ -35,8 +36,8 @@ export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NO_PAR
   const refresh = await jwt(keys.refresh, partyClaims(parties));
   return {
     signAccess: ({ claims, sessionId }) =>
-      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, sessionId),
-    signRefresh: ({ claims, sessionId }) => refresh.sign(claims, sessionId),
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, { sid: sessionId }),
+    signRefresh: ({ claims, sessionId, rotation }) => refresh.sign(claims, { sid: sessionId, rot: rotation }),
     verifyAccess: (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
@@ -68,9 +69,9 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
   };
 
   return {
-    sign: (claims: JWTPayload, sid: string): Promise<string> =>
+    sign: (claims: JWTPayload, session: SessionHeader): Promise<string> =>
       new SignJWT({ ...claims, ...parties })
-        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, sid })
+        .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, ...session })
         .sign(privateKey),
 
     verify: async <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Promise<Verified<T>> => {

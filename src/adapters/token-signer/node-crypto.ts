@@ -10,6 +10,7 @@ import {
   type PartyClaims,
   partyClaims,
   RefreshTokenOfSession,
+  type SessionHeader,
 } from './claims.ts';
 import { formProblem } from './compact-jws.ts';
 import type { KeyPair, TokenKeys } from './keys.ts';
@@ -28,8 +29,8 @@ export const nodeCryptoTokenSigner = async (keys: TokenKeys, parties: Parties = 
   const refresh = await jwt(keys.refresh, partyClaims(parties));
   return {
     signAccess: async ({ claims, sessionId }) =>
-      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, sessionId),
-    signRefresh: async ({ claims, sessionId }) => refresh.sign(claims, sessionId),
+      access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, { sid: sessionId }),
+    signRefresh: async ({ claims, sessionId, rotation }) => refresh.sign(claims, { sid: sessionId, rot: rotation }),
     verifyAccess: async (token, now) => access.verify(token, now, AccessTokenOfSession),
     verifyRefresh: async (token, now) => refresh.verify(token, now, RefreshTokenOfSession),
   };
@@ -68,8 +69,8 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
   };
 
   return {
-    sign: (claims: object, sid: string): string => {
-      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, sid })}.${encoded({ ...claims, ...parties })}`;
+    sign: (claims: object, session: SessionHeader): string => {
+      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...session })}.${encoded({ ...claims, ...parties })}`;
       const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
       return `${text}.${signature.toString('base64url')}`;
     },

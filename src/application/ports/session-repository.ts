@@ -20,9 +20,8 @@ export type UserInSession = {
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
  * - returns the user of the session that it rotates
- * - remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first
- * - forgets those tokens when a rotation begins a new run
- * - does not remember a rotation that was reverted
+ * - numbers the current token one higher than the one that is rotated, also after a rotation that was reverted
+ * - remembers when the run of rotations began, and with which number
  * - changes nothing when another token is current
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
@@ -30,7 +29,7 @@ export type UserInSession = {
  * - accepts exactly one of two rotations that wait for the store
  * - never performs a rotation after its budget
  * - reverts a rotation, so that the rotated token is current again
- * - keeps the times and the remembered tokens when a rotation is reverted
+ * - changes the current token alone when a rotation is reverted
  * - does not revert a rotation that was followed by another
  * - either reverts a rotation or accepts the next one, when both are asked for at the same time
  * - reverts nothing in a session that was ended or never rotated

@@ -4,7 +4,12 @@ import type { AccessClaims, RefreshClaims } from '../../domain/tokens.ts';
 export type AccessToken = { readonly claims: AccessClaims; readonly sessionId: string };
 
 /** The content of a verified refresh token. */
-export type RefreshToken = { readonly claims: RefreshClaims; readonly sessionId: string };
+export type RefreshToken = {
+  readonly claims: RefreshClaims;
+  readonly sessionId: string;
+  /** The number of the token within its session; 0 for tokens of the version before, which have none. */
+  readonly rotation: number;
+};
 
 /** Why a token is rejected. Logged, and never sent to a client. */
 export type TokenProblem =
@@ -28,7 +33,7 @@ export type Verified<T> =
 
 /**
  * Signs and verifies access and refresh tokens. Verification never rejects because of the content of a token.
- * - returns the claims and the session that it signed
+ * - returns the claims, the session and the number that it signed
  * - rejects a token from the second of its expiry on
  * - rejects a token that was changed in any part
  * - rejects an access token as a refresh token, and vice versa

@@ -28,7 +28,7 @@ export const assessTokens = (
   Promise.all(
     genuine.map(async (token) => {
       const session = await sessions.find(keyOf(token));
-      return { token, session, standing: tokenStanding(session, token.claims, clock.now(), replayPolicy) };
+      return { token, session, standing: tokenStanding(session, token, clock.now(), replayPolicy) };
     }),
   );
 

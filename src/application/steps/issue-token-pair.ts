@@ -14,7 +14,7 @@ type IssueTokenPairDeps = {
 };
 
 /** What the refresh token contains of its session. */
-type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotatedAt' | 'expiresAt'>;
+type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
 
 /** Signs a new access token, and the session's current refresh token. */
 export const issueTokenPair = async (
@@ -28,7 +28,7 @@ export const issueTokenPair = async (
       claims: accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime }),
       sessionId: session.id,
     }),
-    tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id }),
+    tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
   ]);
   return { accessToken, refreshToken };
 };

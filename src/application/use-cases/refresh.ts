@@ -97,23 +97,26 @@ const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   return user;
 };
 
-const nextRotation = (deps: RefreshDeps, { sessionId, claims }: RefreshToken): Rotation => {
+const nextRotation = (deps: RefreshDeps, token: RefreshToken): Rotation => {
+  const { sessionId, claims, rotation } = token;
   const now = deps.clock.now();
   return {
     sessionId,
     userId: claims.sub,
     from: claims.jti,
+    number: rotation,
     to: deps.ids.next(),
     at: now,
     expiresAt: now + deps.refreshLifetime,
-    continuesRun: continuesRun(claims, now, deps.replayPolicy),
+    continuesRun: continuesRun(token, now, deps.replayPolicy),
   };
 };
 
-const currentTokenAfter = ({ sessionId, userId, to, at, expiresAt }: Rotation) => ({
+const currentTokenAfter = ({ sessionId, userId, number, to, at, expiresAt }: Rotation) => ({
   id: sessionId,
   userId,
   currentTokenId: to,
+  rotation: number + 1,
   rotatedAt: at,
   expiresAt,
 });

@@ -3,7 +3,7 @@ import { shortUserAgent } from '../../../src/domain/device.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
-import { DEVICE, EARLIER, type GivenSessions, idsOf } from './store.ts';
+import { DEVICE, type GivenSessions, idsOf } from './store.ts';
 
 export const adding = ({ it }: Tests<GivenSessions>): void => {
   it('finds a session by its id and its user', async ({ sessions, otherUser, stored }) => {
@@ -12,7 +12,9 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
       previousTokenId: anId(),
       createdAt: NOW - 1,
       rotatedAt: NOW + 1,
-      earlierTokens: EARLIER,
+      rotation: 2 ** 40,
+      runStartedAt: NOW - 2,
+      runFirst: 2 ** 40 - 3,
       ...DEVICE,
     });
     const longest = await stored({ userAgent: shortUserAgent('x'.repeat(1_000)) });
@@ -74,9 +76,8 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
 
   it('is not affected by changes to a session that it was given or has returned', async (given) => {
     const { store, sessions, owner } = given;
-    const session = aSession({ userId: owner, previousTokenId: anId(), earlierTokens: EARLIER });
+    const session = aSession({ userId: owner, previousTokenId: anId() });
     const change = (copy: Session | null | undefined): void => {
-      for (const token of copy?.earlierTokens ?? []) Object.assign(token, { rotatedAt: 0 });
       Object.assign(copy ?? {}, { currentTokenId: anId(), previousTokenId: anId(), expiresAt: NOW });
     };
     const added = structuredClone(session);

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { EARLIER_TOKENS_KEPT } from '../../../src/domain/session.ts';
 import { anId, aRotation } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { expectTranslated } from '../hooks.ts';
@@ -19,6 +18,9 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
       currentTokenId: first.to,
       previousTokenId: first.from,
       rotatedAt: first.at,
+      rotation: 1,
+      runStartedAt: first.at,
+      runFirst: 0,
       expiresAt: first.expiresAt,
     };
     expect(await sessions.find(session)).toStrictEqual(once);
@@ -36,37 +38,31 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first', async ({
+  it('numbers the current token one higher than the one that is rotated, also after a rotation that was reverted', async ({
     sessions,
     stored,
     rotateOn,
   }) => {
-    const session = await stored();
-    const few = await rotateOn(session, 3, { continuesRun: true });
-    expect(few.earlierTokens).toHaveLength(2);
-    expect(await sessions.find(session)).toStrictEqual(few);
-    const many = await rotateOn(few, EARLIER_TOKENS_KEPT + 3, { continuesRun: true });
-    expect(many.earlierTokens).toHaveLength(EARLIER_TOKENS_KEPT);
-    expect(many.earlierTokens.at(-1)?.tokenId).toBe(session.currentTokenId);
-    expect(await sessions.find(session)).toStrictEqual(many);
-  });
-
-  it('forgets those tokens when a rotation begins a new run', async ({ sessions, stored, rotateOn }) => {
-    const session = await rotateOn(await stored(), 4, { continuesRun: true });
-    const none = await rotateOn(session, 1, { continuesRun: false });
-    expect(none.earlierTokens).toHaveLength(0);
-    expect(await sessions.find(session)).toStrictEqual(none);
-  });
-
-  it('does not remember a rotation that was reverted', async ({ sessions, stored, rotateOn }) => {
     const session = await rotateOn(await stored(), 3, { continuesRun: true });
-    const rotation = aRotation(session, { continuesRun: true });
+    expect(session).toMatchObject({ rotation: 3 });
+    const rotation = aRotation(session);
     await sessions.rotate(rotation);
     await sessions.revert(rotation);
-    const reverted = (await sessions.find(session)) ?? expect.unreachable();
-    const again = await rotateOn(reverted, 1, { continuesRun: true });
-    expect(again.earlierTokens).toEqual(reverted.earlierTokens);
-    expect(await sessions.find(session)).toStrictEqual(again);
+    expect(await sessions.rotate({ ...rotation, to: anId() })).toHaveProperty('id');
+    expect(await sessions.find(session)).toMatchObject({ rotation: 4 });
+  });
+
+  it('remembers when the run of rotations began, and with which number', async ({ sessions, stored, rotateOn }) => {
+    const session = await stored();
+    const first = await rotateOn(session, 2, { continuesRun: true });
+    expect(first).toMatchObject({ runStartedAt: session.runStartedAt, runFirst: session.runFirst });
+    expect(await sessions.find(session)).toStrictEqual(first);
+    const second = await rotateOn(first, 1, { continuesRun: false });
+    expect(second).toMatchObject({ runStartedAt: second.rotatedAt, runFirst: 2 });
+    expect(await sessions.find(session)).toStrictEqual(second);
+    const continued = await rotateOn(second, 2, { continuesRun: true });
+    expect(continued).toMatchObject({ runStartedAt: second.rotatedAt, runFirst: 2 });
+    expect(await sessions.find(session)).toStrictEqual(continued);
   });
 
   it('changes nothing when another token is current', async ({ sessions, otherUser, stored }) => {

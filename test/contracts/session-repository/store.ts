@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { type Rotation, rotated, type Session } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
-import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
+import { aRotation, aSession, NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
@@ -38,7 +38,6 @@ type HookName = 'another' | 'failing' | 'delayed';
 export type GivenSessions = Awaited<ReturnType<typeof givenSessions>>;
 
 export const DEVICE = { userAgent: 'Mozilla/5.0 (“Ünïcode” / 1)', address: '203.0.113.0/24' };
-export const EARLIER = [NOW - 1, NOW - 2].map((rotatedAt) => ({ tokenId: anId(), rotatedAt }));
 
 /** Sessions of one user, each used a millisecond after the one before. */
 export const aSeries = (count: number, first: Partial<Session>): Session[] =>

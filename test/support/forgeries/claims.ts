@@ -111,10 +111,19 @@ export const USERS: Forgeries = {
   'the id of another user': withUser({ id: '01J00000000000000000000009' }),
   'a user with a hash': withUser({ passwordHash: '$2b$10$x' }),
   'a user with a role': withUser({ admin: true }),
+  'the number of a refresh token': withHeader({ rot: 0 }),
   'a user with a malformed time': withUser({ createdAt: 'tomorrow' }),
 };
 
+const INVALID_NUMBERS: readonly unknown[] = [null, -1, 0.5, 2 ** 53, 1e308, '0', true, [0], {}];
+
 export const SESSIONS: Forgeries = {
+  ...each(
+    INVALID_NUMBERS,
+    (value) => `rot ${shown(value)}`,
+    (value) => withHeader({ rot: value }),
+  ),
+  'a rot among the claims': withClaims({ rot: 0 }),
   ...each(
     INVALID_IDS,
     (value) => `sid ${shown(value)}`,

@@ -74,6 +74,7 @@ const contents: Forgeries = {
   'another tokenType with the genuine signature': ({ kind, ...m }) =>
     withGenuineSignature({ claims: { tokenType: kind === 'access' ? 'refresh' : 'access' } })({ kind, ...m }),
   'another sid with the genuine signature': withGenuineSignature({ header: { sid: '01J00000000000000000000009' } }),
+  'another rot with the genuine signature': withGenuineSignature({ header: { rot: 1_000 } }),
   'another typ with the genuine signature': withGenuineSignature({ header: { typ: 'jwt' } }),
   'claims in another order with the genuine signature': (m) => {
     const payload = encoded(Object.fromEntries(Object.entries(m.claims).reverse()));

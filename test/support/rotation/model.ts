@@ -14,6 +14,8 @@ type ModelSession = {
   state: Progress | null;
   /** The number of the newest token. */
   last: Token;
+  /** The token whose rotation began the present run of rotations. */
+  runFirst: Token;
   /** When each token was rotated, from the first on. */
   readonly rotations: Map<Token, number>;
   /** When each token expires, in milliseconds, a multiple of a second (RFC 7519 §2). */
@@ -30,9 +32,11 @@ const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
  * Independent of `src/domain/session.ts`, so that the two can be compared.
  */
 export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
+  const window = Math.max(policy.raceWindow, policy.replayWindow);
   const session: ModelSession = {
     state: { current: 0, rotatedAt: openedAt, expiresAt: openedAt + REFRESH_LIFETIME, replaced: false },
     last: 0,
+    runFirst: 0,
     rotations: new Map(),
     expirations: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
     unconfirmed: [],
@@ -42,6 +46,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     session.state !== null && session.state.current === token && at < session.state.expiresAt;
   const rotate = ({ from, to, at }: Rotation): boolean => {
     if (!mayRotate(from, at)) return false;
+    if (from === 0 || at - issuedAt(from) > window + 999) session.runFirst = from;
     session.state = { current: to, rotatedAt: at, expiresAt: at + REFRESH_LIFETIME, replaced: true };
     session.rotations.set(from, at);
     session.expirations.set(to, wholeSeconds(at + REFRESH_LIFETIME));
@@ -65,11 +70,19 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     if (state === null || now >= state.expiresAt) return 'AUTH_FAILED ended';
     if (token === state.current && !isFresh(now)) return 'AUTH_FAILED current';
     if (token === state.current) return `token ${token} again`;
-    const age = now - (session.rotations.get(token) ?? Number.NEGATIVE_INFINITY);
-    if (age < policy.replayWindow) return `token ${state.current} again`;
-    if (age <= policy.raceWindow) return 'AUTH_FAILED raced';
+    const { earliest, latest } = knownOf(token, state);
+    if (state.replaced && now - earliest < policy.replayWindow) return `token ${state.current} again`;
+    if (now - latest <= window) return 'AUTH_FAILED raced';
     session.state = null;
     return 'AUTH_FAILED reused';
+  };
+  /** The times between which a token was rotated, as far as the service knows. */
+  const knownOf = (token: Token, { rotatedAt }: State): { readonly earliest: number; readonly latest: number } => {
+    const at = session.rotations.get(token) ?? Number.NEGATIVE_INFINITY;
+    if (token < session.runFirst) return { earliest: Number.NEGATIVE_INFINITY, latest: Number.NEGATIVE_INFINITY };
+    if (at === rotatedAt) return { earliest: at, latest: at };
+    if (token === session.runFirst) return { earliest: issuedAt(token), latest: at };
+    return { earliest: issuedAt(token), latest: Math.min(rotatedAt, issuedAt(token) + 999 + window) };
   };
   const isGenuine = (token: Token, now: number): boolean => now < (session.expirations.get(token) ?? 0);
 

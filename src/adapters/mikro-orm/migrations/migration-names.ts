@@ -9,6 +9,7 @@ export const MIGRATION_NAMES = [
   '0004-password-changed-at',
   '0005-purge-checks-of-sessions',
   '0006-account-life',
+  '0007-rotation-numbers',
   '0008-bounded-events',
   '0009-mailboxes',
 ] as const;

@@ -4,6 +4,7 @@ import { EarlierTokensOfSessions } from './0003-earlier-tokens-of-sessions.ts';
 import { PasswordChangedAt } from './0004-password-changed-at.ts';
 import { PurgeChecksOfSessions } from './0005-purge-checks-of-sessions.ts';
 import { AccountLife } from './0006-account-life.ts';
+import { RotationNumbers } from './0007-rotation-numbers.ts';
 import { BoundedEvents } from './0008-bounded-events.ts';
 import { Mailboxes } from './0009-mailboxes.ts';
 import { MIGRATION_NAMES } from './migration-names.ts';
@@ -15,6 +16,7 @@ const CLASSES = {
   '0004-password-changed-at': PasswordChangedAt,
   '0005-purge-checks-of-sessions': PurgeChecksOfSessions,
   '0006-account-life': AccountLife,
+  '0007-rotation-numbers': RotationNumbers,
   '0008-bounded-events': BoundedEvents,
   '0009-mailboxes': Mailboxes,
 } satisfies Record<(typeof MIGRATION_NAMES)[number], unknown>;

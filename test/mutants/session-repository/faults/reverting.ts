@@ -2,7 +2,7 @@ import { type Rotation, reverted } from '../../../../src/domain/session.ts';
 import { findIn } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf } from './fault.ts';
 
-const REVERTS = 'keeps the times and the remembered tokens when a rotation is reverted';
+const REVERTS = 'changes the current token alone when a rotation is reverted';
 
 const revertBy =
   (...given: Parameters<typeof changeBy>) =>

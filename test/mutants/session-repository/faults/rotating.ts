@@ -1,6 +1,10 @@
-import { EARLIER_TOKENS_KEPT, type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
+import { type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
 import { type Connection, findIn, now, userOf } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf, type Rule } from './fault.ts';
+
+const NUMBERS =
+  'numbers the current token one higher than the one that is rotated, also after a rotation that was reverted';
+const RUNS = 'remembers when the run of rotations began, and with which number';
 
 /** Rotates by a rule that may be another one than the domain's, at any time. */
 const rotateBy =
@@ -103,52 +107,53 @@ export const ROTATING: Faults = {
     }),
     caughtBy: 'returns the user of the session that it rotates',
   },
-  'forgets the earlier tokens': {
+  'does not number tokens': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {
         const next = rotated(session, rotation);
-        return next && { ...next, earlierTokens: [] };
+        return next && { ...next, rotation: session.rotation };
       }),
     }),
-    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first',
+    caughtBy: NUMBERS,
   },
-  'remembers every earlier token': {
+  'counts a rotation that was reverted': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {
-        const { previousTokenId: tokenId, rotatedAt, earlierTokens } = session;
         const next = rotated(session, rotation);
-        if (next === null || tokenId === null || next.earlierTokens.length === 0) return next;
-        return { ...next, earlierTokens: [{ tokenId, rotatedAt }, ...earlierTokens] };
+        return next && { ...next, rotation: session.rotation + 1 };
       }),
     }),
-    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first',
+    caughtBy: NUMBERS,
   },
-  'never forgets earlier tokens': {
+  'begins a run with every rotation': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, continuesRun: false })),
+    }),
+    caughtBy: RUNS,
+  },
+  'never begins a run': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, continuesRun: true })),
     }),
-    caughtBy: 'forgets those tokens when a rotation begins a new run',
+    caughtBy: RUNS,
   },
-  'forgets the first token of a run': {
+  'begins a run with the number of the new token': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {
         const next = rotated(session, rotation);
-        const first = session.earlierTokens[EARLIER_TOKENS_KEPT - 1];
-        return next && { ...next, earlierTokens: next.earlierTokens.filter((token) => token !== first) };
+        return next && !rotation.continuesRun ? { ...next, runFirst: next.rotation } : next;
       }),
     }),
-    caughtBy: 'remembers the tokens that were rotated before the previous one, 16 at most: the newest, and the first',
+    caughtBy: RUNS,
   },
-  'remembers a rotation that was reverted': {
+  'begins a run when the rotation before it began': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {
-        const { previousTokenId: tokenId, rotatedAt, earlierTokens } = session;
         const next = rotated(session, rotation);
-        if (tokenId !== rotation.from) return next;
-        return next && { ...next, earlierTokens: [{ tokenId, rotatedAt }, ...earlierTokens] };
+        return next && !rotation.continuesRun ? { ...next, runStartedAt: session.rotatedAt } : next;
       }),
     }),
-    caughtBy: 'does not remember a rotation that was reverted',
+    caughtBy: RUNS,
   },
   'rotates after its budget': {
     wrong: (connection) => ({ rotate: rotateBy(connection, rotated) }),

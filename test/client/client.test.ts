@@ -351,6 +351,17 @@ describe('fetch', () => {
     expect(sent()).toEqual([`POST ${REFRESH}`, `GET ${ME}`, `POST ${REFRESH}`, `GET ${ME}`]);
   });
 
+  it('logs the user out when the session has ended, and does not ask for ever', async () => {
+    const ended = () => refusal('AUTH_TOKEN_INVALID', 401);
+    const { auth, sent, changes } = await restored({ [REFRESH]: [renewed, refused], [ME]: [ended] });
+    const response = auth.fetch(`${BASE_URL}${ME}`);
+    await seconds(3_600);
+    expect((await response).status).toBe(401);
+    expect(changes.at(-1)).toEqual([null, 'ended']);
+    const renewal = `POST ${REFRESH}`;
+    expect(sent()).toEqual([renewal, `GET ${ME}`, renewal, renewal, renewal]);
+  });
+
   it('does not repeat a request whose password was wrong', async () => {
     const { auth, sent } = await restored({ '/users/me/password': [() => refusal('AUTH_CREDENTIALS_INVALID', 401)] });
     const error = await errorOf(auth.changePassword({ currentPassword: 'a', newPassword: 'b' }));

@@ -144,7 +144,7 @@ export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route
     {
       name: 'session',
       tag: 'tokens',
-      summary: 'Return the user of the access token, if there is one',
+      summary: 'Return what the access token says, whether or not its session is live',
       method: 'GET',
       path: '/auth/session',
       auth: 'optional',

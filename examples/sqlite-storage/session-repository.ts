@@ -34,7 +34,7 @@ export const sqliteSessionRepository = (
       previousTokenId = :from,
       rotatedAt = :at,
       rotation = :number + 1,
-      runStartedAt = iif(:continuesRun, runStartedAt, :at),
+      runStartedAt = iif(:continuesRun and runFirst <> :number, runStartedAt, :at),
       runFirst = iif(:continuesRun, runFirst, :number),
       expiresAt = :expiresAt
     where id = :sessionId and userId = :userId and currentTokenId = :from and expiresAt > :at

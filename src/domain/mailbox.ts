@@ -20,12 +20,16 @@ export const mailboxOf = (email: string): string => {
 /** Milliseconds after which a mailbox may get one mail more: five a day. */
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
-/** What others can cause without the password of the account, that which costs them least first. */
+/** What others can cause without the password of the account, that which costs them least first; and at last what tells of a takeover. */
 const BURSTS: Partial<Record<MessageKind, number>> = {
   'email-change': 2,
   'email-verification': 3,
   'address-taken': 3,
   'password-reset': 4,
+  'password-changed': 6,
+  'password-was-reset': 6,
+  'email-changed': 8,
+  'email-change-final': 8,
 };
 
 /**

@@ -68,8 +68,8 @@ export type Rotation = {
   /** When the new token expires, and the session with it. */
   readonly expiresAt: number;
   /**
-   * Whether `from` was issued so recently that a token rotated before it may still be part of a race. If not, this rotation begins a new
-   * run.
+   * Whether `from` was issued so recently that a token rotated before it may still be part of a race. If not, or if `from` is the first
+   * token of the run, this rotation begins a run.
    */
   readonly continuesRun: boolean;
 };
@@ -87,6 +87,10 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
+/** The first token of the run is rotated again when its rotation was reverted: that did not begin the run, this does. */
+const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
+  !continuesRun || number === runFirst;
+
 /** The session after a rotation; `null` when another token is current, or the session has expired. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
   session.currentTokenId === rotation.from && isLive(session, rotation.at)
@@ -96,7 +100,7 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
         previousTokenId: rotation.from,
         rotatedAt: rotation.at,
         rotation: rotation.number + 1,
-        ...(!rotation.continuesRun && { runStartedAt: rotation.at, runFirst: rotation.number }),
+        ...(beginsRun(session, rotation) && { runStartedAt: rotation.at, runFirst: rotation.number }),
         expiresAt: rotation.expiresAt,
       }
     : null;

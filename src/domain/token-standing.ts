@@ -41,10 +41,10 @@ const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
 
 /**
  * Whether a rotation of this token now continues a run of rotations: the token was issued at most a window ago, and what was rotated
- * before it may still be part of a race. Otherwise the rotation begins a run, as does that of the first token.
+ * before it may still be part of a race. Otherwise the rotation begins a run.
  */
 export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
-  token.rotation > 0 && now - latestIssue(token) <= windowOf(policy);
+  now - latestIssue(token) <= windowOf(policy);
 
 /**
  * The standing of a genuine token of the session's family. A replay is assessed by the time since that token was rotated. The session

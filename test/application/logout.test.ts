@@ -20,6 +20,16 @@ describe('logout', () => {
     await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
 
+  it('ends the session of a reused token as a replay, which its user is told', async () => {
+    const { app, token } = await setUp();
+    await app.refresh([token]);
+    app.clock.advance(DAY);
+    await app.logout([token]);
+    const user = await app.users.findByUsername('Ada');
+    const [event] = await app.events.list({ userId: user?.id ?? '', before: null, limit: 1 });
+    expect(event).toMatchObject({ kind: 'session-ended', reason: 'token-replayed' });
+  });
+
   it('ends the sessions of all genuine tokens of a request', async () => {
     const { app, token } = await setUp();
     const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Mail, Mailer } from '../../src/application/ports/mailer.ts';
+import { hold } from '../../src/application/steps/held-addresses.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../support/application.ts';
 import { applicationWithMail, tokenIn } from '../support/mail/sender.ts';
@@ -42,6 +43,7 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
 
   it('is sent once, with its links', async () => {
     const { app, user, links, waiting } = await setUp();
+    if (kind === 'email-changed') await hold(app, app, { id: user.id, email: to });
     await app.tell({ kind, userId: isAsked ? null : user.id, to });
     const sent = await app.sendAll();
     expect(sent).toEqual([expect.objectContaining({ to, id: expect.any(String) })]);
@@ -195,6 +197,7 @@ describe('a request for a link', () => {
 describe('the link that undoes a change of the address', () => {
   it('is not replaced by that of a further change', async () => {
     const { app, user, links } = await setUp();
+    await hold(app, app, { id: user.id, email: 'first@example.org' });
     await app.tell({ kind: 'email-changed', userId: user.id, to: 'first@example.org', email: OTHER });
     await app.sendAll();
     const before = await links();
@@ -205,11 +208,13 @@ describe('the link that undoes a change of the address', () => {
     expect(await links()).toEqual(before);
   });
 
-  it('is valid for seven days', async () => {
+  it('is valid for seven days from the change, however late it is sent', async () => {
     const { app, user, links } = await setUp();
+    await hold(app, app, { id: user.id, email: OTHER });
     await app.tell({ kind: 'email-changed', userId: user.id, to: OTHER });
+    app.clock.advance(DAY);
     await app.sendAll();
-    app.clock.advance(7 * DAY - 1);
+    app.clock.advance(6 * DAY - 1);
     expect(await links()).toHaveLength(1);
     app.clock.advance(1);
     expect(await links()).toEqual([]);

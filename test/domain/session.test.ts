@@ -52,6 +52,7 @@ describe('rotated', () => {
       previousTokenId: 't1',
       rotatedAt: time,
       rotation: 1,
+      runStartedAt: time,
       expiresAt: time + LIFETIME,
     });
   });

@@ -38,8 +38,8 @@ export const pipeline = (
       return compose([
         rateLimit(ofClient), //          6
         authenticationGuard(r, d), //    7
-        ...(ofUser === null ? [] : [rateLimit(ofUser)]), // who is known from here on (ADR 0009)
         inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request
+        ...(ofUser === null ? [] : [rateLimit(ofUser)]), // only requests that are otherwise answered (ADR 0009)
         timing(), //                     9
         successEnvelope(r, d), //       12
         responseSerialization(r), //    11

@@ -104,7 +104,7 @@ export const rotateBefore = statement(
             previous_token_id: from,
             rotated_at: at,
             rotation: sql<number>`${number}::bigint + 1`,
-            run_started_at: sql<number>`case when ${continuesRun}::boolean then run_started_at else ${at}::bigint end`,
+            run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
             run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
             expires_at: expiresAt,
             purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),

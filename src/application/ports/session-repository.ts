@@ -30,6 +30,7 @@ export type UserInSession = {
  * - never performs a rotation after its budget
  * - reverts a rotation, so that the rotated token is current again
  * - changes the current token alone when a rotation is reverted
+ * - begins the run again when its first rotation was reverted
  * - does not revert a rotation that was followed by another
  * - either reverts a rotation or accepts the next one, when both are asked for at the same time
  * - reverts nothing in a session that was ended or never rotated

@@ -1,4 +1,4 @@
-import type { Origin } from '../../domain/event.ts';
+import type { Origin, SessionEnding } from '../../domain/event.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
@@ -11,26 +11,33 @@ type Presented = {
   /** The genuine refresh tokens of the request. */
   readonly genuine: readonly RefreshToken[];
   readonly origin: Origin;
+  /** Why those sessions end whose tokens were not reused. */
+  readonly reason: SessionEnding;
 };
 
+export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
+
 /**
- * Ends the sessions of a user whose tokens a device presents while it gets those of another session. Its browser forgets them, and with
- * them a reused token, the only sign that somebody has a copy: such a session ends as a replay, and its user is told.
+ * Ends the sessions of a user whose tokens a device presents while it logs out, or gets those of another session. Its browser forgets them,
+ * and with them a reused token, the only sign that somebody has a copy: such a session ends as a replay, and its user is told. The user is
+ * locked first, as by all that end several sessions: in the order of a request, two of them would wait for each other.
  */
 export const endPresentedSessions = async (
-  deps: NoticeDeps & Omit<AssessTokensDeps, 'sessions'>,
+  deps: EndPresentedDeps,
   stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
-  { userId, genuine, origin }: Presented,
+  { userId, genuine, origin, reason }: Presented,
 ): Promise<void> => {
+  await stores.users.lock(userId);
   const own = genuine.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
   const reused = reusedSessions(assessed).map(({ id }) => id);
   const ids = new Set(assessed.filter(({ standing }) => standing !== 'ended').map(({ token }) => token.sessionId));
   let isReplayed = false;
   for (const id of ids) {
-    const reason = reused.includes(id) ? 'token-replayed' : 'replaced';
-    const ended = await endSession(deps, stores, { id, userId }, { reason, origin });
-    isReplayed ||= ended && reason === 'token-replayed';
+    const isReused = reused.includes(id);
+    const ending = { reason: isReused ? 'token-replayed' : reason, origin } as const;
+    const ended = await endSession(deps, stores, { id, userId }, ending);
+    isReplayed ||= ended && isReused;
   }
   if (isReplayed) await noticeOfReplay(deps, stores, userId, origin);
 };

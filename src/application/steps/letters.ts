@@ -1,4 +1,4 @@
-import { type Link, type LinkPurpose, UNDO_LIFETIME } from '../../domain/link.ts';
+import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import {
@@ -24,10 +24,14 @@ export type LetterSettings = {
 };
 
 /** A link that a letter needs. */
-export type WantedLink = Pick<Link, 'purpose' | 'email'> & {
-  /** Milliseconds. */
-  readonly lifetime: number;
-};
+export type WantedLink = Pick<Link, 'purpose' | 'email'> &
+  (
+    | {
+        /** Milliseconds from when it is made. */
+        readonly lifetime: number;
+      }
+    | Pick<Link, 'expiresAt'>
+  );
 
 /** A message before its links are made. */
 export type Letter = {
@@ -97,12 +101,18 @@ const LETTERS: Readonly<Record<SentKind, Compose>> = {
     if (user.email === to) return null;
     const changed = { username: user.username, newEmail: newEmail ?? user.email };
     // Whoever took an account over would else change the address twice, and so replace the link of its owner.
-    const isUndoable = !live.some(({ purpose, email }) => purpose === 'email-change-undo' && email !== to);
-    if (!isUndoable) return { links: [], write: () => emailChangedAgain(context, changed) };
+    const held = live.find(({ purpose }) => purpose === 'email-change-undo');
+    if (held?.email !== to) return { links: [], write: () => emailChangedAgain(context, changed) };
+    // Its mail may be sent late: a reset of the password may have ended the right to undo sooner meanwhile.
+    const { createdAt, expiresAt } = held;
     return {
-      links: [{ purpose: 'email-change-undo', email: to, lifetime: UNDO_LIFETIME }],
+      links: [{ purpose: 'email-change-undo', email: to, expiresAt }],
       write: (addressOf) =>
-        emailChanged(context, { ...changed, undoLink: addressOf('email-change-undo'), undoFor: UNDO_LIFETIME }),
+        emailChanged(context, {
+          ...changed,
+          undoLink: addressOf('email-change-undo'),
+          undoFor: expiresAt - createdAt,
+        }),
     };
   },
   /** To the former and to the new address. */

@@ -99,9 +99,9 @@ const makeLinks = async (
 ): Promise<ReadonlyMap<LinkPurpose, string>> => {
   const createdAt = clock.now();
   const addresses = new Map<LinkPurpose, string>();
-  for (const { purpose, email, lifetime } of wanted) {
+  for (const { purpose, email, ...ending } of wanted) {
     const token = linkTokens.next();
-    const expiresAt = createdAt + lifetime;
+    const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
     await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, createdAt, expiresAt });
     addresses.set(purpose, `${letters.context.pagesUrl}/${purpose}#token=${token}`);
   }

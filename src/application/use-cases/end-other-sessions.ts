@@ -9,10 +9,10 @@ import { endSessionsOf } from '../steps/end-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 import type { TokenPair } from '../steps/issue-token-pair.ts';
 import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
+import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
 import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
-import type { RecordDeps } from '../steps/record.ts';
 
-export type EndOtherSessionsDeps = RecordDeps &
+export type EndOtherSessionsDeps = NoticeDeps &
   PrepareSessionDeps &
   Omit<AssessTokensDeps, 'sessions'> & { readonly unitOfWork: UnitOfWork };
 
@@ -40,6 +40,9 @@ export const endOtherSessions =
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, { userId, exceptId: sessionId }, { reason: 'all-ended', origin });
       await assertHolds(deps, stores, genuine, key);
+      // Whoever has copied a cookie can do this, and the owner's own tokens show nothing afterwards: a new device is told as at a log-in.
+      if (!(await isUsualLogin(deps, stores, user, origin)))
+        await noticeOfLogin(deps, stores, { user, sessionId, origin });
       return reopenSession(deps, stores, { user, sessionId, origin });
     });
   };

@@ -120,10 +120,9 @@ type LogIn = Admitted & {
 /** Stores the session of a log-in in place of those that the device has, and what is told of it. */
 const store = (deps: LoginDeps, { user, session, isOwnDevice, genuine, origin }: LogIn): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
-    // Otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
-    await stores.users.lock(user.id);
+    // Locks the user: otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
+    await endPresentedSessions(deps, stores, { userId: user.id, genuine, origin, reason: 'replaced' });
     const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
-    await endPresentedSessions(deps, stores, { userId: user.id, genuine, origin });
     await storeSession(deps, stores, session, { kind: 'logged-in', origin });
     if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
   });

@@ -1,16 +1,12 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { endSession } from '../steps/end-sessions.ts';
+import { type EndPresentedDeps, endPresentedSessions } from '../steps/end-presented-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
 
-export type LogoutDeps = {
+export type LogoutDeps = EndPresentedDeps & {
   readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
 };
 
 /** Ends the session of every genuine refresh token that is presented, and ignores the others. */
@@ -18,10 +14,11 @@ export const logout =
   (deps: LogoutDeps) =>
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
     const genuine = await genuineTokens(deps, presented);
-    if (genuine.length === 0) return;
-    await deps.unitOfWork.run(async (stores) => {
-      for (const { sessionId, claims } of genuine) {
-        await endSession(deps, stores, { id: sessionId, userId: claims.sub }, { reason: 'logout', origin });
-      }
-    });
+    const userIds = new Set(genuine.map(({ claims }) => claims.sub));
+    // A unit for each: whoever locks two users may wait for somebody who waits for them.
+    for (const userId of userIds) {
+      await deps.unitOfWork.run((stores) =>
+        endPresentedSessions(deps, stores, { userId, genuine, origin, reason: 'logout' }),
+      );
+    }
   };

@@ -158,15 +158,15 @@ const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origi
   if (reused.length === 0) return;
   deps.onRefresh?.('reused');
   const ending = { reason: 'token-replayed', origin: origin() } as const;
-  await deps.unitOfWork.run(async (stores) => {
-    const told = new Set<string>();
-    for (const key of reused) {
-      const ended = await endSession(deps, stores, key, ending);
-      if (!ended || told.has(key.userId)) continue;
-      told.add(key.userId);
-      await noticeOfReplay(deps, stores, key.userId, ending.origin);
-    }
-  });
+  // A unit for each user, who is locked first: whoever locks in another order may wait for somebody who waits for them.
+  for (const [userId, keys] of Map.groupBy(reused, (key) => key.userId)) {
+    await deps.unitOfWork.run(async (stores) => {
+      await stores.users.lock(userId);
+      let hasEnded = false;
+      for (const key of keys) hasEnded = (await endSession(deps, stores, key, ending)) || hasEnded;
+      if (hasEnded) await noticeOfReplay(deps, stores, userId, ending.origin);
+    });
+  }
 };
 
 /** The sessions of a disabled account are ended; this one was opened at the same time. */

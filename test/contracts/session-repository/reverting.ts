@@ -29,6 +29,16 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(reverted);
   });
 
+  it('begins the run again when its first rotation was reverted', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 1, { continuesRun: true });
+    const first = aRotation(session, { continuesRun: false });
+    await sessions.rotate(first);
+    await sessions.revert(first);
+    const again = aRotation(session, { at: first.at + 1, continuesRun: true });
+    await sessions.rotate(again);
+    expect(await sessions.find(session)).toMatchObject({ runStartedAt: again.at, runFirst: again.number });
+  });
+
   it('does not revert a rotation that was followed by another', async ({ sessions, stored }) => {
     const session = await stored();
     const first = aRotation(session);

@@ -55,7 +55,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
   it('remembers when the run of rotations began, and with which number', async ({ sessions, stored, rotateOn }) => {
     const session = await stored();
     const first = await rotateOn(session, 2, { continuesRun: true });
-    expect(first).toMatchObject({ runStartedAt: session.runStartedAt, runFirst: session.runFirst });
+    expect(first).toMatchObject({ runStartedAt: session.rotatedAt + 1_000, runFirst: 0 });
     expect(await sessions.find(session)).toStrictEqual(first);
     const second = await rotateOn(first, 1, { continuesRun: false });
     expect(second).toMatchObject({ runStartedAt: second.rotatedAt, runFirst: 2 });

@@ -137,6 +137,17 @@ export const ROTATING: Faults = {
     }),
     caughtBy: RUNS,
   },
+  'keeps the beginning of a run whose first rotation was reverted': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
+        const next = rotated(session, rotation);
+        return next && rotation.continuesRun && session.rotation > 0
+          ? { ...next, runStartedAt: session.runStartedAt, runFirst: session.runFirst }
+          : next;
+      }),
+    }),
+    caughtBy: 'begins the run again when its first rotation was reverted',
+  },
   'begins a run with the number of the new token': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {

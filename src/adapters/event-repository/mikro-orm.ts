@@ -47,15 +47,15 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
     async add(events) {
       const [first, ...others] = counted(events).map(toRow);
       if (first === undefined) return;
-      await translated(() => addOfUsers([first, ...others]).execute(tables()));
-      await translated(() => removeSurplus(events).execute(tables()));
+      const { rows } = await translated(() => addOfUsers([first, ...others]).execute(tables()));
+      if (mayBeTooMany(rows)) await translated(() => removeSurplus(events).execute(tables()));
     },
     async addRefusals(refusals) {
       for (const refused of refusals) {
         const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
-        await translated(() => addRefused(tables(), row).execute());
+        const rows = await translated(() => addRefused(tables(), row).execute());
+        if (mayBeTooMany(rows)) await translated(() => removeSurplus([refused]).execute(tables()));
       }
-      if (refusals.length > 0) await translated(() => removeSurplus(refusals).execute(tables()));
     },
     async list({ userId, before, limit }) {
       if (!isId(userId)) return [];
@@ -92,6 +92,14 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
   };
 };
 
+/** How many events the user had before the statement. */
+type Added = { readonly before: number | string };
+const BEFORE = sql<Added['before']>`(select count(*) from events as stored where stored.user_id = events.user_id)`;
+
+/** Whether a user may have more than are kept, after a statement that has added these. */
+const mayBeTooMany = (added: readonly Added[]): boolean =>
+  added.some(({ before }) => Number(before) + added.length > EVENTS_KEPT);
+
 /** As in the index `events_device_key`: short, whatever a stranger sends as a user agent. */
 const hashOf = (address: RawBuilder<unknown>, userAgent: RawBuilder<unknown>) =>
   sql<string>`hashtextextended(coalesce(${address}, '') || ' ' || coalesce(${userAgent}, ''), 0)`;
@@ -115,11 +123,12 @@ const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
  */
 const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) => {
   const columns = Object.keys(rows[0]);
-  return sql`insert into events (${sql.join(columns.map((column) => sql.ref(column)))})
+  return sql<Added>`insert into events (${sql.join(columns.map((column) => sql.ref(column)))})
     select ${sql.join(columns.map((column) => sql.ref(`added.${column}`)))} from jsonb_populate_recordset(null::events, ${JSON.stringify(rows)}::jsonb) as added
     cross join lateral (select from users where users.id = added.user_id for key share) as owner
     on conflict (user_id, (${DEVICE_HASH}), logged_in_from) do update set count = events.count + excluded.count, at = excluded.at,
-      session_id = excluded.session_id, request_id = excluded.request_id`;
+      session_id = excluded.session_id, request_id = excluded.request_id
+    returning ${BEFORE} as before`;
 };
 
 /** What `surplusEvents` says, for those of the users who have too many. */
@@ -167,7 +176,8 @@ const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>
         user_agent: eb.ref('excluded.user_agent'),
         address: eb.ref('excluded.address'),
       })),
-    );
+    )
+    .returning(BEFORE.as('before'));
 
 /** Where the rows are stored, of which an array is looked up; a join might scan the whole table. Old events are not changed any more. */
 const purgeBefore = (db: Kysely<Tables>, before: number, limit: number) =>

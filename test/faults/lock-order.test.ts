@@ -5,6 +5,7 @@ import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { endPresentedSessions } from '../../src/application/steps/end-presented-sessions.ts';
 import { endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
 import { withdrawLinks } from '../../src/application/steps/links.ts';
 import { prepareMail } from '../../src/application/steps/prepare-mail.ts';
@@ -105,6 +106,30 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       );
       expect(results).toEqual([true, 1]);
       expect(runs()).toBe(2);
+    });
+
+    it('log out with the same tokens in another order', async () => {
+      const { stores, user, unitOfWork, interleave, runs } = await setUp();
+      const sessions = [aSession({ userId: user.id }), aSession({ userId: user.id })];
+      for (const session of sessions) await stores.sessions.add(session);
+      const genuine = sessions.map(({ id, currentTokenId: jti, rotation }) => ({
+        claims: { sub: user.id, jti, iat: NOW / 1000, exp: NOW / 1000 + 60, tokenType: 'refresh' as const },
+        sessionId: id,
+        rotation,
+      }));
+      const deps = { ...RECORDING, replayPolicy: { raceWindow: 10_000, replayWindow: 0 } };
+      const logout = (inside: Stores, tokens: typeof genuine) =>
+        endPresentedSessions(deps, inside, { userId: user.id, genuine: tokens, ...ENDING });
+      await interleave(
+        (stop) =>
+          unitOfWork.run((inside) => {
+            const end: typeof inside.sessions.end = (key) => inside.sessions.end(key).finally(stop);
+            return logout({ ...inside, sessions: { ...inside.sessions, end } }, genuine);
+          }),
+        () => unitOfWork.run((inside) => logout(inside, genuine.toReversed())),
+      );
+      expect(runs()).toBe(2);
+      expect(await stores.sessions.listByUser(user.id, NOW)).toEqual([]);
     });
 
     it('change the password and end all sessions, and log in beside many sessions', async () => {

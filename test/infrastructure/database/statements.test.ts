@@ -66,6 +66,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'select links',
         'insert sessions',
         'insert events',
+        'delete events',
         'commit',
       ],
       login: [
@@ -75,11 +76,21 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'lock users',
         'insert sessions',
         'insert events',
+        'delete events',
         'commit',
         'select users',
       ],
       refresh: ['update sessions'],
-      logout: ['start transaction', 'set local', 'delete sessions', 'insert events', 'commit'],
+      logout: [
+        'start transaction',
+        'set local',
+        'lock users',
+        'select sessions',
+        'delete sessions',
+        'insert events',
+        'delete events',
+        'commit',
+      ],
     });
   });
 
@@ -93,6 +104,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       'select events',
       'insert sessions',
       'insert events',
+      'delete events',
       'commit',
       'select users',
     ]);

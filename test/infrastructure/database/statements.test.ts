@@ -66,7 +66,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'select links',
         'insert sessions',
         'insert events',
-        'delete events',
         'commit',
       ],
       login: [
@@ -76,7 +75,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'lock users',
         'insert sessions',
         'insert events',
-        'delete events',
         'commit',
         'select users',
       ],
@@ -88,7 +86,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'select sessions',
         'delete sessions',
         'insert events',
-        'delete events',
         'commit',
       ],
     });
@@ -104,7 +101,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       'select events',
       'insert sessions',
       'insert events',
-      'delete events',
       'commit',
       'select users',
     ]);

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
+import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
+import { hold } from '../../../src/application/steps/held-addresses.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
@@ -11,6 +13,8 @@ import { runUsersCommand } from './users-command.ts';
 
 const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' };
 const BOB = { username: 'bob', email: 'bob@example.org', password: 'correct horse battery' };
+/** Somebody whose address is proven: a mailbox that is not gets few mails at once. */
+const DAN = { username: 'dan', email: 'dan@example.org', password: 'correct horse battery' };
 /** Somebody who asked for links. A request is dropped while an answer to the same user waits. */
 const CORA = { username: 'cora', email: 'cora@example.org', password: 'correct horse battery' };
 /** An address that is not the one of an account. */
@@ -40,16 +44,17 @@ export const storeAccounts = async (dataDir: string): Promise<StoredAccounts> =>
   try {
     const ada = await signUpAt(service.url, ADA);
     const bob = await signUpAt(service.url, BOB);
+    const dan = await signUpAt(service.url, DAN);
     await signUpAt(service.url, CORA);
     await ada.refresh(service.url);
     await postJson(`${service.url}/auth/password-reset`, { email: ADA.email });
-    // Three for the addresses, one with the link for a new password.
-    await expect.poll(() => mailed(service).length, PATIENCE).toBe(4);
+    // Four for the addresses, one with the link for a new password.
+    await expect.poll(() => mailed(service).length, PATIENCE).toBe(5);
     const [token = ''] = mailed(service).flatMap(({ links }) =>
       links.flatMap((link) => /\/password-reset#token=(.+)$/.exec(link)?.[1] ?? []),
     );
     await service.stop();
-    const waiting = await addMailOfEveryKind(dataDir, bob.userId);
+    const waiting = await addMailOfEveryKind(dataDir, { bob: bob.userId, dan: dan.userId });
     return { ada, token, waiting, events: await eventsOfAda({ DATA_DIR: dataDir }) };
   } finally {
     await service.stop('SIGKILL');
@@ -59,16 +64,23 @@ export const storeAccounts = async (dataDir: string): Promise<StoredAccounts> =>
 const mailed = ({ stdout }: RunningService): MailLine[] =>
   stdout.map((line): MailLine => JSON.parse(line)).filter(({ msg }) => msg === 'A mail was written to a file');
 
-const addMailOfEveryKind = async (dataDir: string, userId: string): Promise<number> => {
+const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; dan: string }): Promise<number> => {
   const { em, close } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: false });
   const ids = ulidGenerator({ now: Date.now });
   const messages = MESSAGE_KINDS.map((kind) => {
     const about = { id: ids.next(), kind, createdAt: Date.now() };
-    return aMessage(
-      isRequest(about) ? { ...about, userId: null, to: CORA.email } : { ...about, userId, to: TO[kind] ?? BOB.email },
-    );
+    if (isRequest(about)) return aMessage({ ...about, userId: null, to: CORA.email });
+    if (kind === 'email-verification') return aMessage({ ...about, userId: bob, to: BOB.email });
+    return aMessage({ ...about, userId: dan, to: TO[kind] ?? DAN.email });
   });
-  await sqlStores(em).outbox.add(messages).finally(close);
+  const stores = sqlStores(em);
+  try {
+    await stores.users.update(dan, { emailVerifiedAt: 1, now: Date.now() });
+    await hold({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, { id: dan, email: OTHER });
+    await stores.outbox.add(messages);
+  } finally {
+    await close();
+  }
   return messages.length;
 };
 

@@ -56,9 +56,4 @@ describe('docs/operate.md', () => {
     await em.execute(ofAll);
     expect(await left()).toEqual([0, 0]);
   });
-
-  it('names the keys of sessions in Redis', () => {
-    const [pattern = ''] = found(/--pattern '([^']*)'/g);
-    expect(source).toContain(`\`${pattern.replace('*', '')}\${`);
-  });
 });

@@ -39,7 +39,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     refreshLifetime: 7 * DAY,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
-    unitOfWork: isGiven ? separately({ ...stores, ...given }) : (given.unitOfWork ?? unitOfWork),
+    unitOfWork: given.unitOfWork ?? (isGiven ? separately({ ...stores, ...given }) : unitOfWork),
     clock,
     hasher,
   };

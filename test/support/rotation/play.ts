@@ -4,9 +4,11 @@ import { recoveringSessionRepository } from '../../../src/adapters/session-repos
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { application } from '../application.ts';
 import { aUser, NOW } from '../builders.ts';
 import { plainTokenSigner } from '../fakes.ts';
+import { separately } from '../units.ts';
 import { type Answer, type DeviceSession, deviceSession } from './device-session.ts';
 import { faultyLine } from './faulty-line.ts';
 import type { Fault, Program, Step } from './program.ts';
@@ -72,7 +74,9 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
   const stores = [0, 1].map(() =>
     recoveringSessionRepository(line.sessions, { answerBudget: BUDGET, retryInterval: 1 }),
   );
-  const apps = stores.map((each) => application({ ...shared, sessions: each }));
+  // As in the service, a unit of work reads and ends sessions without the memory of unconfirmed rotations.
+  const unitOfWork = separately({ ...memoryStores(), users, sessions: line.sessions });
+  const apps = stores.map((each) => application({ ...shared, sessions: each, unitOfWork }));
   const setClocks = (by: number, from: number) => {
     for (const { clock } of apps) clock.set(from + by);
   };

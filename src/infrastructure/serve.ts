@@ -1,10 +1,10 @@
-import { currentRequest } from '../adapters/http/request/request-scope.ts';
+import { currentRequest } from '../adapters/http/stages/request-scope.ts';
 import { type Closing, closing } from './closing.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { purge } from './database/purge.ts';
-import { addressText } from './http-server/listen-error.ts';
+import { addressText } from './http-server/listen.ts';
 import { listenForMetrics, probeMetricsAddress } from './http-server/metrics-server.ts';
 import { listen, probeAddress } from './http-server/server.ts';
 import { createLogger } from './logging/logger.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { MAX_HEADERS } from '../../src/infrastructure/http-server/request-fault.ts';
+import { MAX_HEADERS } from '../../src/infrastructure/http-server/refusal.ts';
 import {
   exchangeRaw,
   head,

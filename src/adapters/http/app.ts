@@ -1,12 +1,10 @@
 import './koa-augmentation.ts';
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
-import { clientError } from './errors/client-error.ts';
-import { lastResort } from './errors/last-resort.ts';
+import { clientError, lastResort } from './errors/last-resort.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { pipeline } from './pipeline.ts';
-import { rateLimiter } from './rate-limit/rate-limiter.ts';
-import { sharedCount } from './rate-limit/shared-count.ts';
+import { rateLimiter, sharedCount } from './rate-limit/rate-limiter.ts';
 import type { Route } from './routing/define-route.ts';
 
 /** What the HTTP server calls. */

@@ -1,23 +1,19 @@
 import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import type { HttpDeps } from './http-deps.ts';
-import type { Admission } from './rate-limit/rate-limiter.ts';
+import { type Admission, rateLimit } from './rate-limit/rate-limiter.ts';
 import type { Route } from './routing/define-route.ts';
 import { authenticationGuard } from './stages/authentication-guard.ts';
 import { cookieParsing } from './stages/cookie-parsing.ts';
 import { crossOrigin } from './stages/cross-origin.ts';
 import { dispatch } from './stages/dispatch.ts';
 import { errorEnvelope } from './stages/error-envelope.ts';
-import { handle } from './stages/handle.ts';
-import { handlerTimeout } from './stages/handler-timeout.ts';
+import { handle, handlerTimeout, timing } from './stages/handle.ts';
 import { inputValidation } from './stages/input-validation.ts';
-import { rateLimit } from './stages/rate-limit.ts';
 import { requestPreprocessing } from './stages/request-preprocessing.ts';
 import { requestScope } from './stages/request-scope.ts';
-import { responseSerialization } from './stages/response-serialization.ts';
 import { securityHeaders } from './stages/security-headers.ts';
-import { successEnvelope } from './stages/success-envelope.ts';
-import { timing } from './stages/timing.ts';
+import { responseSerialization, successEnvelope } from './stages/success-envelope.ts';
 
 /** The thirteen stages of every request, in the order of SPEC "Request processing". */
 export const pipeline = (

@@ -1,13 +1,113 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { InputChunks } from './input-chunks.ts';
-import { PendingResponses } from './pending-responses.ts';
-import { SocketStream } from './socket-stream.ts';
 
 /** Requests of one connection that are processed at the same time. The next is read when one of them has its response. */
 export const MAX_UNANSWERED = 8;
 /** Milliseconds that a client has to read the last response and close. If the server closed earlier, TCP might drop the response. */
 const LINGER = 1_000;
+
+type Callback = (error?: Error | null) => void;
+
+/** A stream over a socket. Destroys both when the client does not read in time what is written to it. */
+abstract class SocketStream extends Duplex {
+  protected readonly socket: Socket;
+  readonly #writeTimeout: number;
+
+  /** @param writeTimeout milliseconds in which the client must read each write. */
+  constructor(socket: Socket, writeTimeout: number) {
+    // With the low mark, Node's HTTP server reads the next chunk only after it has parsed the previous one.
+    super({ allowHalfOpen: true, decodeStrings: false, readableHighWaterMark: 1 });
+    this.socket = socket;
+    this.#writeTimeout = writeTimeout;
+    // Node removes its own listeners before it emits `connect`, and an `error` without a listener ends the process.
+    this.on('error', () => undefined);
+    socket.on('error', (error) => this.destroy(error));
+    socket.on('close', () => this.destroy());
+    socket.on('timeout', () => this.emit('timeout'));
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.socket.remoteAddress;
+  }
+
+  /** Node's server calls this for idle connections. */
+  setTimeout(milliseconds: number): this {
+    this.socket.setTimeout(milliseconds);
+    return this;
+  }
+
+  override _write(chunk: Buffer | string, encoding: BufferEncoding, callback: Callback): void {
+    this.socket.write(chunk, encoding, this.#inTime(callback));
+  }
+
+  override _writev(chunks: readonly { chunk: Buffer | string; encoding: BufferEncoding }[], callback: Callback): void {
+    const inTime = this.#inTime(callback);
+    this.socket.cork();
+    chunks.forEach(({ chunk, encoding }, index) => {
+      this.socket.write(chunk, encoding, index === chunks.length - 1 ? inTime : undefined);
+    });
+    this.socket.uncork();
+  }
+
+  override _final(callback: Callback): void {
+    this.socket.end(this.#inTime(callback));
+  }
+
+  override _destroy(error: Error | null, callback: Callback): void {
+    this.socket.destroy();
+    callback(error);
+  }
+
+  #inTime(callback: Callback): Callback {
+    const timer = setTimeout(() => this.destroy(), this.#writeTimeout);
+    return (error) => {
+      clearTimeout(timer);
+      callback(error);
+    };
+  }
+}
+
+/** The responses of one connection that are not completely sent, in the order of their requests. */
+class PendingResponses {
+  readonly #responses = new Set<ServerResponse>();
+  #onChange: () => void = () => undefined;
+
+  get count(): number {
+    return this.#responses.size;
+  }
+
+  get last(): ServerResponse | undefined {
+    return [...this.#responses].at(-1);
+  }
+
+  add(response: ServerResponse, onSent: () => void): void {
+    this.#responses.add(response);
+    response.once('close', () => {
+      this.#responses.delete(response);
+      this.#onChange();
+      onSent();
+    });
+  }
+
+  /** Calls `callback` when all responses that are pending now have been sent, except for one. */
+  whenSent(except: ServerResponse | null, callback: () => void): void {
+    const awaited = [...this.#responses].filter((response) => response !== except);
+    this.#onChange = () => {
+      if (awaited.some((response) => this.#responses.has(response))) return;
+      this.#onChange = () => undefined;
+      callback();
+    };
+    this.#onChange();
+  }
+
+  /** Forgets all responses: nothing is sent any more. */
+  clear(): void {
+    this.#responses.clear();
+    this.#onChange = () => undefined;
+  }
+}
 
 /**
  * A client's connection as Node's HTTP server sees it: the socket, with limits. Node starts every request in the 64 KB that it

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { PrometheusMetrics } from '../../adapters/metrics/prometheus.ts';
-import { openServer, type RunningServer } from './open-server.ts';
-import { probePort } from './probe-port.ts';
+import { probePort } from './listen.ts';
+import { openServer, type RunningServer } from './server.ts';
 
 type Address = { readonly host: string; readonly port: number };
 

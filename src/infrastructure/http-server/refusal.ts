@@ -1,4 +1,42 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { headerValues } from '../../adapters/http/header-values.ts';
+
+/** Far below 2000, after which Node silently drops headers. */
+export const MAX_HEADERS = 100;
+/** RFC 9110 §4.2.3, RFC 3986 §3.2.2: a host, or nothing, and perhaps a port. */
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+
+export type RequestFault = { readonly status: number; readonly reason: string };
+
+/** Why a request that Node's parser accepts is invalid; `null` for a valid one. */
+export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
+  if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
+  const reason = versionFault(incoming) ?? hostFault(incoming);
+  return reason === null ? null : { status: 400, reason };
+};
+
+/** Node's parser takes a request line without a version for HTTP/0.9, and accepts HTTP/2.0 in the form of HTTP/1.1. */
+const versionFault = ({ httpVersion }: IncomingMessage): string | null =>
+  ['1.0', '1.1'].includes(httpVersion) ? null : 'unsupported version of HTTP';
+
+/** RFC 9112 §3.2. */
+const hostFault = (incoming: IncomingMessage): string | null => {
+  const hosts = headerValues(incoming, 'host');
+  const [host] = hosts;
+  if (hosts.length > 1) return 'more than one Host';
+  if (host === undefined) return incoming.httpVersion === '1.1' ? 'no Host' : null;
+  return HOST.test(host) ? null : 'invalid Host';
+};
+
+/**
+ * Whether this must be the last request of its connection, since input after it can't be trusted. After a body with `Upgrade`,
+ * Node's parser may drop the beginning of the next request. Chunks in HTTP/1.0 are faulty framing (RFC 9112 §6.1).
+ */
+export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
+  const chunked = headers['transfer-encoding'] !== undefined;
+  const hasBody = chunked || Number(headers['content-length'] ?? 0) > 0;
+  return (hasBody && headers.upgrade !== undefined) || (chunked && httpVersion === '1.0');
+};
 
 /** A response to input that does not reach a handler. */
 export type Refusal = {

@@ -1,6 +1,9 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
-import { openServer, type RunningServer, type ServerOptions } from './open-server.ts';
-import { probePort } from './probe-port.ts';
+import { Connection } from './connection.ts';
+import { cannotListen, type ListenOptions, probePort } from './listen.ts';
+import { mustBeLast, type Refusal, refusalText, requestFault, sendRefusal, statusOf } from './refusal.ts';
 
 /** At worst, so many connections still fit into a process of a common size (ADR 0026). */
 const MAX_CONNECTIONS = 4_096;
@@ -23,3 +26,147 @@ export const listen = (
   { host, port, requestTimeout }: Address & Pick<ServerOptions, 'requestTimeout'>,
 ): Promise<RunningServer> =>
   openServer(handlers, { host, port, requestTimeout, maxConnections: MAX_CONNECTIONS, settings: SETTINGS });
+
+export type ServerHandlers = {
+  readonly request: RequestListener;
+  /** The response to input that does not reach a handler. */
+  readonly refusal: (status: number, reason: string | undefined) => Promise<Refusal>;
+};
+
+export type ServerOptions = ListenOptions & {
+  /** Milliseconds in which a request must arrive completely, and in which the client must read each response. */
+  readonly requestTimeout: number;
+  /** Further connections are closed at once. */
+  readonly maxConnections: number;
+};
+
+export type RunningServer = {
+  readonly address: AddressInfo;
+  /** Stops accepting connections and closes when every accepted request has its response, or a second after the request time-out. */
+  readonly close: () => Promise<void>;
+  /** Closes at once, whatever is in progress. */
+  readonly closeNow: () => Promise<void>;
+};
+
+/** Milliseconds in which the headers of a request must arrive. */
+const HEADERS_TIMEOUT = 10_000;
+/** Milliseconds. Longer than the idle time-out of most proxies, which is a minute, so that the proxy closes first. */
+const KEEP_ALIVE_TIMEOUT = 65_000;
+/** Milliseconds between two checks of the time-outs. */
+const CHECKING_INTERVAL = 1_000;
+/** Bytes that are buffered on either side of a socket before it is paused. */
+const HIGH_WATER_MARK = 16_384;
+/** Milliseconds for which a connection without a request is kept when the server closes: one may be in transit. */
+const GRACE = 1_000;
+
+/**
+ * Opens an HTTP server that limits what one connection can use.
+ * @throws Error that names the settings of the address
+ */
+export const openServer = async (handlers: ServerHandlers, options: ServerOptions): Promise<RunningServer> => {
+  const connections = new Set<Connection>();
+  const state = { closing: false };
+  const server = boundedServer(options);
+  admitConnections(server, options.requestTimeout, connections);
+  handleRequests(server, handlers, state);
+  refuseInvalidInput(server, handlers);
+  await listening(server, options);
+  return {
+    // A server that listens on a port has no other kind of address.
+    address: server.address() as AddressInfo,
+    close: () => {
+      state.closing = true;
+      for (const connection of connections) connection.closeAfterPending();
+      return closed(server, connections, options.requestTimeout + GRACE);
+    },
+    closeNow: () => closed(server, connections, 0),
+  };
+};
+
+const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Server => {
+  const server = createServer({
+    // Node's own response has no error envelope.
+    requireHostHeader: false,
+    requestTimeout,
+    headersTimeout: Math.min(requestTimeout, HEADERS_TIMEOUT),
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    connectionsCheckingInterval: CHECKING_INTERVAL,
+    highWaterMark: HIGH_WATER_MARK,
+  });
+  server.maxConnections = maxConnections;
+  // Node limits them to 16 KiB. With a limit on their number, it would drop headers silently.
+  server.maxHeadersCount = 0;
+  return server;
+};
+
+/** Node's server accepts any stream as a connection: each socket is replaced by one with limits. */
+const admitConnections = (server: Server, writeTimeout: number, connections: Set<Connection>): void => {
+  const [serve] = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    const connection = new Connection(socket, writeTimeout);
+    connections.add(connection);
+    connection.once('close', () => connections.delete(connection));
+    // Typed as a socket, but the server accepts any stream, and `Connection` implements what it uses of a socket.
+    serve?.call(server, connection as unknown as Socket);
+  });
+};
+
+/** Typed as a socket, but it is the stream that the server was given. */
+const connectionOf = (incoming: IncomingMessage): Connection => incoming.socket as unknown as Connection;
+
+const handleRequests = (
+  server: Server,
+  { request, refusal }: ServerHandlers,
+  state: { readonly closing: boolean },
+): void => {
+  const onRequest: RequestListener = (incoming, response) => {
+    const connection = connectionOf(incoming);
+    if (!connection.admit(incoming, response)) return;
+    const fault = requestFault(incoming);
+    if (state.closing || fault !== null || mustBeLast(incoming)) connection.closeAfter(response);
+    if (fault === null) return request(incoming, response);
+    refusal(fault.status, fault.reason).then(
+      (refused) => sendRefusal(refused, response),
+      () => connection.destroy(),
+    );
+  };
+  server.on('request', onRequest);
+  // An unknown expectation does not change the response.
+  server.on('checkExpectation', onRequest);
+};
+
+const refuseInvalidInput = (server: Server, { refusal }: ServerHandlers): void => {
+  const refuse = (connection: Connection, status: number, reason: string | undefined): void => {
+    const textFor = async (isHead: boolean) => refusalText(await refusal(status, reason), isHead);
+    connection.refuse(textFor).catch(() => connection.destroy());
+  };
+  server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
+    // Typed as a socket, as in `connectionOf`.
+    refuse(connection as unknown as Connection, statusOf(error), error.code),
+  );
+  // Without a listener, Node closes the connection without a response. The stream may differ from the connection.
+  server.on('connect', (incoming, stream) => {
+    stream.on('error', () => undefined);
+    refuse(connectionOf(incoming), 400, 'CONNECT is not supported');
+  });
+};
+
+const listening = (server: Server, options: ServerOptions): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(cannotListen(options, error)));
+    server.listen(options.port, options.host, resolve);
+  });
+
+/** `close` of the HTTP server would close idle connections at once, and lose requests in transit. */
+const closed = async (server: Server, connections: ReadonlySet<Connection>, timeout: number): Promise<void> => {
+  const allClosed = Promise.withResolvers<void>();
+  NetServer.prototype.close.call(server, () => allClosed.resolve());
+  const idle = setInterval(() => server.closeIdleConnections(), GRACE);
+  const timer = setTimeout(() => {
+    for (const connection of connections) connection.destroy();
+  }, timeout);
+  await allClosed.promise;
+  clearInterval(idle);
+  clearTimeout(timer);
+};

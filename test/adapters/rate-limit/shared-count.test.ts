@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
-import { sharedCount } from '../../../src/adapters/http/rate-limit/shared-count.ts';
+import { sharedCount } from '../../../src/adapters/http/rate-limit/rate-limiter.ts';
 import { stageDeps } from '../../support/http/stage-app.ts';
 
 /** A shared count with a controlled Redis and a fixed clock. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openServer } from '../../../src/infrastructure/http-server/open-server.ts';
+import { openServer } from '../../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, readToEnd } from '../../support/http/raw-http.ts';
 
 it.each([

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { expect, vi } from 'vitest';
-import { currentRequest } from '../../../src/adapters/http/request/request-scope.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
+import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
 import type { OwnParts } from '../../../src/infrastructure/compose/own-parts.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';

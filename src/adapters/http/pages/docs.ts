@@ -4,9 +4,8 @@ import { openApiDocument } from '../openapi/document.ts';
 import type { Route } from '../routing/define-route.ts';
 import { type Described, type Operation, readDocument } from './docs-document.ts';
 import { type ErrorRow, errorRowsOf, errorTable, operationSection } from './docs-operation.ts';
-import { jsonBlock } from './json-block.ts';
 import { layout, pathIn, type Site } from './layout.ts';
-import { breakable, prose } from './prose.ts';
+import { breakable, jsonBlock, prose } from './prose.ts';
 
 /** The OpenAPI document of the routes, for people. */
 export const docsPage = (routes: readonly Route[], site: Site): string => {

@@ -2,9 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
-import { jsonBlock } from './json-block.ts';
 import { layout, pathIn, type Site } from './layout.ts';
-import { breakable, prose } from './prose.ts';
+import { breakable, jsonBlock, prose } from './prose.ts';
 
 /** What `GET /errors` says of a code. */
 type Entry = {

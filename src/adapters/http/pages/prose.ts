@@ -7,3 +7,5 @@ export const prose = (text: string): Html =>
 /** A word that may be broken after each underscore, so that it fits a narrow column. */
 export const breakable = (word: string): Html =>
   html`${word.split(/(?<=_)/).map((part, at) => (at === 0 ? html`${part}` : html`<wbr>${part}`))}`;
+
+export const jsonBlock = (value: unknown): Html => html`<pre><code>${JSON.stringify(value, null, 2)}</code></pre>`;

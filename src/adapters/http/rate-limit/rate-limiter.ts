@@ -1,12 +1,13 @@
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
+import type { Logger } from 'pino';
+import { withFallback } from '../../resilience/with-fallback.ts';
 import { RateLimitExceeded } from '../errors/exceptions.ts';
 import type { HttpDeps, Limit } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
 import { clientKey } from './client-key.ts';
 import { Counters } from './counters.ts';
 import { redisCount } from './redis-count.ts';
-import type { SharedCount } from './shared-count.ts';
 
 /** Keys at once in a tier: about 20 MB. */
 const CAPACITY = 100_000;
@@ -92,3 +93,29 @@ const admitBy =
     for (const name of Object.values(HEADERS)) ctx.remove(name);
     if (!admitted) throw new RateLimitExceeded(retryAfter(reset));
   };
+
+/** Stage 6. SPEC "Rate limiting". */
+export const rateLimit = (admit: Admit): Middleware =>
+  async function rateLimit(ctx, next) {
+    await admit(ctx);
+    await next();
+  };
+
+export type SharedCount = {
+  /** Counts in Redis, or in the process while Redis is unavailable. */
+  orElse(inRedis: () => Promise<void>, inProcess: () => Promise<void>): Promise<void>;
+  /** Whether the process counts because Redis is unavailable. */
+  degraded(): boolean;
+};
+
+/** Counts requests for all instances while Redis is available. */
+export const sharedCount = (logger: Logger): SharedCount => {
+  const redis = withFallback(logger, {
+    unavailable: 'Redis is unavailable: each instance counts rate limits for itself',
+    available: 'Redis is available again: rate limits are counted for all instances',
+  });
+  return {
+    orElse: (inRedis, inProcess) => redis.call(inRedis, inProcess, (error) => error instanceof RateLimitExceeded),
+    degraded: redis.isUnavailable,
+  };
+};

@@ -1,9 +1,9 @@
+import { type ParsedUrlQuery, parse } from 'node:querystring';
 import type { Middleware } from 'koa';
 import * as v from 'valibot';
-import type { FieldProblem } from '../../../domain/errors/app-error.ts';
+import { type BaseIssue, getDotPath } from 'valibot';
+import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.ts';
 import { RequestValidationFailure } from '../errors/exceptions.ts';
-import { fieldProblems } from '../errors/field-problems.ts';
-import { parseQuery } from '../request/query.ts';
 import { readJson } from '../request/request-body.ts';
 import type { Route } from '../routing/define-route.ts';
 
@@ -28,3 +28,53 @@ export const inputValidation = ({ request }: Route): Middleware =>
     ctx.state.input = { body, query, params };
     await next();
   };
+
+/** The client chooses the names of parameters; they may be as long as the request target. */
+const MAX_FIELD_LENGTH = 64;
+
+/** @param place the field of a problem that has no path: `body`, `query` or `params`. */
+const fieldProblems = (
+  issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]],
+  place: string,
+): FieldProblem[] =>
+  issues.map((issue) => ({
+    field: (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed(),
+    ...problemOf(issue),
+  }));
+
+/** valibot's own messages of a wrong type quote the value, so they are replaced. */
+const problemOf = (issue: BaseIssue<unknown>): Omit<FieldProblem, 'field'> => {
+  if (issue.kind === 'schema') {
+    if (issue.expected === 'never') return { message: 'is unknown', code: 'unknown' };
+    if (issue.received === 'undefined') return { message: 'is required', code: 'required' };
+    if (issue.type === 'picklist') return { message: `must be one of ${issue.expected}`, code: 'invalid_value' };
+    return { message: 'has the wrong type', code: 'invalid_type' };
+  }
+  if (issue.type === 'min_length') return { message: atLeast(Number(issue.requirement)), code: 'too_short' };
+  if (issue.type === 'max_length') return { message: atMost(Number(issue.requirement)), code: 'too_long' };
+  if (issue.type === 'regex') return { message: issue.message, code: 'invalid_format' };
+  // A rule of the domain passes its code in `received`.
+  return { message: issue.message, code: issue.type === 'raw_check' ? (issue.received as FieldCode) : 'invalid' };
+};
+
+const characters = (count: number): string => `${count} character${count === 1 ? '' : 's'}`;
+const atLeast = (count: number): string => `must have at least ${characters(count)}`;
+const atMost = (count: number): string => `must have at most ${characters(count)}`;
+
+/** More parameters than any route has: a query with so many has an unknown or a repeated one, and is refused. */
+const MAX_PARAMETERS = 16;
+
+/**
+ * The first parameters of the query of a request target, without empty ones. A repeated one is an array, which no schema
+ * accepts. Koa's own parser takes time quadratic in the length.
+ */
+const parseQuery = (target: string): ParsedUrlQuery => {
+  if (!target.includes('?')) return {};
+  const [, query = ''] = /\?(.*)/s.exec(target) ?? [];
+  const pairs: string[] = [];
+  for (const [pair] of query.matchAll(/[^&]+/g)) {
+    pairs.push(pair);
+    if (pairs.length === MAX_PARAMETERS) break;
+  }
+  return parse(pairs.join('&'));
+};

@@ -1,13 +1,23 @@
 import type { Context, Middleware } from 'koa';
+import * as v from 'valibot';
 import { successEnvelopeOf } from '../envelope.ts';
 import { ResponseSerializationFailure } from '../errors/exceptions.ts';
-import { etagOf } from '../etag.ts';
 import { PAGE_CACHE_CONTROL, respondWithHtml } from '../html-response.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { etagOf } from '../kept-document.ts';
 import { logRequest } from '../logging/request-log.ts';
 import { prefersHtml } from '../request/preferred-type.ts';
 import type { Route, Unwrapped } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
+
+/** Stage 11: removes what the response schema does not name. */
+export const responseSerialization = ({ response }: Route): Middleware =>
+  async function responseSerialization(ctx, next) {
+    await next();
+    const result = v.safeParse(response.data, ctx.state.payload);
+    if (!result.success) throw new ResponseSerializationFailure(result.issues);
+    ctx.state.payload = result.output;
+  };
 
 /** Stage 12: writes the response, in the success envelope, as a page, or as it is. */
 export const successEnvelope = ({ response: { status, unwrapped, page } }: Route, deps: HttpDeps): Middleware =>

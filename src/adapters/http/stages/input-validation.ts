@@ -33,10 +33,7 @@ export const inputValidation = ({ request }: Route): Middleware =>
 const MAX_FIELD_LENGTH = 64;
 
 /** @param place the field of a problem that has no path: `body`, `query` or `params`. */
-const fieldProblems = (
-  issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]],
-  place: string,
-): FieldProblem[] =>
+const fieldProblems = (issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]], place: string): FieldProblem[] =>
   issues.map((issue) => ({
     field: (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed(),
     ...problemOf(issue),

@@ -2,8 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
-import { assertWritable } from './redis/assert-writable.ts';
-import { connectMasters, pingCluster } from './redis/cluster.ts';
+import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
 
 export type { RedisClient } from './redis/connect.ts';

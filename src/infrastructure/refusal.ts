@@ -1,3 +1,6 @@
+import { reasonOf } from '../adapters/redaction/redact-error.ts';
+import { systemReason } from '../adapters/redaction/system-reason.ts';
+
 /** A command did not do what it was asked for, because of what it found. It has changed nothing. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -9,3 +12,7 @@ export class Refusal extends Error {
     this.code = code;
   }
 }
+
+/** Why a command failed, for the operator. A message of PostgreSQL may quote stored values, and is left out. */
+export const failureText = (error: unknown): string =>
+  error instanceof Error && 'severity' in error ? `The database failed: ${reasonOf(error)}.` : systemReason(error);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
-import { newPair, privatePem, publicPem } from '../../src/infrastructure/keys/new-keys.ts';
+import { newPair, privatePem, publicPem } from '../../src/infrastructure/keys/keys.ts';
 import { readText } from '../support/checkout/repository.ts';
 
 /** The complete example, as Node parses an environment file, with keys in place of the dots. */

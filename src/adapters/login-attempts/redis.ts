@@ -1,4 +1,5 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
+import type { Logger } from 'pino';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import { turns } from '../../application/steps/turns.ts';
 import {
@@ -10,6 +11,7 @@ import {
   waitFor,
   withdrawn,
 } from '../../domain/login-throttle.ts';
+import { withFallback } from '../resilience/with-fallback.ts';
 import { hashedKey } from './hashed-key.ts';
 
 /** The rule is that of domain/login-throttle.ts. Redis stores what it counts, and swaps it if nobody else has done so in between. */
@@ -94,4 +96,29 @@ const read = (text: string): LoginThrottle | null => {
   if (text === '') return null;
   const [lastAt, parties, turns] = JSON.parse(text);
   return { lastAt, parties: new Map(parties), turns: new Map(turns) };
+};
+
+type Counts = {
+  /** Counts for all instances; may reject. */
+  readonly shared: LoginAttempts;
+  /** Counts for this instance alone; does not reject. */
+  readonly own: LoginAttempts;
+};
+
+/** Counts for all instances, and in this process while the shared store is unavailable. Never rejects. */
+export const sharedLoginAttempts = ({ shared, own }: Counts, logger: Logger): LoginAttempts => {
+  const redis = withFallback(logger, {
+    unavailable: 'Redis is unavailable: each instance counts failed log-ins for itself',
+    available: 'Redis is available again: failed log-ins are counted for all instances',
+  });
+  const call = <Result>(work: (attempts: LoginAttempts) => Promise<Result>): Promise<Result> =>
+    redis.call(
+      () => work(shared),
+      () => work(own),
+    );
+  return {
+    begin: (attempt) => call(({ begin }) => begin(attempt)),
+    succeed: (attempt) => call(({ succeed }) => succeed(attempt)),
+    withdraw: (attempt) => call(({ withdraw }) => withdraw(attempt)),
+  };
 };

@@ -14,13 +14,13 @@ import { PublicUserJson } from '../json/public-user.ts';
 import {
   AccessTokenOfSession,
   claimsBetween,
+  formProblem,
   type Parties,
   type PartyClaims,
   partyClaims,
   RefreshTokenOfSession,
   type SessionHeader,
 } from './claims.ts';
-import { formProblem } from './compact-jws.ts';
 import type { KeyPair, TokenKeys } from './keys.ts';
 
 const ALGORITHM = 'ES256';

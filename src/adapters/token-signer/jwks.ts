@@ -24,3 +24,6 @@ const publicJwk = async (key: KeyObject): Promise<PublicJwk> => {
   const { x = '', y = '' } = await exportJWK(key);
   return { kty: 'EC', crv: 'P-256', x, y, kid: await calculateJwkThumbprint(key), use: 'sig', alg: 'ES256' };
 };
+
+/** The `kid` of each public key of a pair, the current one first. */
+export const kidsOf = async (pair: KeyPair): Promise<string[]> => (await jwks(pair)).keys.map(({ kid }) => kid);

@@ -3,8 +3,7 @@ import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp } from '../data/backup.ts';
 import { move } from '../data/move.ts';
 import { restore } from '../data/restore.ts';
-import { failureText } from '../failure-text.ts';
-import { Refusal } from '../refusal.ts';
+import { failureText, Refusal } from '../refusal.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
-import { examine } from './doctor/examine.ts';
-import type { SetUp } from './doctor/finding.ts';
-import { countsOf, jsonReport, textReport } from './doctor/report.ts';
+import { VERSION } from '../version.ts';
+import { type Examined, examine } from './doctor/examine.ts';
+import type { Finding, SetUp, Severity } from './doctor/finding.ts';
 
 const HELP = `npm run doctor               examines the environment and what it names, and reports; changes nothing
 npm run -s doctor -- --json  the same as JSON
@@ -34,3 +34,33 @@ const read = (args: readonly string[]) => {
     return error instanceof Error ? error : new Error('The arguments cannot be read.');
   }
 };
+
+type Counts = Readonly<Record<Severity, number>>;
+
+const countsOf = (groups: readonly Examined[]): Counts => {
+  const all = groups.flatMap(({ findings }) => findings);
+  const count = (severity: Severity) => all.filter((finding) => finding.severity === severity).length;
+  return { ok: count('ok'), note: count('note'), warning: count('warning'), problem: count('problem') };
+};
+
+/** The report for programs: one object, on one line. */
+const jsonReport = (groups: readonly Examined[]): string =>
+  `${JSON.stringify({ version: VERSION, counts: countsOf(groups), findings: groups.flatMap(({ findings }) => findings) })}\n`;
+
+const WIDTH = 'warning'.length;
+
+/** The report for people. */
+const textReport = (groups: readonly Examined[]): string => {
+  const parts = groups.map(({ title, findings }) => `${title}\n${findings.map(linesOf).join('')}`);
+  return `${parts.join('\n')}\n${summaryOf(countsOf(groups))}\n`;
+};
+
+const linesOf = ({ id, severity, seen, advice }: Finding): string => {
+  const line = `  ${severity.padEnd(WIDTH)}  ${seen} [${id}]\n`;
+  return advice === null ? line : `${line}  ${' '.repeat(WIDTH)}  → ${advice}\n`;
+};
+
+const counted = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
+
+const summaryOf = ({ problem, warning, note }: Counts): string =>
+  `${counted(problem, 'problem')}, ${counted(warning, 'warning')}, ${counted(note, 'note')}.`;

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
-import { checkKeys } from './keys-check.ts';
-import { generateKeys } from './keys-generate.ts';
+import { kidsOf } from '../../adapters/token-signer/jwks.ts';
+import type { KeyPair } from '../../adapters/token-signer/keys.ts';
+import { KEY_VARIABLES } from '../config/token-keys.ts';
+import { parseConfig } from '../config.ts';
+import { newPair, privatePem, publicPem } from '../keys/keys.ts';
 import { rotateKeys } from './keys-rotate.ts';
-import { type Page, writePages } from './pages.ts';
+import { envLine, type Page, writePages } from './pages.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -47,4 +50,38 @@ const read = (args: readonly string[]) => {
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : 'The arguments cannot be read.'}\n\n${HELP}`);
   }
+};
+
+/**
+ * Describes the keys in the environment by their `kid`, and what each is used for.
+ * @throws ConfigError when the service would not start
+ */
+const checkKeys = async (env: Readonly<Record<string, string | undefined>>): Promise<string> => {
+  const { keys } = parseConfig(env);
+  if (keys === null)
+    return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';
+  return `${await describePair('access', keys.access)}\n${await describePair('refresh', keys.refresh)}`;
+};
+
+const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
+  const kids = await kidsOf(pair);
+  const lines = kids.map((kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
+  return `Keys of ${kind} tokens:\n${lines.join('')}`;
+};
+
+/** Two new key pairs: each key as PEM, and all four as lines of an environment file. */
+const generateKeys = (): Page[] => {
+  const pairs = (['access', 'refresh'] as const).map((kind) => {
+    const { privateKey, publicKeys } = newPair();
+    return { kind, ...KEY_VARIABLES[kind], privateText: privatePem(privateKey), publicText: publicPem(publicKeys) };
+  });
+  const files = pairs.flatMap(({ kind, privateText, publicText }) => [
+    { name: `${kind}-private.pem`, text: privateText },
+    { name: `${kind}-public.pem`, text: publicText },
+  ]);
+  const lines = pairs.flatMap(({ privateKey, publicKeys, privateText, publicText }) => [
+    envLine(privateKey, privateText),
+    envLine(publicKeys, publicText),
+  ]);
+  return [...files, { name: 'keys.env', text: `${lines.join('\n')}\n` }];
 };

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { OwnParts } from '../compose/own-parts.ts';
 import { print } from './standard-output.ts';
-import type { Status } from './users/failure.ts';
+import type { Status } from './users/answer.ts';
 
 /** Asks on a terminal alone. Standard output is for the result. */
 const askOnTerminal = async (question: string): Promise<boolean> => {

@@ -2,9 +2,8 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { ConfigError, parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
-import { jsonOf } from './users/answer.ts';
+import { Failure, jsonOf, type Status } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
-import { Failure, type Status } from './users/failure.ts';
 import { type OwnStores, openAccounts } from './users/open-accounts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -2,18 +2,24 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../adapters/link-tokens/random.ts';
+import { memoryLoginAttempts } from '../../adapters/login-attempts/memory.ts';
+import { redisLoginAttempts, sharedLoginAttempts } from '../../adapters/login-attempts/redis.ts';
 import { zxcvbnPasswordBlocklist } from '../../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../adapters/password-hasher/bcrypt.ts';
+import { jwks, type PublicJwks } from '../../adapters/token-signer/jwks.ts';
+import { nodeCryptoTokenSigner } from '../../adapters/token-signer/node-crypto.ts';
+import { rememberingTokenSigner } from '../../adapters/token-signer/remembering.ts';
 import { watchedOutbox, watchedUnitOfWork } from '../../adapters/unit-of-work/watched.ts';
+import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
+import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Config } from '../config.ts';
+import { loadOrCreateKeys } from '../keys/keys.ts';
 import type { bell } from '../mail/bell.ts';
 import type { RedisClient } from '../redis.ts';
-import { countLoginAttempts } from './login-attempts.ts';
 import { openMailer } from './mailer.ts';
 import type { OwnParts } from './own-parts.ts';
 import type { Ports } from './ports.ts';
 import type { openStorage } from './storage.ts';
-import { openTokens } from './tokens.ts';
 
 /** The share of the request time-out that a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
@@ -47,4 +53,25 @@ export const openPorts = async (config: Config, logger: Logger, { own, storage, 
     unitOfWork: mailer === null ? unitOfWork : watchedUnitOfWork(unitOfWork, added.ring),
   };
   return { ports, keySet, hashing: hasher.load };
+};
+
+/** An overriding signer has keys of its own, so that the key set is empty. */
+const openTokens = async (
+  config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
+  { tokens }: Partial<Ports>,
+): Promise<{ tokens: TokenSigner; keySet: PublicJwks }> => {
+  if (tokens !== undefined) return { tokens, keySet: { keys: [] } };
+  const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
+  return {
+    tokens: rememberingTokenSigner(
+      await nodeCryptoTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
+    ),
+    keySet: await jwks(keys.access),
+  };
+};
+
+/** Shared by all instances through Redis; counted in the process without one, or while it is unavailable. */
+const countLoginAttempts = (redis: RedisClient | null, logger: Logger): LoginAttempts => {
+  const own = memoryLoginAttempts();
+  return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger);
 };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
@@ -33,7 +34,6 @@ import { requestPasswordReset } from '../../application/use-cases/request-passwo
 import { type ResetPasswordDeps, resetPassword } from '../../application/use-cases/reset-password.ts';
 import { VERSION } from '../version.ts';
 import { type AccountDeps, declareAccountRoutes } from './account-routes.ts';
-import { readAccountPageScript, readClientModules } from './client-module.ts';
 
 /** What the use cases need. */
 export type UseCaseDeps = {
@@ -115,3 +115,11 @@ export const declareRoutes = (
   ];
   return routes;
 };
+
+const read = (name: string): string => readFileSync(new URL(`../../../client/dist/${name}`, import.meta.url), 'utf8');
+
+/** The modules of the browser client as `npm run client` has built them (ADR 0037). */
+const readClientModules = () => ({ session: read('client.js'), account: read('client-account.js') });
+
+/** The script of the service's own pages for links in mail. */
+const readAccountPageScript = (): string => read('account-page.js');

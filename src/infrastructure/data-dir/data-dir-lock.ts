@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -115,4 +116,14 @@ const discard = (file: string, owner: string): void => {
   }
   if (contentOf(aside) === owner) rmSync(aside, { force: true });
   else renameSync(aside, file);
+};
+
+/** The directory in DATA_DIR to which a backup is restored, before it gets its place. */
+export const RESTORING = 'restoring';
+
+/** A restore that was killed would leave a service that starts with a new, empty database. @throws Error */
+export const assertNotRestoring = (dataDir: string): void => {
+  const path = join(dataDir, RESTORING);
+  if (existsSync(path))
+    throw new Error(`A backup was not restored to the end. Restore it again, or remove ${path} to start without it.`);
 };

@@ -1,7 +1,6 @@
 import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
-import { failureText } from '../failure-text.ts';
-import { Refusal } from '../refusal.ts';
+import { failureText, Refusal } from '../refusal.ts';
 import { assertKnown, countRows, openEmbedded, type RowCounts, type Send, sendOver, TABLE_NAMES } from './tables.ts';
 
 type Options = {

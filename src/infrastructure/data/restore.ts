@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { lockDataDir } from '../data-dir/data-dir-lock.ts';
+import { lockDataDir, RESTORING } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { RESTORING } from '../data-dir/restoring.ts';
 import { openDatabase } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
 import { type Backup, readBackup } from './archive.ts';

@@ -5,9 +5,8 @@ import { translated } from '../../adapters/mikro-orm/translate-error.ts';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { DATABASE_CLOSED } from '../../adapters/redaction/safe-messages.ts';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
-import { lockDataDir } from '../data-dir/data-dir-lock.ts';
+import { assertNotRestoring, lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { assertNotRestoring } from '../data-dir/restoring.ts';
 import { bringUpToDate } from './bring-up-to-date.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 

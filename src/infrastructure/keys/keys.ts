@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemReason } from '../../adapters/redaction/system-reason.ts';
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
-import { newPair, privatePem } from './new-keys.ts';
 
 /** The files of the private keys, below DATA_DIR. */
 export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;
@@ -84,3 +83,15 @@ const writeDurably = async (path: string, text: string): Promise<void> => {
 };
 
 const codeOf = (error: unknown): unknown => (error instanceof Error ? Reflect.get(error, 'code') : undefined);
+
+export const newPair = (): KeyPair => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { privateKey, publicKeys: [publicKey] };
+};
+
+/** PKCS#8 (RFC 5958). */
+export const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+/** SubjectPublicKeyInfo (RFC 5280 §4.1), one block for each key. */
+export const publicPem = (keys: readonly KeyObject[]): string =>
+  keys.map((key) => key.export({ type: 'spki', format: 'pem' }).toString()).join('');

@@ -1,6 +1,5 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { NO_CLUSTER, SLOT_NOT_SERVED } from '../../adapters/redaction/safe-messages.ts';
-import { assertWritable } from './assert-writable.ts';
 
 /** Milliseconds between two refreshes of a cluster's slots. */
 const SLOTS_INTERVAL = 2_000;
@@ -64,4 +63,21 @@ const WHOLE = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slot
 const servesEverySlot = (report: string): boolean => {
   const lines = new Set(report.split('\r\n'));
   return WHOLE.every((line) => lines.has(line));
+};
+
+/**
+ * A script that may write, and does not. Redis 7 makes the same checks before it runs as before a write: NOREPLICAS, READONLY, OOM
+ * and MISCONF.
+ */
+const MAY_WRITE = '#!lua\nreturn 1';
+
+/** Rejects unless this server responds and would accept a write. Redis 6 only shows that it responds. */
+export const assertWritable = async (redis: Redis): Promise<void> => {
+  await redis.eval(MAY_WRITE, 0).catch(unlessShebangIsUnknown);
+};
+
+/** The reply of Redis 6, for which the first line is not Lua. */
+const unlessShebangIsUnknown = (error: unknown): void => {
+  if (error instanceof Error && error.message.startsWith('ERR Error compiling script')) return;
+  throw error;
 };

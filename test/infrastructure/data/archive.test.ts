@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { packTar } from 'modern-tar';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { packBackup, readBackup } from '../../../src/infrastructure/data/archive.ts';
-import { KEY_FILES } from '../../../src/infrastructure/keys/keys.ts';
-import { newPair, privatePem } from '../../../src/infrastructure/keys/new-keys.ts';
+import { KEY_FILES, newPair, privatePem } from '../../../src/infrastructure/keys/keys.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const tarOf = async (name: string): Promise<Buffer> =>

@@ -1,16 +1,56 @@
+import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
 import { systemReason } from '../../../adapters/redaction/system-reason.ts';
 import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
 import type { VariableName } from '../../config/variables.ts';
-import { configuration } from './configuration.ts';
-import { cookie } from './cookie.ts';
+import { cookie, proxy } from './cookie.ts';
 import { database } from './database.ts';
-import { type Finding, note, problem, type Seen, type SetUp } from './finding.ts';
+import { type Finding, note, ok, problem, QUESTION_TIMEOUT, type Seen, type SetUp, warning } from './finding.ts';
 import { keys } from './keys.ts';
-import { mail } from './mail.ts';
-import { proxy } from './proxy.ts';
 import { redis } from './redis.ts';
 import { secretFiles } from './secret-files.ts';
+
+/** What the start would refuse or warn of, in the same words. */
+export const configuration = ({
+  config,
+  problems,
+  unread,
+}: Pick<SetUp, 'config' | 'problems' | 'unread'>): Finding[] => {
+  const names = [...unread];
+  // A variable with an invalid value has its default meanwhile, of which a warning would mislead.
+  const warnings = [...config.databaseWarnings, ...config.warnings].filter(
+    (text) => !names.some((name) => text.includes(name)),
+  );
+  return [
+    ...(problems.length === 0 ? [ok('configuration.valid', 'The service accepts all variables.')] : []),
+    ...problems.map((text) => problem(idOf(text), text, adviceFor(text))),
+    ...warnings.map((text) => warning(idOf(text), text, 'Change it, unless it is intended: docs/configuration.md.')),
+  ];
+};
+
+/** Every line begins with the name of its variable. */
+const idOf = (text: string): string => `configuration.${/^[A-Z][A-Z0-9_]*/.exec(text)?.[0] ?? 'other'}`;
+
+const adviceFor = (text: string): string =>
+  /^JWT_\w+_KEY: required/.test(text)
+    ? 'Make the keys with `npm run keys -- generate`, and set all four variables.'
+    : 'Correct it, or the service does not start: docs/configuration.md.';
+
+export const mail = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen> => {
+  if (config.mail === null)
+    return note('mail.none', 'MAIL_URL is unset: no password reset, no email verification.', 'Set it to have them.');
+  const { url, requireTls } = config.mail;
+  if (url === null)
+    return note('mail.files', 'MAIL_URL is unset: mail is written to DATA_DIR/mail.', 'Set MAIL_URL to send it.');
+  const why = await whyNoMail({ url, requireTls, timeout: QUESTION_TIMEOUT });
+  const { host } = new URL(url);
+  if (why === null) return ok('mail.reachable', `The mail server at ${host} can be used.`);
+  return problem(
+    'mail.unreachable',
+    `The mail server at ${host} cannot be used: ${why}. Mail waits.`,
+    'Check that it runs, that this machine may reach it, its certificate, and the user and the password of MAIL_URL.',
+  );
+};
 
 type Group = {
   /** The beginning of the ids of its findings. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { kidsOf } from '../../../adapters/token-signer/jwks.ts';
 import type { KeyPair } from '../../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { KEY_FILES } from '../../keys/keys.ts';
-import { kidsOf } from '../kids.ts';
 import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
 
 type Kind = keyof typeof KEY_FILES;

@@ -1,10 +1,9 @@
 import { accountKind } from '../../../domain/account.ts';
 import { isId } from '../../../domain/id.ts';
 import type { User } from '../../../domain/user.ts';
-import { type Answer, answer } from './answer.ts';
+import { type Answer, answer, Failure } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
 import { CHANGES, type Change, nameOf } from './change.ts';
-import { Failure } from './failure.ts';
 import { events, exported, find, show } from './inspect.ts';
 import type { Accounts } from './open-accounts.ts';
 

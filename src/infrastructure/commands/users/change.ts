@@ -6,7 +6,7 @@ import { makeResetLink } from '../../../application/use-cases/make-reset-link.ts
 import { NO_ORIGIN } from '../../../domain/event.ts';
 import type { User } from '../../../domain/user.ts';
 import { printable } from '../../printable.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './answer.ts';
 import type { Accounts } from './open-accounts.ts';
 
 /** What was done: for programs, and for people. */

@@ -10,7 +10,7 @@ import type { Config } from '../../config.ts';
 import { lockHolder } from '../../data-dir/data-dir-lock.ts';
 import { createLogger } from '../../logging/logger.ts';
 import { VERSION } from '../../version.ts';
-import { Failure } from './failure.ts';
+import { Failure } from './answer.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 

@@ -65,7 +65,6 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
   const routes = declareRoutes(deps, {
-    sendsMail,
     hasAccountPages,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,

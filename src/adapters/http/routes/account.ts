@@ -1,21 +1,18 @@
 import * as v from 'valibot';
-import type { changeUsername } from '../../../application/use-cases/change-username.ts';
-import type { deleteAccount } from '../../../application/use-cases/delete-account.ts';
-import type { exportAccount } from '../../../application/use-cases/export-account.ts';
+import { type ChangeUsernameDeps, changeUsername } from '../../../application/use-cases/change-username.ts';
+import { type DeleteAccountDeps, deleteAccount } from '../../../application/use-cases/delete-account.ts';
+import { type ExportAccountDeps, exportAccount } from '../../../application/use-cases/export-account.ts';
 import { LINK_PURPOSES } from '../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../domain/message.ts';
 import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
+import { boundedQueue } from '../../resilience/bounded-queue.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { ChangeUsernameBody, DeleteAccountBody } from '../routing/account-schemas.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { EventJson } from './events.ts';
 
-export type AccountUseCases = {
-  readonly changeUsername: ReturnType<typeof changeUsername>;
-  readonly deleteAccount: ReturnType<typeof deleteAccount>;
-  readonly exportAccount: ReturnType<typeof exportAccount>;
-};
+type AccountDeps = ChangeUsernameDeps & DeleteAccountDeps & ExportAccountDeps;
 
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
@@ -91,58 +88,75 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
 
 export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
 
+/** Milliseconds that an export waits for others. Each takes some 20 ms. */
+const EXPORT_MAX_WAIT = 5_000;
+
+/** One export at a time: it is the largest response. */
+const exportInTurn = (deps: ExportAccountDeps): ReturnType<typeof exportAccount> => {
+  const inTurn = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
+  const exported = exportAccount(deps);
+  return (...input) => inTurn(() => exported(...input));
+};
+
 /** Users change their names, leave, and get what is stored about them. ADR 0050. */
-export const accountRoutes = (useCases: AccountUseCases, cookie: RefreshCookie): Route[] => [
-  route(
-    {
-      name: 'change-username',
-      tag: 'account',
-      summary: 'Change the username',
-      method: 'PUT',
-      path: '/users/me/username',
-      throttle: 'strict',
-      request: { body: ChangeUsernameBody },
-      response: { data: PublicUserJson },
-      errors: ['AUTH_USER_DUPLICATE', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    ({ claims, sessionId, body }, ctx) =>
-      useCases.changeUsername({ userId: claims.sub, sessionId }, body.username, originOf(ctx)),
-  ),
-  route(
-    {
-      name: 'export-account',
-      tag: 'account',
-      summary: 'Return everything that is stored about the user',
-      method: 'GET',
-      path: '/users/me/export',
-      throttle: 'strict',
-      requestsPerUser: 5,
-      response: { data: ExportJson },
-      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, signal }) => {
-      const { user, ...rest } = await useCases.exportAccount({ userId: claims.sub, sessionId }, signal);
-      return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
-    },
-  ),
-  route(
-    {
-      name: 'delete-account',
-      tag: 'account',
-      summary: 'Delete the user and everything that is stored about them',
-      method: 'DELETE',
-      path: '/users/me',
-      cookie: { writes: 'clears' },
-      throttle: 'strict',
-      request: { body: DeleteAccountBody },
-      response: { data: v.null() },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, body, signal }, ctx) => {
-      const deletion = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      await useCases.deleteAccount(deletion, signal);
-      cookie.clear(ctx);
-      return null;
-    },
-  ),
-];
+export const accountRoutes = (deps: AccountDeps, cookie: RefreshCookie): Route[] => {
+  const useCases = {
+    changeUsername: changeUsername(deps),
+    deleteAccount: deleteAccount(deps),
+    exportAccount: exportInTurn(deps),
+  };
+  return [
+    route(
+      {
+        name: 'change-username',
+        tag: 'account',
+        summary: 'Change the username',
+        method: 'PUT',
+        path: '/users/me/username',
+        throttle: 'strict',
+        request: { body: ChangeUsernameBody },
+        response: { data: PublicUserJson },
+        errors: ['AUTH_USER_DUPLICATE', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      ({ claims, sessionId, body }, ctx) =>
+        useCases.changeUsername({ userId: claims.sub, sessionId }, body.username, originOf(ctx)),
+    ),
+    route(
+      {
+        name: 'export-account',
+        tag: 'account',
+        summary: 'Return everything that is stored about the user',
+        method: 'GET',
+        path: '/users/me/export',
+        throttle: 'strict',
+        requestsPerUser: 5,
+        response: { data: ExportJson },
+        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, signal }) => {
+        const { user, ...rest } = await useCases.exportAccount({ userId: claims.sub, sessionId }, signal);
+        return { ...rest, user: { ...user, passwordChangedAt: user.passwordChangedAt || null } };
+      },
+    ),
+    route(
+      {
+        name: 'delete-account',
+        tag: 'account',
+        summary: 'Delete the user and everything that is stored about them',
+        method: 'DELETE',
+        path: '/users/me',
+        cookie: { writes: 'clears' },
+        throttle: 'strict',
+        request: { body: DeleteAccountBody },
+        response: { data: v.null() },
+        errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, body, signal }, ctx) => {
+        const deletion = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+        await useCases.deleteAccount(deletion, signal);
+        cookie.clear(ctx);
+        return null;
+      },
+    ),
+  ];
+};

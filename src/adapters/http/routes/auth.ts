@@ -1,10 +1,10 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
-import type { login } from '../../../application/use-cases/login.ts';
-import type { logout } from '../../../application/use-cases/logout.ts';
-import type { refresh } from '../../../application/use-cases/refresh.ts';
-import type { register } from '../../../application/use-cases/register.ts';
-import type { registerUnproven } from '../../../application/use-cases/register-unproven.ts';
+import { type LoginDeps, login } from '../../../application/use-cases/login.ts';
+import { type LogoutDeps, logout } from '../../../application/use-cases/logout.ts';
+import { type RefreshDeps, refresh } from '../../../application/use-cases/refresh.ts';
+import { register } from '../../../application/use-cases/register.ts';
+import { type RegisterUnprovenDeps, registerUnproven } from '../../../application/use-cases/register-unproven.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
 import { originOf } from '../request/device.ts';
@@ -12,15 +12,7 @@ import { isForeign, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { LoginBody, RegisterBody } from '../routing/schemas.ts';
 
-export type AuthUseCases = {
-  /** What registering does: it opens a session, or the address has to be proven first. */
-  readonly register:
-    | { readonly opensSession: true; readonly run: ReturnType<typeof register> }
-    | { readonly opensSession: false; readonly run: ReturnType<typeof registerUnproven> };
-  readonly login: ReturnType<typeof login>;
-  readonly refresh: ReturnType<typeof refresh>;
-  readonly logout: ReturnType<typeof logout>;
-};
+type AuthDeps = RegisterUnprovenDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 export const SignedIn = v.object({ accessToken: AccessToken, user: PublicUserJson });
@@ -32,8 +24,11 @@ const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
   refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
 });
 
+const mustProveAddress = ({ emailVerification }: LoginDeps | RegisterUnprovenDeps): boolean =>
+  emailVerification === 'required';
+
 /** ADR 0049: where log-ins need a proven address, nothing in the response depends on whether the address has an account. */
-const registerRoute = ({ register }: AuthUseCases, cookie: RefreshCookie): Route => {
+const registerRoute = (deps: RegisterUnprovenDeps, cookie: RefreshCookie): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -44,16 +39,18 @@ const registerRoute = ({ register }: AuthUseCases, cookie: RefreshCookie): Route
     request: { body: RegisterBody },
     errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
   } as const;
-  if (!register.opensSession) {
+  if (mustProveAddress(deps)) {
+    const runUnproven = registerUnproven(deps);
     const summary = 'Register a user, who proves the email address before the first log-in';
     return route(
       { ...declaration, summary, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
-        await register.run({ ...body, origin: originOf(ctx) }, signal);
+        await runUnproven({ ...body, origin: originOf(ctx) }, signal);
         return null;
       },
     );
   }
+  const run = register(deps);
   return route(
     {
       ...declaration,
@@ -62,7 +59,7 @@ const registerRoute = ({ register }: AuthUseCases, cookie: RefreshCookie): Route
       response: { status: 201, data: SignedIn },
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await register.run({ ...body, origin: originOf(ctx) }, signal);
+      const { refreshToken, ...signedIn } = await run({ ...body, origin: originOf(ctx) }, signal);
       cookie.set(ctx, refreshToken);
       return signedIn;
     },
@@ -70,86 +67,89 @@ const registerRoute = ({ register }: AuthUseCases, cookie: RefreshCookie): Route
 };
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const authRoutes = (useCases: AuthUseCases, cookie: RefreshCookie): Route[] => [
-  registerRoute(useCases, cookie),
-  route(
-    {
-      name: 'login',
-      tag: 'tokens',
-      summary: 'Log in and open a session',
-      method: 'POST',
-      path: '/auth/login',
-      cookie: { reads: 'optional', writes: 'sets' },
-      auth: 'public',
-      throttle: 'strict',
-      request: { body: LoginBody },
-      response: { data: SignedIn },
-      errors: [
-        'AUTH_CREDENTIALS_INVALID',
-        'AUTH_ACCOUNT_DISABLED',
-        ...(useCases.register.opensSession ? [] : (['AUTH_EMAIL_UNVERIFIED'] as const)),
-        'DB_UNIQUE_VIOLATION',
-        'DB_QUERY_FAILED',
-      ],
-    },
-    async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await useCases.login(
-        { ...body, source: loginSourceOf(ctx, cookie), origin: originOf(ctx) },
-        signal,
-      );
-      cookie.set(ctx, refreshToken);
-      return signedIn;
-    },
-  ),
-  route(
-    {
-      name: 'refresh',
-      tag: 'tokens',
-      summary: 'Renew both tokens',
-      method: 'POST',
-      path: '/auth/refresh-token',
-      cookie: { reads: 'required', writes: 'sets' },
-      auth: 'public',
-      response: { data: Refreshed },
-      errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
-    },
-    async ({ signal }, ctx) => {
-      const presented = isForeign(ctx) ? [] : cookie.read(ctx);
-      const asked = { cancellation: signal, origin: () => originOf(ctx) };
-      const { refreshToken, accessToken } = await useCases.refresh(presented, asked);
-      cookie.set(ctx, refreshToken);
-      return { accessToken };
-    },
-  ),
-  route(
-    {
-      name: 'clear-cookie',
-      tag: 'tokens',
-      summary: 'Log out: end the session and clear the cookie',
-      method: 'GET',
-      path: '/auth/clear-cookie',
-      cookie: { reads: 'optional', writes: 'clears' },
-      auth: 'public',
-      response: { data: v.null() },
-      errors: ['DB_QUERY_FAILED'],
-    },
-    async (_input, ctx) => {
-      if (isForeign(ctx)) return null;
-      await useCases.logout(cookie.read(ctx), originOf(ctx));
-      cookie.clear(ctx);
-      return null;
-    },
-  ),
-  route(
-    {
-      name: 'session',
-      tag: 'tokens',
-      summary: 'Return what the access token says, whether or not its session is live',
-      method: 'GET',
-      path: '/auth/session',
-      auth: 'optional',
-      response: { data: v.object({ authenticated: v.boolean(), user: v.nullable(PublicUserJson) }) },
-    },
-    ({ claims }) => ({ authenticated: claims !== undefined, user: claims?.user ?? null }),
-  ),
-];
+export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
+  const useCases = { login: login(deps), refresh: refresh(deps), logout: logout(deps) };
+  return [
+    registerRoute(deps, cookie),
+    route(
+      {
+        name: 'login',
+        tag: 'tokens',
+        summary: 'Log in and open a session',
+        method: 'POST',
+        path: '/auth/login',
+        cookie: { reads: 'optional', writes: 'sets' },
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: LoginBody },
+        response: { data: SignedIn },
+        errors: [
+          'AUTH_CREDENTIALS_INVALID',
+          'AUTH_ACCOUNT_DISABLED',
+          ...(mustProveAddress(deps) ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+          'DB_UNIQUE_VIOLATION',
+          'DB_QUERY_FAILED',
+        ],
+      },
+      async ({ body, signal }, ctx) => {
+        const { refreshToken, ...signedIn } = await useCases.login(
+          { ...body, source: loginSourceOf(ctx, cookie), origin: originOf(ctx) },
+          signal,
+        );
+        cookie.set(ctx, refreshToken);
+        return signedIn;
+      },
+    ),
+    route(
+      {
+        name: 'refresh',
+        tag: 'tokens',
+        summary: 'Renew both tokens',
+        method: 'POST',
+        path: '/auth/refresh-token',
+        cookie: { reads: 'required', writes: 'sets' },
+        auth: 'public',
+        response: { data: Refreshed },
+        errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
+      },
+      async ({ signal }, ctx) => {
+        const presented = isForeign(ctx) ? [] : cookie.read(ctx);
+        const asked = { cancellation: signal, origin: () => originOf(ctx) };
+        const { refreshToken, accessToken } = await useCases.refresh(presented, asked);
+        cookie.set(ctx, refreshToken);
+        return { accessToken };
+      },
+    ),
+    route(
+      {
+        name: 'clear-cookie',
+        tag: 'tokens',
+        summary: 'Log out: end the session and clear the cookie',
+        method: 'GET',
+        path: '/auth/clear-cookie',
+        cookie: { reads: 'optional', writes: 'clears' },
+        auth: 'public',
+        response: { data: v.null() },
+        errors: ['DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => {
+        if (isForeign(ctx)) return null;
+        await useCases.logout(cookie.read(ctx), originOf(ctx));
+        cookie.clear(ctx);
+        return null;
+      },
+    ),
+    route(
+      {
+        name: 'session',
+        tag: 'tokens',
+        summary: 'Return what the access token says, whether or not its session is live',
+        method: 'GET',
+        path: '/auth/session',
+        auth: 'optional',
+        response: { data: v.object({ authenticated: v.boolean(), user: v.nullable(PublicUserJson) }) },
+      },
+      ({ claims }) => ({ authenticated: claims !== undefined, user: claims?.user ?? null }),
+    ),
+  ];
+};

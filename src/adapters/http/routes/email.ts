@@ -1,11 +1,26 @@
 import * as v from 'valibot';
-import type { confirmEmail } from '../../../application/use-cases/confirm-email.ts';
-import type { confirmEmailChange } from '../../../application/use-cases/confirm-email-change.ts';
-import type { previewEmailChange } from '../../../application/use-cases/preview-email-change.ts';
-import type { removeUnprovenAccount } from '../../../application/use-cases/remove-unproven-account.ts';
-import type { requestEmailChange } from '../../../application/use-cases/request-email-change.ts';
-import type { requestEmailVerification } from '../../../application/use-cases/request-email-verification.ts';
-import type { undoEmailChange } from '../../../application/use-cases/undo-email-change.ts';
+import { type ConfirmEmailDeps, confirmEmail } from '../../../application/use-cases/confirm-email.ts';
+import {
+  type ConfirmEmailChangeDeps,
+  confirmEmailChange,
+} from '../../../application/use-cases/confirm-email-change.ts';
+import {
+  type PreviewEmailChangeDeps,
+  previewEmailChange,
+} from '../../../application/use-cases/preview-email-change.ts';
+import {
+  type RemoveUnprovenAccountDeps,
+  removeUnprovenAccount,
+} from '../../../application/use-cases/remove-unproven-account.ts';
+import {
+  type RequestEmailChangeDeps,
+  requestEmailChange,
+} from '../../../application/use-cases/request-email-change.ts';
+import {
+  type RequestEmailVerificationDeps,
+  requestEmailVerification,
+} from '../../../application/use-cases/request-email-verification.ts';
+import { type UndoEmailChangeDeps, undoEmailChange } from '../../../application/use-cases/undo-email-change.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
@@ -16,15 +31,13 @@ import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '
 import { type Route, route } from '../routing/define-route.ts';
 import { Refreshed } from './auth.ts';
 
-export type EmailUseCases = {
-  readonly requestEmailVerification: ReturnType<typeof requestEmailVerification>;
-  readonly confirmEmail: ReturnType<typeof confirmEmail>;
-  readonly removeUnprovenAccount: ReturnType<typeof removeUnprovenAccount>;
-  readonly requestEmailChange: ReturnType<typeof requestEmailChange>;
-  readonly previewEmailChange: ReturnType<typeof previewEmailChange>;
-  readonly confirmEmailChange: ReturnType<typeof confirmEmailChange>;
-  readonly undoEmailChange: ReturnType<typeof undoEmailChange>;
-};
+type EmailDeps = RequestEmailVerificationDeps &
+  ConfirmEmailDeps &
+  RemoveUnprovenAccountDeps &
+  RequestEmailChangeDeps &
+  PreviewEmailChangeDeps &
+  ConfirmEmailChangeDeps &
+  UndoEmailChangeDeps;
 
 export const EmailChangePreviewJson = v.pipe(
   v.object({ username: v.string(), createdAt: Timestamp, undoUntil: v.nullable(Timestamp) }),
@@ -59,110 +72,121 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, ori
   );
 
 /** Proving and changing email addresses. They need mail. ADR 0049, 0050. */
-export const emailRoutes = (useCases: EmailUseCases, cookie: RefreshCookie): Route[] => [
-  route(
-    {
-      name: 'request-email-verification',
-      tag: 'account',
-      summary: 'Send another link that proves an email address, if it has an account',
-      method: 'POST',
-      path: '/auth/email-verification',
-      auth: 'public',
-      throttle: 'strict',
-      request: { body: AddressBody },
-      response: { status: 202, data: v.null() },
-      errors: ['DB_QUERY_FAILED'],
-    },
-    async ({ body }, ctx) => {
-      await useCases.requestEmailVerification(body.email, originOf(ctx));
-      return null;
-    },
-  ),
-  linkRoute(
-    {
-      name: 'confirm-email',
-      summary: 'Prove an email address with the link that was sent to it',
-      path: '/auth/email-verification/confirm',
-    },
-    useCases.confirmEmail,
-  ),
-  linkRoute(
-    {
-      name: 'remove-unproven-account',
-      summary: 'Remove the account that somebody else registered with an email address',
-      path: '/auth/email-verification/not-me',
-    },
-    useCases.removeUnprovenAccount,
-  ),
-  route(
-    {
-      name: 'change-email',
-      tag: 'account',
-      summary: 'Send a link that changes the email address to the new one',
-      method: 'PUT',
-      path: '/users/me/email',
-      throttle: 'strict',
-      request: { body: ChangeEmailBody },
-      response: { status: 202, data: v.null() },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, body, signal }, ctx) => {
-      const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      await useCases.requestEmailChange(change, signal);
-      return null;
-    },
-  ),
-  route(
-    {
-      name: 'preview-email-change',
-      tag: 'account',
-      summary: 'Return whose email address a link changes, without using it up',
-      method: 'POST',
-      path: '/auth/email-change/preview',
-      auth: 'public',
-      throttle: 'strict',
-      request: { body: LinkBody },
-      response: { data: EmailChangePreviewJson },
-      errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
-    },
-    ({ body }) => useCases.previewEmailChange(body.token),
-  ),
-  route(
-    {
-      name: 'confirm-email-change',
-      tag: 'account',
-      summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
-      method: 'POST',
-      path: '/auth/email-change/confirm',
-      auth: 'optional',
-      throttle: 'strict',
-      cookie: { writes: 'may-set' },
-      request: { body: ConfirmEmailChangeBody },
-      response: { data: v.nullable(Refreshed) },
-      errors: [
-        'AUTH_LINK_INVALID',
-        'AUTH_CREDENTIALS_INVALID',
-        'AUTH_TOKEN_INVALID',
-        'AUTH_USER_DUPLICATE',
-        'DB_QUERY_FAILED',
-      ],
-    },
-    async ({ claims, sessionId, body, signal }, ctx) => {
-      const session = claims && sessionId ? { id: sessionId, userId: claims.sub } : undefined;
-      const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
-      const pair = await useCases.confirmEmailChange(confirmation, signal);
-      if (pair === null) return null;
-      cookie.set(ctx, pair.refreshToken);
-      return { accessToken: pair.accessToken };
-    },
-  ),
-  linkRoute(
-    {
-      name: 'undo-email-change',
-      summary: 'Take the email address back with the link that was sent to the former one',
-      path: '/auth/email-change/undo',
-      errors: ['AUTH_USER_DUPLICATE'],
-    },
-    useCases.undoEmailChange,
-  ),
-];
+export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => {
+  const useCases = {
+    requestEmailVerification: requestEmailVerification(deps),
+    confirmEmail: confirmEmail(deps),
+    removeUnprovenAccount: removeUnprovenAccount(deps),
+    requestEmailChange: requestEmailChange(deps),
+    previewEmailChange: previewEmailChange(deps),
+    confirmEmailChange: confirmEmailChange(deps),
+    undoEmailChange: undoEmailChange(deps),
+  };
+  return [
+    route(
+      {
+        name: 'request-email-verification',
+        tag: 'account',
+        summary: 'Send another link that proves an email address, if it has an account',
+        method: 'POST',
+        path: '/auth/email-verification',
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: AddressBody },
+        response: { status: 202, data: v.null() },
+        errors: ['DB_QUERY_FAILED'],
+      },
+      async ({ body }, ctx) => {
+        await useCases.requestEmailVerification(body.email, originOf(ctx));
+        return null;
+      },
+    ),
+    linkRoute(
+      {
+        name: 'confirm-email',
+        summary: 'Prove an email address with the link that was sent to it',
+        path: '/auth/email-verification/confirm',
+      },
+      useCases.confirmEmail,
+    ),
+    linkRoute(
+      {
+        name: 'remove-unproven-account',
+        summary: 'Remove the account that somebody else registered with an email address',
+        path: '/auth/email-verification/not-me',
+      },
+      useCases.removeUnprovenAccount,
+    ),
+    route(
+      {
+        name: 'change-email',
+        tag: 'account',
+        summary: 'Send a link that changes the email address to the new one',
+        method: 'PUT',
+        path: '/users/me/email',
+        throttle: 'strict',
+        request: { body: ChangeEmailBody },
+        response: { status: 202, data: v.null() },
+        errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, body, signal }, ctx) => {
+        const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+        await useCases.requestEmailChange(change, signal);
+        return null;
+      },
+    ),
+    route(
+      {
+        name: 'preview-email-change',
+        tag: 'account',
+        summary: 'Return whose email address a link changes, without using it up',
+        method: 'POST',
+        path: '/auth/email-change/preview',
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: LinkBody },
+        response: { data: EmailChangePreviewJson },
+        errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
+      },
+      ({ body }) => useCases.previewEmailChange(body.token),
+    ),
+    route(
+      {
+        name: 'confirm-email-change',
+        tag: 'account',
+        summary: 'Change the email address with the link that was sent to the new one, and a session or the password',
+        method: 'POST',
+        path: '/auth/email-change/confirm',
+        auth: 'optional',
+        throttle: 'strict',
+        cookie: { writes: 'may-set' },
+        request: { body: ConfirmEmailChangeBody },
+        response: { data: v.nullable(Refreshed) },
+        errors: [
+          'AUTH_LINK_INVALID',
+          'AUTH_CREDENTIALS_INVALID',
+          'AUTH_TOKEN_INVALID',
+          'AUTH_USER_DUPLICATE',
+          'DB_QUERY_FAILED',
+        ],
+      },
+      async ({ claims, sessionId, body, signal }, ctx) => {
+        const session = claims && sessionId ? { id: sessionId, userId: claims.sub } : undefined;
+        const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
+        const pair = await useCases.confirmEmailChange(confirmation, signal);
+        if (pair === null) return null;
+        cookie.set(ctx, pair.refreshToken);
+        return { accessToken: pair.accessToken };
+      },
+    ),
+    linkRoute(
+      {
+        name: 'undo-email-change',
+        summary: 'Take the email address back with the link that was sent to the former one',
+        path: '/auth/email-change/undo',
+        errors: ['AUTH_USER_DUPLICATE'],
+      },
+      useCases.undoEmailChange,
+    ),
+  ];
+};

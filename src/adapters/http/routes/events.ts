@@ -1,11 +1,9 @@
 import * as v from 'valibot';
-import type { listEvents } from '../../../application/use-cases/list-events.ts';
+import { type ListEventsDeps, listEvents } from '../../../application/use-cases/list-events.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
-
-export type EventUseCases = { readonly listEvents: ReturnType<typeof listEvents> };
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;
@@ -53,21 +51,24 @@ export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.opt
 export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullable(v.string()) });
 
 /** What happened to the account of the user. ADR 0051. */
-export const eventRoutes = (useCases: EventUseCases): Route[] => [
-  route(
-    {
-      name: 'events',
-      tag: 'account',
-      summary: 'List what happened to the account, the latest first',
-      method: 'GET',
-      path: '/users/me/events',
-      request: { query: EventsQuery },
-      response: { data: EventsPage },
-      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
-      const { events, next } = await useCases.listEvents({ userId: claims.sub, sessionId }, { before, limit });
-      return { events: [...events], next };
-    },
-  ),
-];
+export const eventRoutes = (deps: ListEventsDeps): Route[] => {
+  const listed = listEvents(deps);
+  return [
+    route(
+      {
+        name: 'events',
+        tag: 'account',
+        summary: 'List what happened to the account, the latest first',
+        method: 'GET',
+        path: '/users/me/events',
+        request: { query: EventsQuery },
+        response: { data: EventsPage },
+        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
+        const { events, next } = await listed({ userId: claims.sub, sessionId }, { before, limit });
+        return { events: [...events], next };
+      },
+    ),
+  ];
+};

@@ -1,26 +1,24 @@
 import * as v from 'valibot';
-import type { requestPasswordReset } from '../../../application/use-cases/request-password-reset.ts';
-import type { resetPassword } from '../../../application/use-cases/reset-password.ts';
+import type { Mailer } from '../../../application/ports/mailer.ts';
+import {
+  type RequestPasswordResetDeps,
+  requestPasswordReset,
+} from '../../../application/use-cases/request-password-reset.ts';
+import { type ResetPasswordDeps, resetPassword } from '../../../application/use-cases/reset-password.ts';
 import { originOf } from '../request/device.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ConfirmPasswordResetBody, PasswordResetBody } from '../routing/schemas.ts';
 
-type RequestPasswordReset = ReturnType<typeof requestPasswordReset>;
-type ResetPassword = ReturnType<typeof resetPassword>;
-
-export type PasswordResetUseCases = {
-  /** `null`: there is no mail. An operator can still make a link. */
-  readonly requestPasswordReset: RequestPasswordReset | null;
-  readonly resetPassword: ResetPassword;
-};
-
 /** For users who do not know their password any more (ADR 0048). */
-export const passwordResetRoutes = ({ requestPasswordReset, resetPassword }: PasswordResetUseCases): Route[] => [
-  ...(requestPasswordReset === null ? [] : [requestRoute(requestPasswordReset)]),
-  confirmRoute(resetPassword),
+export const passwordResetRoutes = (
+  deps: RequestPasswordResetDeps & ResetPasswordDeps & { readonly mailer: Mailer | null },
+): Route[] => [
+  // Without mail, an operator can still make a link.
+  ...(deps.mailer === null ? [] : [requestRoute(requestPasswordReset(deps))]),
+  confirmRoute(resetPassword(deps)),
 ];
 
-const requestRoute = (requestPasswordReset: RequestPasswordReset): Route =>
+const requestRoute = (request: ReturnType<typeof requestPasswordReset>): Route =>
   route(
     {
       name: 'request-password-reset',
@@ -35,12 +33,12 @@ const requestRoute = (requestPasswordReset: RequestPasswordReset): Route =>
       errors: ['DB_QUERY_FAILED'],
     },
     async ({ body }, ctx) => {
-      await requestPasswordReset(body.email, originOf(ctx));
+      await request(body.email, originOf(ctx));
       return null;
     },
   );
 
-const confirmRoute = (resetPassword: ResetPassword): Route =>
+const confirmRoute = (reset: ReturnType<typeof resetPassword>): Route =>
   route(
     {
       name: 'confirm-password-reset',
@@ -55,7 +53,7 @@ const confirmRoute = (resetPassword: ResetPassword): Route =>
       errors: ['AUTH_LINK_INVALID', 'DB_QUERY_FAILED'],
     },
     async ({ body, signal }, ctx) => {
-      await resetPassword({ ...body, origin: originOf(ctx) }, signal);
+      await reset({ ...body, origin: originOf(ctx) }, signal);
       return null;
     },
   );

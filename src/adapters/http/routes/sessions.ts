@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import type { endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
-import type { endOtherSessions } from '../../../application/use-cases/end-other-sessions.ts';
-import type { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
-import type { listSessions } from '../../../application/use-cases/list-sessions.ts';
+import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
+import { type EndAllSessionsDeps, endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
+import { type EndOtherSessionsDeps, endOtherSessions } from '../../../application/use-cases/end-other-sessions.ts';
+import { type EndOwnSessionDeps, endOwnSession } from '../../../application/use-cases/end-own-session.ts';
+import { listSessions } from '../../../application/use-cases/list-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
@@ -10,12 +11,7 @@ import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
 import { Refreshed } from './auth.ts';
 
-export type SessionUseCases = {
-  readonly listSessions: ReturnType<typeof listSessions>;
-  readonly endOwnSession: ReturnType<typeof endOwnSession>;
-  readonly endAllSessions: ReturnType<typeof endAllSessions>;
-  readonly endOtherSessions: ReturnType<typeof endOtherSessions>;
-};
+type SessionDeps = LiveUserDeps & EndOwnSessionDeps & EndAllSessionsDeps & EndOtherSessionsDeps;
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(
@@ -44,58 +40,66 @@ const SessionParams = v.object({ id: Id });
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0025. */
-export const sessionRoutes = (useCases: SessionUseCases, cookie: RefreshCookie): Route[] => [
-  route(
-    {
-      name: 'sessions',
-      tag: 'sessions',
-      summary: 'List the sessions of the user',
-      method: 'GET',
-      path: '/auth/sessions',
-      response: { data: v.array(SessionJson) },
-      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    ({ claims, sessionId }) => useCases.listSessions({ userId: claims.sub, sessionId }),
-  ),
-  route(
-    {
-      name: 'end-sessions',
-      tag: 'sessions',
-      summary: 'End all sessions of the user, and open a new one for the caller with except=current',
-      method: 'DELETE',
-      path: '/auth/sessions',
-      cookie: { reads: 'optional', writes: 'may-set' },
-      request: { query: Except },
-      response: { data: v.nullable(Refreshed) },
-      errors: ['AUTH_FAILED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, query }, ctx) => {
-      const caller = { userId: claims.sub, sessionId };
-      if (query.except === undefined) {
-        await useCases.endAllSessions(caller, originOf(ctx));
+export const sessionRoutes = (deps: SessionDeps, cookie: RefreshCookie): Route[] => {
+  const useCases = {
+    listSessions: listSessions(deps),
+    endOwnSession: endOwnSession(deps),
+    endAllSessions: endAllSessions(deps),
+    endOtherSessions: endOtherSessions(deps),
+  };
+  return [
+    route(
+      {
+        name: 'sessions',
+        tag: 'sessions',
+        summary: 'List the sessions of the user',
+        method: 'GET',
+        path: '/auth/sessions',
+        response: { data: v.array(SessionJson) },
+        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      ({ claims, sessionId }) => useCases.listSessions({ userId: claims.sub, sessionId }),
+    ),
+    route(
+      {
+        name: 'end-sessions',
+        tag: 'sessions',
+        summary: 'End all sessions of the user, and open a new one for the caller with except=current',
+        method: 'DELETE',
+        path: '/auth/sessions',
+        cookie: { reads: 'optional', writes: 'may-set' },
+        request: { query: Except },
+        response: { data: v.nullable(Refreshed) },
+        errors: ['AUTH_FAILED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, query }, ctx) => {
+        const caller = { userId: claims.sub, sessionId };
+        if (query.except === undefined) {
+          await useCases.endAllSessions(caller, originOf(ctx));
+          return null;
+        }
+        const presented = cookie.read(ctx);
+        const ending = { ...caller, presented, origin: originOf(ctx) };
+        const { refreshToken, accessToken } = await useCases.endOtherSessions(ending);
+        cookie.set(ctx, refreshToken);
+        return { accessToken };
+      },
+    ),
+    route(
+      {
+        name: 'end-session',
+        tag: 'sessions',
+        summary: 'End one session of the user',
+        method: 'DELETE',
+        path: '/auth/sessions/:id',
+        request: { params: SessionParams },
+        response: { data: v.null() },
+        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, params }, ctx) => {
+        await useCases.endOwnSession({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
         return null;
-      }
-      const presented = cookie.read(ctx);
-      const ending = { ...caller, presented, origin: originOf(ctx) };
-      const { refreshToken, accessToken } = await useCases.endOtherSessions(ending);
-      cookie.set(ctx, refreshToken);
-      return { accessToken };
-    },
-  ),
-  route(
-    {
-      name: 'end-session',
-      tag: 'sessions',
-      summary: 'End one session of the user',
-      method: 'DELETE',
-      path: '/auth/sessions/:id',
-      request: { params: SessionParams },
-      response: { data: v.null() },
-      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, params }, ctx) => {
-      await useCases.endOwnSession({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
-      return null;
-    },
-  ),
-];
+      },
+    ),
+  ];
+};

@@ -1,5 +1,6 @@
-import type { changePassword } from '../../../application/use-cases/change-password.ts';
-import type { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
+import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
+import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
+import { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
@@ -7,43 +8,44 @@ import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
 import { Refreshed } from './auth.ts';
 
-export type UserUseCases = {
-  readonly getCurrentUser: ReturnType<typeof getCurrentUser>;
-  readonly changePassword: ReturnType<typeof changePassword>;
-};
-
 /** The routes of the authenticated user. */
-export const userRoutes = (useCases: UserUseCases, cookie: RefreshCookie): Route[] => [
-  route(
-    {
-      name: 'current-user',
-      tag: 'users',
-      summary: 'Return the user as stored now',
-      method: 'GET',
-      path: '/users/me',
-      response: { data: PublicUserJson },
-      errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    ({ claims, sessionId }) => useCases.getCurrentUser({ userId: claims.sub, sessionId }),
-  ),
-  route(
-    {
-      name: 'change-password',
-      tag: 'account',
-      summary: 'Change the password, end all sessions and open a new one for the caller',
-      method: 'PUT',
-      path: '/users/me/password',
-      throttle: 'strict',
-      cookie: { writes: 'sets' },
-      request: { body: ChangePasswordBody },
-      response: { data: Refreshed },
-      errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
-    },
-    async ({ claims, sessionId, body, signal }, ctx) => {
-      const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
-      const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
-      cookie.set(ctx, refreshToken);
-      return { accessToken };
-    },
-  ),
-];
+export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: RefreshCookie): Route[] => {
+  const useCases = {
+    getCurrentUser: getCurrentUser(deps),
+    changePassword: changePassword(deps),
+  };
+  return [
+    route(
+      {
+        name: 'current-user',
+        tag: 'users',
+        summary: 'Return the user as stored now',
+        method: 'GET',
+        path: '/users/me',
+        response: { data: PublicUserJson },
+        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      ({ claims, sessionId }) => useCases.getCurrentUser({ userId: claims.sub, sessionId }),
+    ),
+    route(
+      {
+        name: 'change-password',
+        tag: 'account',
+        summary: 'Change the password, end all sessions and open a new one for the caller',
+        method: 'PUT',
+        path: '/users/me/password',
+        throttle: 'strict',
+        cookie: { writes: 'sets' },
+        request: { body: ChangePasswordBody },
+        response: { data: Refreshed },
+        errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      async ({ claims, sessionId, body, signal }, ctx) => {
+        const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
+        const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
+        cookie.set(ctx, refreshToken);
+        return { accessToken };
+      },
+    ),
+  ];
+};

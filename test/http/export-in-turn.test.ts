@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
-import { refreshCookie } from '../../../src/adapters/http/request/refresh-cookie.ts';
-import type { HandlerInput } from '../../../src/adapters/http/routing/define-route.ts';
-import { type AccountDeps, declareAccountRoutes } from '../../../src/infrastructure/compose/account-routes.ts';
-import { registeredAda } from '../../support/account.ts';
+import { refreshCookie } from '../../src/adapters/http/request/refresh-cookie.ts';
+import { accountRoutes } from '../../src/adapters/http/routes/account.ts';
+import type { HandlerInput } from '../../src/adapters/http/routing/define-route.ts';
+import { registeredAda } from '../support/account.ts';
 
 const COOKIE = refreshCookie({ path: '/auth', sameSite: 'lax', secure: false, maxAge: 0 });
 
@@ -21,8 +21,8 @@ const setUp = async () => {
       return app.events.list(query);
     },
   };
-  const deps = { ...app, events } as unknown as AccountDeps;
-  const route = declareAccountRoutes(deps, COOKIE, false).find(({ name }) => name === 'export-account');
+  const deps = { ...app, events } as unknown as Parameters<typeof accountRoutes>[0];
+  const route = accountRoutes(deps, COOKIE).find(({ name }) => name === 'export-account');
   const ask = (signal = new AbortController().signal) =>
     route?.handler({ claims: { sub: user.id }, sessionId: session.sessionId, signal } as HandlerInput, {} as Context);
   return { ask, reading: () => reading, release: gate.resolve };

@@ -1,7 +1,9 @@
+import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
+import type { EventRepository } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 
 /** What is stored about a user except for the events, without secrets: no hash, no id of a token. Times are epoch milliseconds. */
@@ -61,4 +63,26 @@ export const userData = (user: User): AccountData['user'] => ({
   passwordChangedAt: user.passwordChangedAt,
   emailVerifiedAt: user.emailVerifiedAt,
   disabledAt: user.disabledAt,
+});
+
+/** An event without the id of the user. */
+export type EventData = Omit<AccountEvent, 'userId'>;
+
+/** The events of a user, the latest first. @param limit all by default: a user has `EVENTS_KEPT`, and few more while some are removed. */
+export const eventsData = async (
+  events: EventRepository,
+  userId: string,
+  limit = 2 * EVENTS_KEPT,
+): Promise<EventData[]> => (await events.list({ userId, before: null, limit })).map(eventData);
+
+const eventData = (event: AccountEvent): EventData => ({
+  id: event.id,
+  kind: event.kind,
+  at: event.at,
+  sessionId: event.sessionId,
+  reason: event.reason,
+  count: event.count,
+  requestId: event.requestId,
+  userAgent: event.userAgent,
+  address: event.address,
 });

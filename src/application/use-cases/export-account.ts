@@ -1,8 +1,7 @@
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type AccountData, accountData } from '../steps/account-data.ts';
-import { type EventData, eventPages } from '../steps/account-events.ts';
+import { type AccountData, accountData, type EventData, eventsData } from '../steps/account-data.ts';
 import { type Caller, liveUser } from '../steps/live-user.ts';
 
 export type ExportAccountDeps = Stores & { readonly clock: Clock };
@@ -26,8 +25,7 @@ export const exportAccount =
     const user = await liveUser(deps, caller);
     const exportedAt = deps.clock.now();
     const data = await accountData(deps, user, exportedAt);
-    const events: EventData[] = [];
-    for await (const page of eventPages(deps.events, user.id)) events.push(...page);
+    const events = await eventsData(deps.events, user.id);
     // How often the service tried to send a mail is for its operator.
     const messages = data.messages.map(({ attempts: _, ...message }) => message);
     return { ...data, messages, events, exportedAt };

@@ -32,8 +32,7 @@ Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 
 /** Where the command talks to. */
 type Terminal = {
   readonly ask: Ask;
-  /** @returns whether somebody reads on. */
-  readonly print: (text: string) => Promise<boolean>;
+  readonly print: (text: string) => Promise<void>;
   /** For standard error. */
   readonly warn: (text: string) => void;
 };
@@ -68,15 +67,11 @@ const withAccounts = async (
   { ask, print, warn }: Terminal,
   own: OwnStores,
 ): Promise<Status> => {
-  let isBegun = false;
   try {
     const accounts = await openAccounts(parseConfig(env), own);
     try {
       const { json, text } = await act(accounts, options, ask);
-      for await (const part of options.json || options.command === 'export' ? json : text) {
-        isBegun = true;
-        if (!(await print(part))) break;
-      }
+      await print(options.json || options.command === 'export' ? json : text);
     } finally {
       await accounts.close();
     }
@@ -84,8 +79,7 @@ const withAccounts = async (
   } catch (error) {
     const { status, code, message } = failureOf(error);
     warn(`${message}\n`);
-    // What was begun cannot be made whole: a program sees it by the JSON, too.
-    if (options.json && !isBegun) await print(errorLine(code, message));
+    if (options.json) await print(errorLine(code, message));
     return status;
   }
 };

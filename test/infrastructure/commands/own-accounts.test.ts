@@ -11,7 +11,7 @@ const ENV = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: '/nonexistent' };
 /** The command over a storage of the caller's own, and what it prints. */
 const run = async (args: readonly string[], storage: Storage) => {
   const [printed, warned]: [string[], string[]] = [[], []];
-  const print = async (text: string) => printed.push(text) > 0;
+  const print = async (text: string) => void printed.push(text);
   const status = await runUsers(args, ENV, { ask: null, print, warn: (text) => void warned.push(text) }, { storage });
   return { status, output: printed.join(''), errors: warned.join('') };
 };

@@ -1,12 +1,9 @@
 import { printableJson } from '../../printable.ts';
 
-/** Parts of a text. Each is made when it is asked for, so that a long list takes little memory. */
-type Parts = AsyncIterable<string> | readonly string[];
-
 /** What a command answers, of which one is printed: `json` for programs, `text` for people. */
-export type Answer = { readonly json: Parts; readonly text: Parts };
+export type Answer = { readonly json: string; readonly text: string };
 
-export const answer = (report: object, text: string): Answer => ({ json: [`${jsonOf(report)}\n`], text: [text] });
+export const answer = (report: object, text: string): Answer => ({ json: `${jsonOf(report)}\n`, text });
 
 const TIME = /^(?:at|\w+At)$/;
 
@@ -16,21 +13,6 @@ export const jsonOf = (report: object): string => printableJson(JSON.stringify(r
 const withTimes = (name: string, value: unknown): unknown => {
   if (!TIME.test(name) || typeof value !== 'number') return value;
   return value === 0 ? null : new Date(value).toISOString();
-};
-
-/** The report in one line, whose last member is the list `events`. */
-export const jsonWithEvents = async function* (
-  report: object,
-  pages: AsyncIterable<readonly object[]>,
-): AsyncGenerator<string> {
-  yield `${jsonOf(report).slice(0, -1)},"events":[`;
-  let separator = '';
-  for await (const page of pages) {
-    if (page.length === 0) continue;
-    yield separator + page.map(jsonOf).join(',');
-    separator = ',';
-  }
-  yield ']}\n';
 };
 
 /** 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user. */

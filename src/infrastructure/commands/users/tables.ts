@@ -1,26 +1,24 @@
-import type { AccountData } from '../../../application/steps/account-data.ts';
-import type { EventData } from '../../../application/steps/account-events.ts';
+import type { AccountData, EventData } from '../../../application/steps/account-data.ts';
 import { printable } from '../../printable.ts';
 
 type Cell = string | number | null;
 type Columns<Row> = Readonly<Record<string, (row: Row) => Cell>>;
 
-/** Makes a table for people, of which more rows can be added: columns become wider if they have to. */
-const growingTable = <Row>(columns: Columns<Row>) => {
-  let head: string[][] = [Object.keys(columns)];
-  let widths: readonly number[] = Object.keys(columns).map(() => 0);
-  return (rows: readonly Row[]): string => {
-    const cells = rows.map((row) => Object.values(columns).map((cell) => printable(String(cell(row) ?? '–'))));
-    const added = [...head, ...cells];
-    head = [];
-    widths = widths.map((width, at) => Math.max(width, ...added.map((line) => line[at]?.length ?? 0)));
-    const lines = added.map((line) => line.map((text, at) => text.padEnd(widths[at] ?? 0)).join('  '));
-    return lines.map((line) => `${line.trimEnd()}\n`).join('');
-  };
-};
-
 /** A line of titles, and a line for each row. */
-const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => growingTable(columns)(rows);
+const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => {
+  const cells = rows.map((row) => Object.values(columns).map((cell) => printable(String(cell(row) ?? '–'))));
+  const lines = [Object.keys(columns), ...cells];
+  const widths = Object.keys(columns).map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((text, at) => text.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+};
 
 /** UTC, as in the log. */
 const time = (milliseconds: number | null): string | null =>
@@ -39,12 +37,8 @@ export const usersTable = (users: readonly Shown[]): string =>
     STATE: stateOf,
   });
 
-/** @param note what is to be said after the table. */
-export const eventsText = async function* (
-  pages: AsyncIterable<readonly EventData[]> | Iterable<readonly EventData[]>,
-  note = '',
-): AsyncGenerator<string> {
-  const rowsOf = growingTable<EventData>({
+export const eventsTable = (events: readonly EventData[]): string =>
+  table(events, {
     TIME: ({ at }) => time(at),
     EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
     REASON: ({ reason }) => reason,
@@ -53,13 +47,6 @@ export const eventsText = async function* (
     REQUEST: ({ requestId }) => requestId,
     DEVICE: ({ userAgent }) => userAgent,
   });
-  let isEmpty = true;
-  for await (const page of pages) {
-    if (page.length > 0) yield rowsOf(page);
-    isEmpty &&= page.length === 0;
-  }
-  yield isEmpty ? 'No events.\n' : note;
-};
 
 export const accountText = ({ user, sessions, links, messages }: AccountData): string =>
   [

@@ -1,10 +1,7 @@
-import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { createGunzip, gzip } from 'node:zlib';
-import { createTarDecoder, packTar, unpackTar } from 'modern-tar';
+import { gunzip, gzip } from 'node:zlib';
+import { packTar, unpackTar } from 'modern-tar';
 import * as v from 'valibot';
 import { pairOf } from '../config/token-keys.ts';
 import { KEY_FILES } from '../keys/keys.ts';
@@ -27,9 +24,11 @@ export type Backup = {
 const FORMAT = 2;
 const ABOUT = 'tandem-backup.json';
 const DATABASE = 'database.tar';
-const About = v.object({ format: v.literal(FORMAT), tandem: v.string(), takenAt: v.string() });
-/** Bytes of a key, or of ABOUT. */
-const MAX_SMALL_FILE = 16 * 1024;
+const About = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.object({ format: v.literal(FORMAT), tandem: v.string(), takenAt: v.string() }),
+);
 
 export const packBackup = async ({ takenAt, keys, database }: Omit<Backup, 'tandem'>): Promise<Buffer> => {
   const about = Buffer.from(JSON.stringify({ format: FORMAT, tandem: VERSION, takenAt }));
@@ -38,53 +37,34 @@ export const packBackup = async ({ takenAt, keys, database }: Omit<Backup, 'tand
   return promisify(gzip)(await packTar([...files].map(entry)));
 };
 
-/** Reads a backup, and checks all that it has. @throws Refusal when it is no whole, unchanged backup. */
-export const readBackup = async (path: string, signal: AbortSignal): Promise<Backup> => {
-  try {
-    return await contentsOf(path, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof Refusal || (error instanceof Error && 'syscall' in error)) throw error;
-    throw damaged('it cannot be read');
-  }
+/** Reads a backup, and checks all that it has. @throws Refusal when it is no whole, unchanged backup; Error of the system */
+export const readBackup = async (path: string): Promise<Backup> => {
+  const content = await readFile(path);
+  const entries = await promisify(gunzip)(content)
+    .then((tar) => unpackTar(tar, { strict: true }))
+    .catch(() => {
+      throw damaged('it cannot be read');
+    });
+  const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]));
+  if (files.size < entries.length) throw damaged('a file is in it twice');
+  const { tandem, takenAt } = aboutOf(files.get(ABOUT));
+  const database = files.get(DATABASE);
+  if (!database?.includes('PG_VERSION')) throw damaged('it has no database');
+  const keys = new Map([...files].filter(([name]) => name !== ABOUT && name !== DATABASE));
+  for (const [name, pem] of keys) assertKey(name, pem);
+  return { tandem, takenAt, keys, database };
 };
 
 const damaged = (problem: string): Refusal => new Refusal('not-a-backup', `This is no whole backup: ${problem}.`);
 
-const contentsOf = async (path: string, signal: AbortSignal): Promise<Backup> => {
-  const files = new Map<string, Buffer>();
-  const unzipped = createGunzip();
-  const reading = pipeline(createReadStream(path), unzipped, { signal });
-  reading.catch(() => undefined);
-  const entries = Readable.toWeb(unzipped).pipeThrough(createTarDecoder({ strict: true }));
-  for await (const { header, body } of entries) {
-    if (files.has(header.name)) throw damaged(`${header.name} is in it twice`);
-    if (header.name !== DATABASE && header.size > MAX_SMALL_FILE) throw damaged(`${header.name} is too large`);
-    files.set(header.name, await buffer(body));
-  }
-  await reading;
-  const about = aboutOf(files.get(ABOUT));
-  files.delete(ABOUT);
-  const database = await databaseOf(files.get(DATABASE));
-  files.delete(DATABASE);
-  for (const [name, pem] of files) assertKey(name, pem);
-  return { tandem: about.tandem, takenAt: about.takenAt, keys: files, database };
-};
-
 const aboutOf = (text: Buffer | undefined): v.InferOutput<typeof About> => {
   if (text === undefined) throw damaged(`${ABOUT} is missing`);
-  const about: unknown = JSON.parse(text.toString());
-  if (v.is(About, about)) return about;
+  const about = v.safeParse(About, text.toString());
+  if (about.success) return about.output;
   throw new Refusal(
     'other-version',
     'This backup was made by a version of Tandem whose form this version does not know.',
   );
-};
-
-const databaseOf = async (tar: Buffer | undefined): Promise<Buffer> => {
-  const found = await unpackTar(tar ?? Buffer.alloc(0), { filter: ({ name }) => /^\/?PG_VERSION$/.test(name) });
-  if (tar === undefined || found.length === 0) throw damaged('it has no database');
-  return tar;
 };
 
 const assertKey = (name: string, pem: Buffer): void => {

@@ -44,7 +44,7 @@ const keysOf = async (dataDir: string): Promise<Map<string, Buffer>> => {
 const writeNewFile = async (path: string, content: Buffer, signal: AbortSignal): Promise<void> => {
   try {
     await writeFile(path, content, { flag: 'wx', mode: 0o600, flush: true, signal });
-    await readBackup(path, signal);
+    await readBackup(path);
   } catch (error) {
     if (error instanceof Error && Reflect.get(error, 'code') === 'EEXIST') throw taken(path);
     await rm(path, { force: true });

@@ -12,8 +12,6 @@ type Options = {
 
 /** Milliseconds that a statement may take. Those of requests have much less. */
 const STATEMENT_TIMEOUT = 600_000;
-/** Limits of the server or the role, which may be made for requests. PostgreSQL 17 added the last one. */
-const LIMITS = ['statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
 /** Rows that are read and written at once. */
 const BATCH = 1000;
 
@@ -72,7 +70,6 @@ const write = async (target: Database, work: (to: Send) => Promise<void>): Promi
 type Between = { readonly from: Send; readonly to: Send; readonly signal: AbortSignal };
 
 const copyAll = async (rows: RowCounts, { from, to, signal }: Between): Promise<void> => {
-  await to('select set_config(name, $1, true) from pg_settings where name = any($2)', ['0', LIMITS]);
   await to(`set local lock_timeout = '3s'`);
   // Nobody else writes until the end; instances that run already can read.
   await to(`lock table ${TABLE_NAMES.join(', ')} in exclusive mode`);

@@ -22,7 +22,7 @@ type Options = {
  * @throws Refusal, and then nothing was changed.
  */
 export const restore = async ({ dataDir, file, withKeys, signal }: Options) => {
-  const backup = await readBackup(file, signal);
+  const backup = await readBackup(file);
   const keys: Backup['keys'] = withKeys ? backup.keys : new Map();
   assertNotInUse(dataDir);
   const unlock = lockDataDir(dataDir);

@@ -26,13 +26,13 @@ Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: 
 class UsageError extends Error {}
 
 type Options = { readonly file: string; readonly withKeys: boolean; readonly dryRun: boolean };
-type Command = (options: Options, config: Config, signal: AbortSignal) => Promise<object>;
+type Command = (options: Options, config: Config) => Promise<object>;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
-  backup: ({ file, withKeys }, config, signal) => backUp({ dataDir: embeddedIn(config), file, withKeys, signal }),
-  restore: ({ file, withKeys }, config, signal) => restore({ dataDir: embeddedIn(config), file, withKeys, signal }),
-  move: ({ dryRun }, { database, dataDir }, signal) => {
-    if (database.kind === 'postgresql') return move({ dataDir, target: database, dryRun, signal });
+  backup: ({ file, withKeys }, config) => backUp({ dataDir: embeddedIn(config), file, withKeys }),
+  restore: ({ file, withKeys }, config) => restore({ dataDir: embeddedIn(config), file, withKeys }),
+  move: ({ dryRun }, { database, dataDir }) => {
+    if (database.kind === 'postgresql') return move({ dataDir, target: database, dryRun });
     throw new UsageError('DATABASE_URL has to name the PostgreSQL to which everything is moved.');
   },
 };
@@ -46,32 +46,24 @@ const embeddedIn = ({ database, dataDir }: Config): string => {
 
 type Result = { readonly status: 0 | 1 | 2 | 3; readonly output: string; readonly errors: string };
 
-/**
- * The command `data`.
- * @param signal stops it, and what was begun is undone.
- * @returns the exit status, and the texts for standard output and standard error.
- */
-export const runData = async (args: readonly string[], env: Env, signal: AbortSignal): Promise<Result> => {
+/** The command `data`. @returns the exit status, and the texts for standard output and standard error. */
+export const runData = async (args: readonly string[], env: Env): Promise<Result> => {
   try {
     const asked = read(args);
     if (asked === null) return { status: 0, output: HELP, errors: '' };
-    const report = await asked.command(asked, parseConfig(env), signal);
+    const report = await asked.command(asked, parseConfig(env));
     return { status: 0, output: `${JSON.stringify(report, null, 2)}\n`, errors: '' };
   } catch (error) {
-    const [status, code, message] = failureOf(error, signal);
+    const [status, code, message] = failureOf(error);
     const help = code === 'arguments' ? `\n${HELP}` : '';
     return { status, output: `${JSON.stringify({ error: { code, message } })}\n`, errors: `${message}\n${help}` };
   }
 };
 
-const failureOf = (
-  error: unknown,
-  signal: AbortSignal,
-): readonly [status: 1 | 2 | 3, code: string, message: string] => {
+const failureOf = (error: unknown): readonly [status: 1 | 2 | 3, code: string, message: string] => {
   if (error instanceof Refusal) return [3, error.code, error.message];
   if (error instanceof ConfigError || error instanceof UsageError) return [2, 'configuration', error.message];
   if (error instanceof TypeError) return [2, 'arguments', error.message];
-  if (signal.aborted) return [1, 'stopped', 'Stopped. Nothing was changed.'];
   return [1, 'failed', failureText(error)];
 };
 

@@ -53,12 +53,9 @@ const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   process.exit(status);
 };
 
-/** The first signal stops the command, which then undoes what it has begun. */
 const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
   const { runData } = await import('./data.ts');
-  const stopping = new AbortController();
-  onSignal(env, () => stopping.abort());
-  const { status, output, errors } = await runData(args, env, stopping.signal);
+  const { status, output, errors } = await runData(args, env);
   process.stderr.write(errors);
   await print(output);
   process.exit(status);

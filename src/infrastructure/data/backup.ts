@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { KEY_FILES } from '../keys/keys.ts';
 import { Refusal } from '../refusal.ts';
@@ -10,7 +10,6 @@ type Options = {
   readonly dataDir: string;
   readonly file: string;
   readonly withKeys: boolean;
-  readonly signal: AbortSignal;
 };
 
 /**
@@ -20,14 +19,14 @@ type Options = {
  *   the private keys in it.
  * @throws Refusal; Error of the system, and then there is no file.
  */
-export const backUp = async ({ dataDir, file, withKeys, signal }: Options) => {
+export const backUp = async ({ dataDir, file, withKeys }: Options) => {
   const path = resolve(file);
   if (existsSync(path)) throw taken(path);
   const takenAt = new Date().toISOString();
-  const { database, live } = await takeDump(dataDir, signal);
+  const { database, live } = await takeDump(dataDir);
   const keys = withKeys ? await keysOf(dataDir) : new Map<string, Buffer>();
   const content = await packBackup({ takenAt, keys, database });
-  await writeNewFile(path, content, signal);
+  await writeNewFile(path, content);
   return { file: path, bytes: content.length, takenAt, live, keys: [...keys.keys()] };
 };
 
@@ -40,14 +39,16 @@ const keysOf = async (dataDir: string): Promise<Map<string, Buffer>> => {
   return keys;
 };
 
-/** Writes a file, and reads it again. */
-const writeNewFile = async (path: string, content: Buffer, signal: AbortSignal): Promise<void> => {
+/** Writes a file, reads it again, and only then gives it its name. */
+const writeNewFile = async (path: string, content: Buffer): Promise<void> => {
+  const draft = `${path}.${process.pid}`;
   try {
-    await writeFile(path, content, { flag: 'wx', mode: 0o600, flush: true, signal });
-    await readBackup(path);
+    await writeFile(draft, content, { flag: 'wx', mode: 0o600, flush: true });
+    await readBackup(draft);
+    await link(draft, path);
   } catch (error) {
-    if (error instanceof Error && Reflect.get(error, 'code') === 'EEXIST') throw taken(path);
-    await rm(path, { force: true });
-    throw error;
+    throw existsSync(path) ? taken(path) : error;
+  } finally {
+    await rm(draft, { force: true });
   }
 };

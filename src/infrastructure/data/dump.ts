@@ -69,26 +69,21 @@ export const withDumps = async (
 export type Dump = { readonly database: Buffer; readonly live: boolean };
 
 /** Asks the service that uses the database of DATA_DIR for a dump, or opens the database if no process uses it. @throws Refusal */
-export const takeDump = async (dataDir: string, signal: AbortSignal): Promise<Dump> => {
+export const takeDump = async (dataDir: string): Promise<Dump> => {
   assertHasDatabase(dataDir);
-  const response = await ask(socketOf(dataDir), signal);
-  if (response !== null) return { database: await received(response, signal), live: true };
+  const live = await ask(socketOf(dataDir));
+  if (live !== null) return { database: live, live: true };
   const { em, close } = await openEmbedded(dataDir, { migrate: false });
   return { database: await dump(em).finally(close), live: false };
 };
 
 /** @returns `null` when nobody listens. */
-const ask = (socketPath: string, signal: AbortSignal): Promise<IncomingMessage | null> =>
-  new Promise((resolve, reject) => {
-    const isNobody = (error: Error) => Reflect.get(error, 'syscall') === 'connect' && !signal.aborted;
-    get({ socketPath, signal }, resolve).on('error', (error) =>
-      isNobody(error) ? resolve(null) : reject(lost(signal)),
-    );
-  });
-
-const received = (response: IncomingMessage, signal: AbortSignal): Promise<Buffer> =>
-  buffer(response).catch(() => {
-    throw lost(signal);
-  });
-
-const lost = (signal: AbortSignal): Error => signal.reason ?? new Error('The service ended while the backup was made.');
+const ask = async (socketPath: string): Promise<Buffer | null> => {
+  try {
+    const [response] = (await once(get({ socketPath }), 'response')) as [IncomingMessage];
+    return await buffer(response);
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'syscall') === 'connect') return null;
+    throw new Error('The service ended while the backup was made.');
+  }
+};

@@ -7,7 +7,6 @@ type Options = {
   readonly dataDir: string;
   readonly target: Extract<DatabaseOptions, { kind: 'postgresql' }>;
   readonly dryRun: boolean;
-  readonly signal: AbortSignal;
 };
 
 /** Milliseconds that a statement may take. Those of requests have much less. */
@@ -21,7 +20,7 @@ const BATCH = 1000;
  * @returns whether it was moved, and the rows of each table.
  * @throws Refusal, and then the target has at most empty tables; Error, and then too, unless the commit failed.
  */
-export const move = async ({ dataDir, target: options, dryRun, signal }: Options) => {
+export const move = async ({ dataDir, target: options, dryRun }: Options) => {
   const source = await openEmbedded(dataDir, { migrate: true });
   try {
     const from = sendOver(source.em.getKysely());
@@ -31,7 +30,7 @@ export const move = async ({ dataDir, target: options, dryRun, signal }: Options
     try {
       await assertEmpty(sendOver(target.em.getKysely()));
       const rows = await countRows(from);
-      if (!dryRun) await write(target, (to) => copyAll(rows, { from, to, signal }));
+      if (!dryRun) await write(target, (to) => copyAll(rows, { from, to }));
       return { moved: !dryRun, rows };
     } finally {
       await target.close();
@@ -67,24 +66,23 @@ const write = async (target: Database, work: (to: Send) => Promise<void>): Promi
   }
 };
 
-type Between = { readonly from: Send; readonly to: Send; readonly signal: AbortSignal };
+type Between = { readonly from: Send; readonly to: Send };
 
-const copyAll = async (rows: RowCounts, { from, to, signal }: Between): Promise<void> => {
+const copyAll = async (rows: RowCounts, { from, to }: Between): Promise<void> => {
   await to(`set local lock_timeout = '3s'`);
   // Nobody else writes until the end; instances that run already can read.
   await to(`lock table ${TABLE_NAMES.join(', ')} in exclusive mode`);
   await assertEmpty(to);
-  for (const name of TABLE_NAMES) await copyTable(name, { from, to, signal });
+  for (const name of TABLE_NAMES) await copyTable(name, { from, to });
   const copied = await countRows(to);
   const different = TABLE_NAMES.find((name) => copied[name] !== rows[name]);
   if (different !== undefined) throw new Error(`${different} has ${rows[different]} rows, ${copied[different]} copied`);
 };
 
 /** A row travels as PostgreSQL's own JSON, which PostgreSQL reads again, by the names of its columns. */
-const copyTable = async (name: string, { from, to, signal }: Between): Promise<void> => {
+const copyTable = async (name: string, { from, to }: Between): Promise<void> => {
   await from(`declare moved no scroll cursor with hold for select to_json(${name})::text as row from ${name}`);
   for (;;) {
-    signal.throwIfAborted();
     const rows = await from<{ row: string }>(`fetch ${BATCH} from moved`);
     if (rows.length === 0) break;
     const batch = `[${rows.map(({ row }) => row).join(',')}]`;

@@ -12,7 +12,6 @@ type Options = {
   readonly dataDir: string;
   readonly file: string;
   readonly withKeys: boolean;
-  readonly signal: AbortSignal;
 };
 
 /**
@@ -21,7 +20,7 @@ type Options = {
  * @returns the rows of each table and the names of the keys that DATA_DIR now has from the backup.
  * @throws Refusal, and then nothing was changed.
  */
-export const restore = async ({ dataDir, file, withKeys, signal }: Options) => {
+export const restore = async ({ dataDir, file, withKeys }: Options) => {
   const backup = await readBackup(file);
   const keys: Backup['keys'] = withKeys ? backup.keys : new Map();
   assertNotInUse(dataDir);
@@ -29,7 +28,6 @@ export const restore = async ({ dataDir, file, withKeys, signal }: Options) => {
   try {
     await assertFits(dataDir, keys);
     const rows = await unpack(backup.database, dataDir);
-    signal.throwIfAborted();
     await putInPlace(dataDir, keys);
     return { dataDir, takenAt: backup.takenAt, madeBy: backup.tandem, rows, keys: [...keys.keys()] };
   } finally {

@@ -23,6 +23,12 @@ export type Link = {
   readonly expiresAt: number;
 };
 
+/** How long the link of a password reset is valid, in milliseconds: half an hour. */
+export const RESET_LIFETIME = 30 * 60_000;
+
+/** How long links are valid that prove or change an email address, in milliseconds: a day. */
+export const EMAIL_LINK_LIFETIME = 86_400_000;
+
 /** How long an email address that was given up can be taken back, and belongs to nobody else. Milliseconds: seven days. */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 

@@ -15,7 +15,7 @@ import type { Ports } from './compose/ports.ts';
 import { storedRefusals } from './compose/refusals.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
-import { pageOriginsOf } from './config/http-settings.ts';
+import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { bell } from './mail/bell.ts';
 import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';

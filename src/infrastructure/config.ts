@@ -1,14 +1,23 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
-import { type AccountSettings, accountSettings } from './config/account-settings.ts';
-import { type HttpSettings, httpSettings } from './config/http-settings.ts';
-import { ofEarlierVersions, refusals } from './config/refusals.ts';
+import { type AccountSettings, accountSettings } from './config/accounts.ts';
+import { type ServiceSettings, serviceSettings } from './config/service.ts';
+import { type StorageOptions, storageOptions } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
-import { type TokenSettings, tokenSettings } from './config/token-settings.ts';
-import { readValues, type Values } from './config/values.ts';
-import type { Environment } from './config/variable.ts';
-import { mapVariables, shownDefault, VARIABLE_NAMES, type VariableName, withDefaults } from './config/variables.ts';
-import { databaseWarningsOf, warningsOf } from './config/warnings.ts';
-import { type StorageOptions, storageFor } from './storages/storages.ts';
+import { type TokenSettings, tokenSettings } from './config/tokens.ts';
+import { ofEarlierVersions, unknownVariables } from './config/unknown-variables.ts';
+import type { Env, Environment } from './config/variable.ts';
+import {
+  databaseWarningsOf,
+  mapVariables,
+  readValues,
+  refusals,
+  shownDefault,
+  VARIABLE_NAMES,
+  type Values,
+  type VariableName,
+  warningsOf,
+  withDefaults,
+} from './config/variables.ts';
 
 export type Config = {
   readonly environment: Environment;
@@ -23,6 +32,7 @@ export type Config = {
   readonly redisUrls: readonly string[];
   /** SPEC "Password handling": 10. */
   readonly bcryptCost: number;
+  /** Which new passwords are rejected. */
   readonly passwordBlocklist: 'common' | 'off';
   /** `null`, never in production: the service generates its own in `dataDir`. */
   readonly keys: TokenKeys | null;
@@ -33,7 +43,7 @@ export type Config = {
   readonly databaseWarnings: readonly string[];
   /** The address of the metrics; `null` when they are off. */
   readonly metrics: { readonly host: string; readonly port: number } | null;
-} & HttpSettings &
+} & ServiceSettings &
   TokenSettings &
   AccountSettings;
 
@@ -52,14 +62,6 @@ export class ConfigError extends Error {
 export const CONFIG_VARIABLES = Object.values(
   mapVariables((name, variable) => ({ name, default: shownDefault(variable), meaning: variable.meaning })),
 );
-
-/** REDIS_PASSWORD is taken literally; a password in a URL is percent-encoded. */
-const redisUrlsOf = ({ REDIS_URL: urls = [], REDIS_PASSWORD: password }: Values): readonly string[] =>
-  password === undefined
-    ? urls
-    : urls.map((text) => Object.assign(new URL(text), { password: encodeURIComponent(password) }).href);
-
-type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Parses the environment (SPEC; ADR 0018). An empty variable counts as unset.
@@ -103,23 +105,23 @@ export const readConfig = (env: Env): ReadConfig => {
 };
 
 const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
-  const http = httpSettings(values);
+  const service = serviceSettings(values);
   return {
-    ...http,
-    ...accountSettings(values, http.baseUrl),
+    ...service,
+    ...accountSettings(values, service),
     ...tokenSettings(values),
     keys,
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
-    database: storageFor(values.DATABASE_URL).optionsOf(values),
+    database: storageOptions(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
-    redisUrls: redisUrlsOf(values),
+    redisUrls: values.REDIS_URL ?? [],
     bcryptCost: values.BCRYPT_COST,
-    passwordBlocklist: values.PASSWORD_BLOCKLIST,
+    passwordBlocklist: values.NODE_ENV === 'production' ? 'common' : 'off',
     logLevel: values.LOG_LEVEL,
-    warnings: warningsOf(values, env),
+    warnings: [...warningsOf(values), ...unknownVariables(env)],
     databaseWarnings: databaseWarningsOf(values, env),
     metrics: values.METRICS === 'off' ? null : values.METRICS,
   };

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
-import { type AuditedEvent, auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
+import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { removeAccount } from '../../src/application/steps/remove-account.ts';
-import { NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
+import { type AccountEvent, NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aUser, NOW } from '../support/builders.ts';
 
@@ -11,15 +10,15 @@ const ids = sequentialIds();
 const user = aUser();
 const disabled = () => newEvent({ userId: user.id, kind: 'disabled' }, { id: ids.next(), at: NOW, origin: NO_ORIGIN });
 
-const audited = async (withNames = false, wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
+const audited = async (wrap = (unitOfWork: UnitOfWork) => unitOfWork) => {
   const { unitOfWork, ...stores } = memoryStores();
   await stores.users.add(user);
-  const reports: (readonly AuditedEvent[])[] = [];
+  const reports: (readonly AccountEvent[])[] = [];
   const over = wrap(unitOfWork);
   return {
     ...stores,
     reports,
-    unitOfWork: auditedUnitOfWork(over, { audit: (events) => reports.push(events), withNames }),
+    unitOfWork: auditedUnitOfWork(over, (events) => reports.push(events)),
   };
 };
 const addDisabled = ({ events }: Stores) => events.add([disabled()]);
@@ -31,7 +30,7 @@ describe('an audited unit of work', () => {
       await addDisabled(stores);
       expect(reports).toStrictEqual([]);
     });
-    expect(reports).toMatchObject([[{ kind: 'disabled', userId: user.id, account: null }]]);
+    expect(reports).toMatchObject([[{ kind: 'disabled', userId: user.id }]]);
   });
 
   it('reports nothing that was rolled back', async () => {
@@ -56,24 +55,10 @@ describe('an audited unit of work', () => {
         return unitOfWork.run(work);
       },
     });
-    const { unitOfWork, reports, events } = await audited(false, again);
+    const { unitOfWork, reports, events } = await audited(again);
     await unitOfWork.run(addDisabled);
     expect(await events.list({ userId: user.id, before: null, limit: 5 })).toHaveLength(1);
     expect(reports.flat()).toHaveLength(1);
-  });
-
-  it('names the account when asked to, also one that is deleted, but not for expired sessions', async () => {
-    const { unitOfWork, reports } = await audited(true);
-    const expired = { userId: user.id, kind: 'session-ended', sessionId: ids.next(), reason: 'expired' } as const;
-    await unitOfWork.run(({ events }) =>
-      events.add([newEvent(expired, { id: ids.next(), at: NOW, origin: NO_ORIGIN })]),
-    );
-    const deps = { clock: { now: () => NOW }, ids };
-    await unitOfWork.run((stores) => removeAccount(deps, stores, user, { origin: NO_ORIGIN }));
-    expect(reports.map((events) => events.map(({ kind, account }) => [kind, account]))).toStrictEqual([
-      [['session-ended', null]],
-      [['deleted', user.username]],
-    ]);
   });
 
   it('reports refused log-ins with their count', async () => {

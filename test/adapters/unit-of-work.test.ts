@@ -45,7 +45,7 @@ describeUnitOfWork(memoryUnitOfWork.name, async () => ({
 
 /** What the service puts around its unit of work. */
 const WRAPPERS: Readonly<Record<string, (unitOfWork: UnitOfWork) => UnitOfWork>> = {
-  auditedUnitOfWork: (unitOfWork) => auditedUnitOfWork(unitOfWork, { audit: () => undefined, withNames: true }),
+  auditedUnitOfWork: (unitOfWork) => auditedUnitOfWork(unitOfWork, () => undefined),
   watchedUnitOfWork: (unitOfWork) => watchedUnitOfWork(unitOfWork, () => undefined),
 };
 for (const [name, around] of Object.entries(WRAPPERS)) {

@@ -9,7 +9,7 @@ const NEW_PASSWORD = 'staple battery';
 const setUp = async () => {
   const ada = await registeredAda();
   const { app, user } = ada;
-  const make = () => makeResetLink({ ...app, passwordResetLifetime: 30 * MINUTE })(user, ORIGIN);
+  const make = () => makeResetLink(app)(user, ORIGIN);
   return { ...ada, make, reset: (token: string) => app.resetPassword({ token, newPassword: NEW_PASSWORD }) };
 };
 

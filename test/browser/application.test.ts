@@ -158,7 +158,7 @@ describe.runIf(canBrowse())('five tabs that refresh at the same moment, repeated
   };
 
   describe('by default', () => {
-    const opened = openWorld('localhost', { RATE_LIMIT_GLOBAL: 'off' });
+    const opened = openWorld('localhost', { RATE_LIMITS: 'off' });
 
     it('all succeed eventually and stay logged in, even if one request arrives after two rotations', async () => {
       const { visitor, tabs } = await fiveTabs(opened);
@@ -171,7 +171,7 @@ describe.runIf(canBrowse())('five tabs that refresh at the same moment, repeated
   });
 
   describe('with JWT_REFRESH_REPLAY_WINDOW=10s', () => {
-    const opened = openWorld('localhost', { RATE_LIMIT_GLOBAL: 'off', JWT_REFRESH_REPLAY_WINDOW: '10s' });
+    const opened = openWorld('localhost', { RATE_LIMITS: 'off', JWT_REFRESH_REPLAY_WINDOW: '10s' });
 
     it('all succeed at the first attempt', async () => {
       const { visitor, tabs } = await fiveTabs(opened);
@@ -184,7 +184,7 @@ describe.runIf(canBrowse())('five tabs that refresh at the same moment, repeated
 });
 
 describe.runIf(canBrowse())('an application that exceeds its rate limit', () => {
-  const { visit } = openWorld('localhost', { RATE_LIMIT_GLOBAL: '1/60' });
+  const { visit } = openWorld('localhost', { RATE_LIMITS: 'global=1/60,strict=off,public=off' });
 
   it('can read Retry-After', async () => {
     const { get } = await visit();

@@ -167,7 +167,7 @@ describe('an error of the account client', () => {
   });
 
   it('has the time to wait', async () => {
-    const limited = await start({ RATE_LIMIT_STRICT: '1/60' });
+    const limited = await start({ RATE_LIMITS: 'global=off,strict=1/60,public=off' });
     await anybody(limited).requestPasswordReset('nobody@example.org');
     const error = await errorOf(anybody(limited).requestPasswordReset('nobody@example.org'));
     expect(error).toMatchObject({ code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', retryable: true });

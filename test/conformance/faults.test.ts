@@ -16,8 +16,8 @@ let limited: TestService;
 let brieflyLimited: TestService;
 beforeAll(async () => {
   service = await startService({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, { hasher });
-  limited = await startService({ RATE_LIMIT_STRICT: '1/60' }, { hasher });
-  brieflyLimited = await startService({ RATE_LIMIT_STRICT: '1/2' }, { hasher });
+  limited = await startService({ RATE_LIMITS: 'global=off,strict=1/60,public=off' }, { hasher });
+  brieflyLimited = await startService({ RATE_LIMITS: 'global=off,strict=1/2,public=off' }, { hasher });
 });
 afterAll(() => Promise.all([service, limited, brieflyLimited].map((each) => each.close())));
 

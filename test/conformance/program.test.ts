@@ -39,7 +39,7 @@ describe('npm run conformance', () => {
   });
 
   it('passes within the limits of production, with the settings that it is told', async () => {
-    const limits = { RATE_LIMIT_GLOBAL: '100/60', RATE_LIMIT_STRICT: '20/60', RATE_LIMIT_PUBLIC: '1000/300' };
+    const limits = { RATE_LIMITS: 'global=100/60,strict=20/60,public=1000/300' };
     const other = { JWT_REFRESH_COOKIE_SECURE: 'true', JWT_ACCESS_EXPIRES_IN: '5m', JWT_REFRESH_COOKIE_PATH: '/' };
     const limited = await runService({ ...ENV, ...limits, ...other });
     const told = Object.entries(other).flatMap(([name, value]) => ['--set', `${name}=${value}`]);

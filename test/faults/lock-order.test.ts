@@ -15,7 +15,6 @@ import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { transactions } from '../../src/infrastructure/database/transact.ts';
 import { sqlStores } from '../../src/infrastructure/storages/sql.ts';
-import { DAY } from '../support/application.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
 import { signUp } from '../support/http/auth-http.ts';
@@ -32,18 +31,14 @@ import {
 const WAITING = `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 const WAITING_FOR_EVENTS = `select pid from pg_locks where not granted and relation = 'events'::regclass`;
 const ENDING = { reason: 'logout', origin: NO_ORIGIN } as const;
-const LETTERS = {
-  context: { serviceName: 'test', pagesUrl: 'https://auth.example.org/account' },
-  passwordResetLifetime: DAY,
-  emailVerificationLifetime: DAY,
-};
+const MAIL_CONTEXT = { serviceName: 'test', pagesUrl: 'https://auth.example.org/account' };
 
 const linkTokens = randomLinkTokens();
 const RECORDING = { clock: fixedClock(NOW), ids: sequentialIds() };
 const PREPARING = {
   ...RECORDING,
   linkTokens,
-  letters: LETTERS,
+  mailContext: MAIL_CONTEXT,
 };
 
 type Work = (stores: Stores) => Promise<unknown>;

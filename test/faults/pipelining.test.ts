@@ -156,8 +156,7 @@ describe('twenty connections that send many requests and read no response', () =
       DATA_DIR: directory.path,
       METRICS: String(port),
       NODE_OPTIONS: '--max-old-space-size=192',
-      RATE_LIMIT_GLOBAL: 'off',
-      RATE_LIMIT_PUBLIC: 'off',
+      RATE_LIMITS: 'off',
       REQUEST_TIMEOUT_MS: '2000',
     });
   });

@@ -29,7 +29,7 @@ describe.runIf(canShare() && canStartServers())('two instances over a Redis Clus
         REDIS_URL: urls.join(','),
         TRUST_PROXY: '1',
         // A window that does not end during the test.
-        RATE_LIMIT_STRICT: `${LIMIT}/3600`,
+        RATE_LIMITS: `global=off,strict=${LIMIT}/3600,public=off`,
       });
       cleanups.push(() => service.stop('SIGKILL'));
       services.push(service);

@@ -39,8 +39,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
     DATA_DIR: directory.path,
     REDIS_URL: redis.url,
     // A window that does not end during the test.
-    RATE_LIMIT_GLOBAL: `${LIMIT}/3600`,
-    RATE_LIMIT_STRICT: 'off',
+    RATE_LIMITS: `global=${LIMIT}/3600,strict=off,public=off`,
     TRUST_PROXY: '1',
     BCRYPT_COST: '4',
   });

@@ -69,9 +69,7 @@ describe('connections that are reset', () => {
       DATABASE_URL: 'memory:',
       DATA_DIR: directory.path,
       METRICS: String(ports.metrics),
-      RATE_LIMIT_GLOBAL: 'off',
-      RATE_LIMIT_STRICT: 'off',
-      RATE_LIMIT_PUBLIC: 'off',
+      RATE_LIMITS: 'off',
     });
     ports.service = Number(new URL(service.url).port);
   });

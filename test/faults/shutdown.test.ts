@@ -73,7 +73,7 @@ describe('a service that stops', () => {
     service = await runService({
       DATABASE_URL: 'memory:',
       DATA_DIR: directory.path,
-      RATE_LIMIT_STRICT: 'off',
+      RATE_LIMITS: 'off',
       // However slow the machine is, no request is given up.
       REQUEST_TIMEOUT_MS: '600000',
       ...env,

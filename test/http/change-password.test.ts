@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 
@@ -67,7 +68,7 @@ describe('PUT /users/me/password', () => {
 
   // Proves: asvs-6.2.4
   it('refuses a common password when the blocklist is on', async () => {
-    const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
+    const strict = await start({}, () => ({ blocklist: zxcvbnPasswordBlocklist() }));
     const ada = await signUp(strict);
     const { body } = await change(ada, { newPassword: 'password123' }, strict).expect(400);
     expect(body.details).toMatchObject([{ field: 'newPassword', code: 'too_common' }]);
@@ -79,7 +80,7 @@ describe('PUT /users/me/password', () => {
   });
 
   it('has the same rate limit as log-in', async () => {
-    const limited = await start({ RATE_LIMIT_STRICT: '2/60' });
+    const limited = await start({ RATE_LIMITS: 'global=off,strict=2/60,public=off' });
     const ada = await signUp(limited);
     for (let count = 0; count < 2; count += 1) {
       await change(ada, { currentPassword: 'a guess' }, limited).expect(401);

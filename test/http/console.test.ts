@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { readText } from '../support/checkout/repository.ts';
-import { type Own, startService, type TestService } from '../support/http/service.ts';
+import { startService, type TestService } from '../support/http/service.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -10,8 +10,8 @@ const FILES = ['/console', '/console.css', '/console.js'];
 const OWN = 'https://auth.example.org';
 
 const services: TestService[] = [];
-const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
-  const service = await startService(env, own);
+const start = async (...given: Parameters<typeof startService>): Promise<TestService> => {
+  const service = await startService(...given);
   services.push(service);
   return service;
 };
@@ -72,14 +72,13 @@ describe('the console', () => {
   });
 
   it.each(FILES)('is off: %s is not there', async (path) => {
-    const { http } = await start({ CONSOLE: 'off' });
+    const { http } = await start({}, {}, { console: false });
     await http.get(path).expect(404);
   });
 
-  it('is on outside production, and off in production unless it is configured', () => {
+  it('is there outside production alone', () => {
     expect(parseConfig({}).console).toBe(true);
     expect(parseConfig(PRODUCTION).console).toBe(false);
-    expect(parseConfig({ ...PRODUCTION, CONSOLE: 'on' }).console).toBe(true);
   });
 });
 
@@ -95,8 +94,8 @@ describe('the origin of the service itself', () => {
   });
 
   it('is not allowed while neither the console nor the pages for links in mail are there', async () => {
-    const pages = { CONSOLE: 'off', ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
-    await askFrom(await start(pages), OWN).expect(403);
+    const pages = { ACCOUNT_PAGES_URL: 'https://app.example.org/account' };
+    await askFrom(await start(pages, {}, { console: false }), OWN).expect(403);
   });
 
   it('is allowed in production for the pages, with a mailer of the caller’s own', async () => {
@@ -109,7 +108,7 @@ describe('the origin of the service itself', () => {
   });
 
   it('is not allowed without mail, which has no links then', async () => {
-    await askFrom(await start({ CONSOLE: 'off' }, { mailer: null }), OWN).expect(403);
+    await askFrom(await start({}, { mailer: null }, { console: false }), OWN).expect(403);
   });
 
   it('is BASE_URL, or this machine, but not in production', () => {
@@ -119,7 +118,7 @@ describe('the origin of the service itself', () => {
     expect(originsOf({ BASE_URL: 'http://auth.localhost:1/x' })).toEqual(
       ['auth.localhost', 'localhost', '127.0.0.1', '[::1]'].map((host) => `http://${host}:1`),
     );
-    expect(originsOf({ ...PRODUCTION, CONSOLE: 'on' })).toEqual([]);
-    expect(originsOf({ ...PRODUCTION, CONSOLE: 'on', BASE_URL: OWN })).toEqual([OWN]);
+    expect(originsOf(PRODUCTION)).toEqual([]);
+    expect(originsOf({ ...PRODUCTION, BASE_URL: OWN })).toEqual([OWN]);
   });
 });

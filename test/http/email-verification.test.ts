@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { closedServices, eventsOf, linksOf, messagesTo, sentLink, useLink } from '../support/http/account.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
@@ -270,7 +271,7 @@ describe('EMAIL_VERIFICATION=required', () => {
   });
 
   it('refuses a common password before anything else', async () => {
-    const careful = await start({ EMAIL_VERIFICATION: 'required', PASSWORD_BLOCKLIST: 'common' });
+    const careful = await start({ EMAIL_VERIFICATION: 'required' }, { blocklist: zxcvbnPasswordBlocklist() });
     const { body } = await register({ ...aPerson(), password: 'password123' }, careful).expect(400);
     expect(body.details).toMatchObject([{ field: 'password', code: 'too_common' }]);
   });

@@ -21,7 +21,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const silent = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
 const configOf = (env: Readonly<Record<string, string>>) => ({
-  ...parseConfig({ NODE_ENV: 'test', PORT: '0', RATE_LIMIT_PUBLIC: 'off', ...env }),
+  ...parseConfig({ NODE_ENV: 'test', PORT: '0', RATE_LIMITS: 'off', ...env }),
   keys: testKeys(),
 });
 

@@ -67,7 +67,7 @@ describe('GET /.well-known/jwks.json', () => {
   });
 
   it('has the rate limit of public routes, and refuses in the error envelope', async () => {
-    const limited = await start({ RATE_LIMIT_PUBLIC: '1/60' });
+    const limited = await start({ RATE_LIMITS: 'global=off,strict=off,public=1/60' });
     await limited.http.get(PATH).expect(200);
     const { body, headers } = await limited.http.get(PATH).expect(429);
     expect(body).toMatchObject({ success: false, code: 'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED' });

@@ -47,7 +47,7 @@ describe('GET /openapi.json', () => {
   });
 
   it('has the rate limit of public routes', async () => {
-    const limited = await start({ RATE_LIMIT_PUBLIC: '1/60' });
+    const limited = await start({ RATE_LIMITS: 'global=off,strict=off,public=1/60' });
     await limited.http.get(PATH).expect(200);
     await limited.http.get(PATH).expect(429);
   });

@@ -1,19 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
-import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { tally } from '../support/tally.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
 const CROWD = 40;
 
-const start = async (env: Readonly<Record<string, string>> = {}) => {
+const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}) => {
   const mailer = memoryMailer();
   const service = await startService(
     { EMAIL_VERIFICATION: 'off', ...env },
-    { hasher: bcryptPasswordHasher({ cost: 4 }), mailer },
+    { hasher: bcryptPasswordHasher({ cost: 4 }), mailer, ...own },
   );
   return { ...service, mails: mailer.mails };
 };
@@ -118,7 +119,7 @@ describe('a forgotten password', () => {
 
   // Proves: asvs-6.2.4
   it('refuses a common password and the user’s own names with the blocklist on, and keeps the link', async () => {
-    const strict = await start({ PASSWORD_BLOCKLIST: 'common' });
+    const strict = await start({}, { blocklist: zxcvbnPasswordBlocklist() });
     onTestFinished(() => strict.close());
     const { person } = await signUp(strict);
     const token = await askFor(strict, person.email);

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { AppError, duplicateUser } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
@@ -299,8 +300,8 @@ describe('the limits of a field', () => {
   });
 
   // Proves: user-11, theft-3, guess-3, asvs-6.2.4
-  it('refuse a password that is guessed first when PASSWORD_BLOCKLIST is on', async () => {
-    const { http } = await start({ PASSWORD_BLOCKLIST: 'common' });
+  it('refuse a password that is guessed first when the blocklist is on', async () => {
+    const { http } = await start({}, () => ({ blocklist: zxcvbnPasswordBlocklist() }));
     const person = aPerson();
     const owned = [person.username, person.email.toUpperCase(), 'person.of.many'];
     for (const password of ['password1', 'QwertyUiop', ...owned]) {

@@ -28,12 +28,9 @@ describe.runIf(canShare())('npm run users beside two instances', () => {
       HOST: '127.0.0.1',
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
-      RATE_LIMIT_STRICT: 'off',
-      RATE_LIMIT_GLOBAL: 'off',
+      RATE_LIMITS: 'off',
       // However slow the machine is, nothing is too late; only a hang is.
       REQUEST_TIMEOUT_MS: '600000',
-      DATABASE_CONNECTION_TIMEOUT: '60s',
-      DATABASE_STATEMENT_TIMEOUT: '60s',
     };
     for (let instance = 0; instance < 2; instance += 1) running.push(await runService(env));
   });

@@ -121,11 +121,10 @@ describe('the doctor', () => {
       }),
       DATABASE_URL: `postgresql://user:S3CRET-postgresql@${NOBODY}/tandem`,
       PGPASSWORD: 'S3CRET-pgpassword',
-      REDIS_URL: `redis://${NOBODY}`,
-      REDIS_PASSWORD: 'S3CRET-redis',
+      REDIS_URL: `redis://:S3CRET-redis@${NOBODY}`,
     };
     const cwd = newDirectory(`secret${args.length}`);
-    writeFileSync(join(cwd, '.env'), 'REDIS_PASSWORD=S3CRET-file\n');
+    writeFileSync(join(cwd, '.env'), 'PGPASSWORD=S3CRET-file\n');
     const { status, stdout, stderr } = doctor(args, env, cwd);
     expect([status, stderr]).toEqual([1, '']);
     expect(stdout).toContain('database.unreachable');
@@ -142,7 +141,7 @@ describe('the doctor', () => {
     const cwd = newDirectory('open');
     for (const path of [directory.path, cwd]) chmodSync(path, 0o755);
     const file = join(cwd, 'tandem.env');
-    writeFileSync(file, 'REDIS_PASSWORD=S3CRET\nREDIS_URL=redis://127.0.0.1:1\n', { mode: 0o644 });
+    writeFileSync(file, 'REDIS_URL=redis://:S3CRET@127.0.0.1:1\n', { mode: 0o644 });
     chmodSync(file, 0o644);
     const result = doctor(['--json'], {}, cwd, [`--env-file=${file}`]);
     expect(findingsIn(result).find(({ id }) => id === 'secrets.everybody')?.seen).toContain(file);

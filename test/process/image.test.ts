@@ -56,14 +56,14 @@ describe('the container image', () => {
   it('starts a service that sends everything it has, stays healthy, and writes nothing but its data', async () => {
     const [, main] = image.command;
     const before = filesOf(app.path);
-    const env = { ...image.env, ...PRODUCTION, CONSOLE: 'on', DATA_DIR: data.path, PORT: '0' };
+    const env = { ...image.env, ...PRODUCTION, DATA_DIR: data.path, PORT: '0' };
     const cached = { NODE_COMPILE_CACHE: join(app.path, 'node_modules/.cache/tandem/compile') };
     service = await runService({ ...env, ...cached }, ['bash', '-c', 'cd "$0"; exec "$@"', app.path], main);
     const { url, stop } = service;
     const { paths } = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
     const plain = Object.keys(paths).filter((path) => 'get' in paths[path] && !path.includes('{'));
     expect(plain).toContain('/health/ready');
-    for (const path of [...plain, '/console', '/console.css', '/console.js']) {
+    for (const path of plain) {
       const { status } = await fetch(`${url}${path}`, { headers: { Accept: 'text/html' } });
       expect([200, 401], path).toContain(status);
     }

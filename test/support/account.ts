@@ -1,4 +1,4 @@
-import { type AuditedEvent, auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
+import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
@@ -68,9 +68,9 @@ const storedAbout = async ({ users, sessions, events, links, outbox }: Stores, u
 /** What is stored about a user who does not exist. */
 export const NOTHING = { user: null, sessions: [], events: [], links: [], messages: [] };
 
-/** Dependencies whose units of work are audited, with names, and the audit. */
+/** Dependencies whose units of work are audited, and the audit. */
 export const audited = <Deps extends { readonly unitOfWork: UnitOfWork }>(deps: Deps) => {
-  const audit: AuditedEvent[] = [];
-  const unitOfWork = auditedUnitOfWork(deps.unitOfWork, { audit: (events) => audit.push(...events), withNames: true });
+  const audit: AccountEvent[] = [];
+  const unitOfWork = auditedUnitOfWork(deps.unitOfWork, (events) => audit.push(...events));
   return { deps: { ...deps, unitOfWork }, audit };
 };

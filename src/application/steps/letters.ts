@@ -1,4 +1,4 @@
-import type { Link, LinkPurpose } from '../../domain/link.ts';
+import { EMAIL_LINK_LIFETIME, type Link, type LinkPurpose, RESET_LIFETIME } from '../../domain/link.ts';
 import type { Message, MessageKind, RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import {
@@ -13,15 +13,6 @@ import {
 import type { MailContext, MailText } from '../mail/layout.ts';
 import { passwordChanged, passwordReset, passwordWasReset } from '../mail/password-mails.ts';
 import { newDevice, tokenReplayed } from '../mail/session-mails.ts';
-
-/** What letters depend on besides the message and its user. */
-export type LetterSettings = {
-  readonly context: MailContext;
-  /** Milliseconds. */
-  readonly passwordResetLifetime: number;
-  /** Milliseconds. */
-  readonly emailVerificationLifetime: number;
-};
 
 /** A link that a letter needs. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
@@ -44,59 +35,60 @@ export type Letter = {
 type SentKind = Exclude<MessageKind, RequestKind>;
 export type SentMessage = Message & { readonly kind: SentKind };
 
-type Compose = (message: Message, user: User, settings: LetterSettings, live: readonly Link[]) => Letter | null;
+type Compose = (message: Message, user: User, context: MailContext, live: readonly Link[]) => Letter | null;
 
 /** @param live the live links of the user. @returns `null` when there is nothing to tell any more. */
 export const letterFor = (
   message: SentMessage,
   user: User,
-  settings: LetterSettings,
+  context: MailContext,
   live: readonly Link[],
-): Letter | null => LETTERS[message.kind](message, user, settings, live);
+): Letter | null => LETTERS[message.kind](message, user, context, live);
 
 /** A notice tells what happened, to the address that the account had then: an attacker may have changed it since. */
 const notice =
   (write: (context: MailContext, happened: ReturnType<typeof happenedIn>) => MailText): Compose =>
-  (message, _user, { context }) => ({ links: [], write: () => write(context, happenedIn(message)) });
+  (message, _user, context) => ({ links: [], write: () => write(context, happenedIn(message)) });
 
 const happenedIn = ({ createdAt: at, origin: device }: Message) => ({ at, device });
 
 const LETTERS: Readonly<Record<SentKind, Compose>> = {
   /** Nothing for a disabled account: its owner could not log in with a new password either. */
-  'password-reset': ({ to }, { email, disabledAt }, { context, passwordResetLifetime: validFor }) =>
+  'password-reset': ({ to }, { email, disabledAt }, context) =>
     email !== to || disabledAt !== null
       ? null
       : {
-          links: [{ purpose: 'password-reset', email: to, lifetime: validFor }],
-          write: (addressOf) => passwordReset(context, { link: addressOf('password-reset'), validFor }),
+          links: [{ purpose: 'password-reset', email: to, lifetime: RESET_LIFETIME }],
+          write: (addressOf) => passwordReset(context, { link: addressOf('password-reset'), validFor: RESET_LIFETIME }),
         },
   /** Nothing for a disabled account: with the second link, whoever was shut out would delete the story of the account. */
-  'email-verification': ({ to }, user, { context, emailVerificationLifetime: validFor }) =>
+  'email-verification': ({ to }, user, context) =>
     user.email !== to || user.emailVerifiedAt !== null || user.disabledAt !== null
       ? null
       : {
           links: [
-            { purpose: 'email-verification', email: to, lifetime: validFor },
-            { purpose: 'not-me', email: to, lifetime: validFor },
+            { purpose: 'email-verification', email: to, lifetime: EMAIL_LINK_LIFETIME },
+            { purpose: 'not-me', email: to, lifetime: EMAIL_LINK_LIFETIME },
           ],
           write: (addressOf) =>
             verifyEmail(context, {
               username: user.username,
               confirmLink: addressOf('email-verification'),
               disownLink: addressOf('not-me'),
-              validFor,
+              validFor: EMAIL_LINK_LIFETIME,
             }),
         },
-  'address-taken': ({ to }, { email }, { context }) =>
+  'address-taken': ({ to }, { email }, context) =>
     email === to ? { links: [], write: () => addressTaken(context) } : null,
-  'email-change': ({ to }, { username, email, disabledAt }, { context, emailVerificationLifetime: validFor }) =>
+  'email-change': ({ to }, { username, email, disabledAt }, context) =>
     email === to || disabledAt !== null
       ? null
       : {
-          links: [{ purpose: 'email-change', email: to, lifetime: validFor }],
-          write: (addressOf) => confirmEmailChange(context, { username, link: addressOf('email-change'), validFor }),
+          links: [{ purpose: 'email-change', email: to, lifetime: EMAIL_LINK_LIFETIME }],
+          write: (addressOf) =>
+            confirmEmailChange(context, { username, link: addressOf('email-change'), validFor: EMAIL_LINK_LIFETIME }),
         },
-  'email-changed': (message, user, { context }, live) => {
+  'email-changed': (message, user, context, live) => {
     const { to, email: newEmail } = message;
     if (user.email === to) return null;
     const changed = { username: user.username, newEmail: newEmail ?? user.email };
@@ -116,12 +108,12 @@ const LETTERS: Readonly<Record<SentKind, Compose>> = {
     };
   },
   /** To the former and to the new address. */
-  'email-change-final': (_message, { username }, { context }, live) => {
+  'email-change-final': (_message, { username }, context, live) => {
     const undo = live.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo === undefined) return null;
     return { links: [], write: () => emailChangeFinal(context, { username, undoUntil: undo.expiresAt }) };
   },
-  'email-change-undone': (_message, { username }, { context }) => ({
+  'email-change-undone': (_message, { username }, context) => ({
     links: [],
     write: () => emailChangeUndone(context, { username }),
   }),

@@ -3,16 +3,17 @@ import { LINK_SPACING, LINKS_PERIOD, type Link, type LinkPurpose, mayAskForLink 
 import { MAIL_INTERVAL, mailBurst, mailboxOf } from '../../domain/mailbox.ts';
 import { isRequest, type Message, type RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
+import type { MailContext } from '../mail/layout.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail } from '../ports/mailer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { type LetterSettings, letterFor, type SentMessage, type WantedLink } from './letters.ts';
+import { letterFor, type SentMessage, type WantedLink } from './letters.ts';
 import { type RecordDeps, record } from './record.ts';
 
 export type PrepareMailDeps = RecordDeps & {
   readonly linkTokens: LinkTokens;
-  readonly letters: LetterSettings;
+  readonly mailContext: MailContext;
 };
 
 /** What a request becomes, and the event that tells it. */
@@ -32,7 +33,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   if (user === null) return null;
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
-  const letter = letterFor({ ...message, kind }, user, deps.letters, live);
+  const letter = letterFor({ ...message, kind }, user, deps.mailContext, live);
   if (letter === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
   if (!(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
@@ -92,7 +93,7 @@ const isAdmitted = async ({ clock }: RecordDeps, { events, outbox }: Stores, { m
 
 /** @returns the addresses of the links, by purpose. The token is in the fragment, which browsers do not send. */
 const makeLinks = async (
-  { clock, linkTokens, letters }: PrepareMailDeps,
+  { clock, linkTokens, mailContext }: PrepareMailDeps,
   { links }: Stores,
   { id: userId }: User,
   wanted: readonly WantedLink[],
@@ -103,7 +104,7 @@ const makeLinks = async (
     const token = linkTokens.next();
     const expiresAt = 'expiresAt' in ending ? ending.expiresAt : createdAt + ending.lifetime;
     await links.put({ userId, purpose, tokenHash: linkTokens.hashOf(token), email, createdAt, expiresAt });
-    addresses.set(purpose, `${letters.context.pagesUrl}/${purpose}#token=${token}`);
+    addresses.set(purpose, `${mailContext.pagesUrl}/${purpose}#token=${token}`);
   }
   return addresses;
 };

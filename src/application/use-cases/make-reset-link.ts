@@ -1,4 +1,5 @@
 import type { Origin } from '../../domain/event.ts';
+import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
@@ -7,8 +8,6 @@ import { type RecordDeps, record } from '../steps/record.ts';
 export type MakeResetLinkDeps = RecordDeps & {
   readonly unitOfWork: UnitOfWork;
   readonly linkTokens: LinkTokens;
-  /** Milliseconds. */
-  readonly passwordResetLifetime: number;
 };
 
 type ResetLink = {
@@ -23,7 +22,7 @@ export const makeResetLink =
   (deps: MakeResetLinkDeps) =>
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<ResetLink> => {
     const createdAt = deps.clock.now();
-    const expiresAt = createdAt + deps.passwordResetLifetime;
+    const expiresAt = createdAt + RESET_LIFETIME;
     const token = deps.linkTokens.next();
     const tokenHash = deps.linkTokens.hashOf(token);
     await deps.unitOfWork.run(async (stores) => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Config, parseConfig } from '../config.ts';
 import { serve } from '../serve.ts';
-import { storageOf } from '../storages/storages.ts';
+import { migrateStorage } from '../storages/storages.ts';
 import { manageUsers } from './manage-users.ts';
 import { print } from './standard-output.ts';
 
@@ -42,7 +42,7 @@ const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Prom
 
 /** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
 const migrate = ({ database }: Config): Promise<void> =>
-  storageOf(database).migrate(database, () => void process.stdout.write('Preparing the database …\n'));
+  migrateStorage(database, () => void process.stdout.write('Preparing the database …\n'));
 
 /** Ends the process as soon as the report is written: a server that hangs may keep a connection open. */
 const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {

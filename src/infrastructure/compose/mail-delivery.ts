@@ -22,7 +22,7 @@ type Parts = {
   readonly bell: Bell;
 };
 
-type MailConfig = Pick<Config, 'baseUrl' | 'accountPagesUrl' | 'passwordResetLifetime' | 'emailVerificationLifetime'>;
+type MailConfig = Pick<Config, 'baseUrl' | 'accountPagesUrl'>;
 
 /** How mail is sent in the background. */
 export const mailDelivery = (
@@ -51,12 +51,8 @@ export const mailDelivery = (
   };
 };
 
-const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'letters' | 'random'> => ({
-  letters: {
-    context: { serviceName: new URL(config.baseUrl).host, pagesUrl: config.accountPagesUrl },
-    passwordResetLifetime: config.passwordResetLifetime,
-    emailVerificationLifetime: config.emailVerificationLifetime,
-  },
+const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'mailContext' | 'random'> => ({
+  mailContext: { serviceName: new URL(config.baseUrl).host, pagesUrl: config.accountPagesUrl },
   random: Math.random,
 });
 

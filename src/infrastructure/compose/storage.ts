@@ -5,13 +5,9 @@ import { auditedUnitOfWork } from '../../adapters/unit-of-work/audited.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 import { auditLog } from '../logging/audit-log.ts';
-import type { OpenStorage } from '../storages/storage.ts';
-import { storageOf } from '../storages/storages.ts';
+import { alreadyOpen, type OpenStorage, openStorage as open } from '../storages/storages.ts';
 
-type StorageConfig = Pick<
-  Config,
-  'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout' | 'auditAccountNames'
->;
+type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 
 type Opened = Storage & Pick<OpenStorage, 'checks' | 'connections' | 'close'>;
 
@@ -26,7 +22,7 @@ export const openStorage = async (config: StorageConfig, logger: Logger, own?: S
   const sessions = recoveringSessionRepository(opened.sessionsWithin({ budget }), { answerBudget });
   return {
     ...{ users, sessions, events, links, outbox, checks, connections },
-    unitOfWork: auditedUnitOfWork(unitOfWork, { audit: auditLog(logger), withNames: config.auditAccountNames }),
+    unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger)),
     close: async () => {
       sessions.close();
       await opened.close();
@@ -34,20 +30,8 @@ export const openStorage = async (config: StorageConfig, logger: Logger, own?: S
   };
 };
 
-/** The caller closes it, and says by checks of its own whether it responds. */
-const alreadyOpen = ({ users, sessions, events, links, outbox, unitOfWork }: Storage): OpenStorage => ({
-  ...{ users, events, links, outbox, unitOfWork },
-  sessionsWithin: () => sessions,
-  checks: [],
-  connections: () => null,
-  close: async () => undefined,
-});
-
 const openDatabase = async (config: StorageConfig, logger: Logger): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
-  return storageOf(config.database).open(config.database, {
-    migrate: config.migrateOnStart,
-    onCreate: () => logger.info('Preparing the database …'),
-    logger,
-  });
+  const onCreate = () => logger.info('Preparing the database …');
+  return open(config.database, { migrate: config.migrateOnStart, onCreate, logger });
 };

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/account.ts';
 import { parseDuration } from './duration.ts';
 import { hostOf } from './hosts.ts';
-import { MAX_WINDOW } from './lifetimes.ts';
 
 /**
  * Schemas of single variables, from text to value. Their issues have no messages, since valibot's messages repeat the value; an
@@ -31,11 +30,7 @@ export const flag = v.pipe(
 
 /** Milliseconds. */
 export const duration = parsed((text) => parseDuration(text) || null);
-export const durationUpTo = (limit: number) => v.pipe(duration, v.maxValue(limit));
-export const window = parsed((text) => {
-  const time = parseDuration(text);
-  return time !== null && time <= MAX_WINDOW ? time : null;
-});
+export const durationFromZeroTo = (limit: number) => v.pipe(parsed(parseDuration), v.maxValue(limit));
 
 export const host = v.pipe(
   v.string(),
@@ -54,12 +49,6 @@ export const metrics = parsed<{ host: string; port: number } | 'off'>((text) => 
 export const path = v.pipe(
   v.string(),
   v.check((text) => text.trim() === text && !text.startsWith('~') && !hasControls(text)),
-);
-
-/** Literal, not percent-encoded. */
-export const password = v.pipe(
-  v.string(),
-  v.check((text) => text.isWellFormed() && !hasControls(text)),
 );
 
 const isHttp = ({ protocol }: URL): boolean => protocol === 'http:' || protocol === 'https:';
@@ -89,13 +78,32 @@ export const origins = v.pipe(
   v.everyItem(isOrigin),
 );
 
-/** `requests/seconds` or `off`; the window in milliseconds. */
-export const rateLimit = parsed<{ requests: number; window: number } | 'off'>((text) => {
-  if (text === 'off') return 'off';
-  const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(text) ?? [];
-  if (requests === undefined || seconds === undefined || Number(seconds) > 86_400) return null;
-  return { requests: Number(requests), window: Number(seconds) * 1_000 };
+const TIERS = ['global', 'strict', 'public'] as const;
+/** Requests in a window of milliseconds; `null` is unlimited. */
+type RateLimit = { readonly requests: number; readonly window: number } | null;
+export type RateLimits = Readonly<Record<(typeof TIERS)[number], RateLimit>>;
+
+/** `global=requests/seconds,strict=…,public=…`, where each may be `off`, or `off` for all. */
+export const rateLimits = parsed<RateLimits>((text) => {
+  if (text === 'off') return { global: null, strict: null, public: null };
+  const given = new Map(
+    text.split(',').map((part): [string, string] => {
+      const [, tier = '', limit = ''] = /^\s*(\w+)=(\S+)\s*$/.exec(part) ?? [];
+      return [tier, limit];
+    }),
+  );
+  const [global, strict, open] = TIERS.map((tier) => rateLimit(given.get(tier) ?? ''));
+  if (given.size !== TIERS.length || global === undefined || strict === undefined || open === undefined) return null;
+  return { global, strict, public: open };
 });
+
+/** @returns `undefined` for an invalid text. */
+const rateLimit = (text: string): RateLimit | undefined => {
+  if (text === 'off') return null;
+  const [, requests, seconds] = /^([1-9]\d{0,8})\/([1-9]\d{0,4})$/.exec(text) ?? [];
+  if (requests === undefined || seconds === undefined || Number(seconds) > 86_400) return undefined;
+  return { requests: Number(requests), window: Number(seconds) * 1_000 };
+};
 
 const threshold = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 export const thresholds = v.pipe(
@@ -141,7 +149,7 @@ const isRedisNode = ({ hostname, pathname, search }: URL): boolean =>
 
 /** The port 0 exists only for servers. Decoded, a user name or a password with control characters could not be sent. */
 export const mailUrl = parsed((text) => {
-  if (!isUrlOf(text, ['smtp:', 'smtps:']) || /[?#]/.test(text)) return null;
+  if (!isUrlOf(text, ['smtp:', 'smtps:']) || /[?#](?!requireTLS=false$)/.test(text.trim())) return null;
   const url = new URL(text);
   const { port, username, password, pathname } = url;
   const isServer = v.is(host, hostOf(url)) && port !== '0' && /^\/?$/.test(pathname);

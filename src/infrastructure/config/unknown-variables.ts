@@ -1,4 +1,29 @@
+import type { Env } from './variable.ts';
 import { VARIABLE_NAMES } from './variables.ts';
+
+/** Variables of earlier versions, and what is to be done instead. */
+const REMOVED: Readonly<Record<string, string>> = {
+  SESSION_STORE: 'sessions are in the database',
+  CONSOLE: 'the page /console is there outside production',
+  RATE_LIMIT_GLOBAL: 'set RATE_LIMITS',
+  RATE_LIMIT_STRICT: 'set RATE_LIMITS',
+  RATE_LIMIT_PUBLIC: 'set RATE_LIMITS',
+  DATABASE_CONNECTION_TIMEOUT: 'it is a tenth of REQUEST_TIMEOUT_MS',
+  DATABASE_STATEMENT_TIMEOUT: 'it is a sixth of REQUEST_TIMEOUT_MS',
+  DATABASE_IDLE_TIMEOUT: 'it is a third of REQUEST_TIMEOUT_MS',
+  REDIS_PASSWORD: 'put the password into REDIS_URL, percent-encoded',
+  PASSWORD_BLOCKLIST: 'production refuses common passwords, and nothing else does',
+  PASSWORD_RESET_EXPIRES_IN: 'such a link is valid for 30 minutes',
+  EMAIL_VERIFICATION_EXPIRES_IN: 'such a link is valid for a day',
+  MAIL_ALLOW_PLAIN: 'end MAIL_URL with ?requireTLS=false',
+  AUDIT_ACCOUNT_NAMES: 'the log has the ids of users, and no names',
+};
+
+/** A line for each that is set: to ignore it silently could be unsafe. */
+export const ofEarlierVersions = (env: Env): string[] =>
+  Object.entries(REMOVED)
+    .filter(([name]) => env[name])
+    .map(([name, instead]) => `${name}: must be unset: ${instead}`);
 
 /** Prefixes of this service's variables: an unknown name with one of them is probably a mistake. */
 const PREFIX =
@@ -8,10 +33,10 @@ const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|N
 const NAME = /^[A-Z][A-Z0-9_]{4,63}$/;
 
 /** A line for each unknown name in the environment that looks like a variable of this service. Contains names only, no values. */
-export const unknownVariables = (env: Readonly<Record<string, string | undefined>>): string[] =>
+export const unknownVariables = (env: Env): string[] =>
   Object.keys(env)
     .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
-    .filter((name) => !VARIABLE_NAMES.some((known) => known === name))
+    .filter((name) => !(name in REMOVED) && !VARIABLE_NAMES.some((known) => known === name))
     .flatMap((name) => {
       const isOurs = PREFIX.test(name);
       const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 6);

@@ -17,6 +17,15 @@ export type Variable = {
   readonly meaning: string;
 };
 
+/** The parsed variables of a table; `undefined` for an unset variable without a default. */
+export type ValuesOf<Variables extends Record<string, Variable>> = {
+  readonly [Name in keyof Variables]: v.InferOutput<Variables[Name]['schema']>;
+};
+
+/** A line that is shown when the condition holds; it begins with the name of a variable and has no value. */
+export type Rule = readonly [applies: boolean, text: string];
+export type Env = Readonly<Record<string, string | undefined>>;
+
 export const unlessProduction = (other: string, production: string): PerEnvironment => ({
   development: other,
   production,

@@ -1,22 +1,18 @@
-import { ACCOUNT_VARIABLES } from './account-variables.ts';
-import { DATABASE_VARIABLES } from './database-variables.ts';
-import { JWT_VARIABLES } from './jwt-variables.ts';
-import { PASSWORD_VARIABLES } from './password-variables.ts';
-import { SERVICE_VARIABLES } from './service-variables.ts';
-import type { Environment, Variable } from './variable.ts';
+import * as v from 'valibot';
+import { ACCOUNT_VARIABLES, accountRefusals, accountWarnings } from './accounts.ts';
+import { SERVICE_VARIABLES, serviceRefusals, serviceWarnings } from './service.ts';
+import { databaseWarnings, STORE_VARIABLES, storeRefusals, storeWarnings } from './stores.ts';
+import { TOKEN_VARIABLES, tokenRefusals, tokenWarnings } from './tokens.ts';
+import type { Env, Environment, Rule, ValuesOf, Variable } from './variable.ts';
 
 /** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
-export const VARIABLES = {
-  ...SERVICE_VARIABLES,
-  ...DATABASE_VARIABLES,
-  ...PASSWORD_VARIABLES,
-  ...JWT_VARIABLES,
-  ...ACCOUNT_VARIABLES,
-};
+export const VARIABLES = { ...SERVICE_VARIABLES, ...STORE_VARIABLES, ...TOKEN_VARIABLES, ...ACCOUNT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */
 export type Texts = Readonly<Record<VariableName, string | undefined>>;
+/** The parsed variables; `undefined` for an unset variable without a default. */
+export type Values = ValuesOf<typeof VARIABLES>;
 
 // `Object.keys` is typed to return any strings.
 export const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
@@ -26,11 +22,11 @@ export const mapVariables = <T>(value: (name: VariableName, variable: Variable) 
   // `Object.fromEntries` is typed to return any names.
   Object.fromEntries(VARIABLE_NAMES.map((name) => [name, value(name, VARIABLES[name])])) as Record<VariableName, T>;
 
-const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
+export const defaultText = ({ default: text }: Variable, environment: Environment): string | undefined =>
   typeof text === 'object' ? text[environment] : text;
 
 /** The texts of the environment, with defaults for unset and empty variables. */
-export const withDefaults = (env: Readonly<Record<string, string | undefined>>): Texts => {
+export const withDefaults = (env: Env): Texts => {
   const environment = env.NODE_ENV === 'production' || env.NODE_ENV === 'test' ? env.NODE_ENV : 'development';
   return mapVariables((name, variable) => env[name] || defaultText(variable, environment));
 };
@@ -42,3 +38,41 @@ export const shownDefault = ({ default: text, unset = '' }: Variable): string =>
   const others = (['production', 'test'] as const).filter((environment) => text[environment] !== text.development);
   return `${text.development} (${others.map((environment) => `${environment}: ${text[environment]}`).join(', ')})`;
 };
+
+/** The values of the valid variables, and a line for each invalid one. */
+export const readValues = (texts: Texts): { readonly values: Partial<Values>; readonly unfit: readonly string[] } => {
+  const results = Object.entries(mapVariables((name, { schema }) => v.safeParse(schema, texts[name])));
+  const fit = results.filter(([, { success }]) => success).map(([name, { output }]) => [name, output]);
+  // `Object.entries` is typed to return any strings.
+  const unfit = results
+    .filter(([, { success }]) => !success)
+    .map(([name]) => `${name}: expected ${VARIABLES[name as VariableName].expected}`);
+  // `Object.fromEntries` loses the type of each member.
+  return { values: Object.fromEntries(fit) as Partial<Values>, unfit };
+};
+
+const applying = (rules: readonly Rule[]): string[] => rules.filter(([applies]) => applies).map(([, text]) => text);
+
+/**
+ * Combinations of values that the service refuses although each value is valid by itself, a line each (ADR 0018).
+ * @param values without the variables that are invalid: their rules are skipped.
+ */
+export const refusals = (values: Partial<Values>): string[] =>
+  applying([
+    ...tokenRefusals(values),
+    ...storeRefusals(values),
+    ...serviceRefusals(values),
+    ...accountRefusals(values),
+  ]);
+
+/** What the service accepts with a warning, a line each (ADR 0018). */
+export const warningsOf = (values: Values): string[] =>
+  applying([
+    ...serviceWarnings(values),
+    ...tokenWarnings(values),
+    ...storeWarnings(values),
+    ...accountWarnings(values),
+  ]);
+
+/** The same about the database, for a service that opens it. */
+export const databaseWarningsOf = (values: Values, env: Env): string[] => applying(databaseWarnings(values, env));

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Options } from '@mikro-orm/sql';
 import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
-import type { Config } from '../config.ts';
+import type { StorageOptions } from '../config/stores.ts';
 import { limitQueries } from './limit-queries.ts';
 import { prepareStatements } from './prepare-statements.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
-export type DatabaseOptions = Extract<Config['database'], { kind: 'embedded' | 'postgresql' }>;
+export type DatabaseOptions = Exclude<StorageOptions, { kind: 'memory' }>;
 type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
 const SHARED: Partial<Options> = {

@@ -6,11 +6,10 @@ import { mikroOrmSessionRepository } from '../../adapters/session-repository/mik
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
 import type { Stores } from '../../application/ports/unit-of-work.ts';
-import { openDatabase } from '../database/database.ts';
+import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
 import { transactions } from '../database/transact.ts';
-import { openForService } from './open-for-service.ts';
-import type { OpenContext, OpenStorage } from './storage.ts';
+import type { OpenContext, OpenStorage } from './storages.ts';
 
 /** The stores over a database, or over one transaction of it. */
 export const sqlStores = (statements: Statements): Stores => ({
@@ -34,6 +33,21 @@ export const openSql = async (options: DatabaseOptions, context: OpenContext): P
     connections,
     close,
   };
+};
+
+/**
+ * An embedded database has its upkeep in the service: no other process can back it up meanwhile, and a command is too short to need
+ * checkpoints.
+ */
+export const openForService = async (options: DatabaseOptions, context: OpenContext): Promise<Database> => {
+  const database = await openDatabase(options, context);
+  if (options.kind !== 'embedded') return database;
+  const [{ withDumps }, { withCheckpoints }] = await Promise.all([
+    import('../data/dump.ts'),
+    import('../database/checkpoints.ts'),
+  ]);
+  const { logger } = context;
+  return withDumps(withCheckpoints(database, { logger }), options.dataDir, logger);
 };
 
 export const migrateSql = async (options: DatabaseOptions, onCreate: () => void): Promise<void> => {

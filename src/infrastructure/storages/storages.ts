@@ -1,36 +1,44 @@
-import { embedded } from './embedded.ts';
-import { memory } from './memory.ts';
-import { postgresql } from './postgresql.ts';
-import type { StorageRow } from './storage.ts';
+import type { Logger } from 'pino';
+import type { Check } from '../../adapters/http/routes/health.ts';
+import type { Readings } from '../../adapters/metrics/prometheus.ts';
+import type { SessionRepository } from '../../application/ports/session-repository.ts';
+import type { Storage } from '../../application/ports/unit-of-work.ts';
+import type { StorageOptions } from '../config/stores.ts';
 
-/** Every storage that DATABASE_URL can select. Configuration, commands, composition and documentation derive from this table. */
-export const STORAGES = { postgresql, embedded, memory } as const;
-
-type Rows = typeof STORAGES;
-/** The parsed options of a storage; `kind` is the name of its row. */
-export type StorageOptions = Parameters<Rows[keyof Rows]['open']>[0];
-type AnyStorage = StorageRow<StorageOptions>;
-
-// Each row takes the options of its own kind only: they are paired by `kind`, or by `isFor`, which selects the row that makes them.
-const rows = Object.values(STORAGES) as AnyStorage[];
-export const storageOf = ({ kind }: StorageOptions): AnyStorage => STORAGES[kind] as AnyStorage;
-
-const rowFor = (url: string | undefined): AnyStorage | undefined => rows.find(({ isFor }) => isFor(url));
-
-export const isStorageUrl = (text: string): boolean => rowFor(text) !== undefined;
-
-/** @param url a valid DATABASE_URL; `undefined` when it is unset. */
-export const storageFor = (url: string | undefined): AnyStorage => {
-  const row = rowFor(url);
-  if (row === undefined) throw new RangeError('no storage is selected by this DATABASE_URL');
-  return row;
+export type OpenContext = {
+  /** Whether to bring the schema up to date. */
+  readonly migrate: boolean;
+  /** Called before a database is created, if that takes seconds. */
+  readonly onCreate: () => void;
+  /** Gets lines about backups and checkpoints of the embedded database. */
+  readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
 
-const named = rows.filter(({ expected }) => expected !== null);
+export type OpenStorage = Omit<Storage, 'sessions'> & {
+  /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
+  readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
+  readonly checks: readonly Check[];
+  readonly connections: Readings['databaseConnections'];
+  readonly close: () => Promise<void>;
+};
 
-/** The texts of the variable DATABASE_URL. */
-export const STORAGE_TEXTS: { readonly expected: string; readonly unset: string; readonly meaning: string } = {
-  expected: named.map(({ expected }) => expected).join(', or '),
-  unset: storageFor(undefined).meaning,
-  meaning: named.map(({ meaning }) => meaning).join(' '),
+/** The storage over stores that need no connection, or whose caller keeps it. */
+export const alreadyOpen = ({ sessions, users, events, links, outbox, unitOfWork }: Storage): OpenStorage => ({
+  ...{ users, events, links, outbox, unitOfWork },
+  sessionsWithin: () => sessions,
+  checks: [],
+  connections: () => null,
+  close: async () => undefined,
+});
+
+/** Opens the storage, and imports only its driver. @throws Error that names the variable at fault, and the reason. */
+export const openStorage = async (options: StorageOptions, context: OpenContext): Promise<OpenStorage> => {
+  if (options.kind === 'memory') return alreadyOpen((await import('./memory-stores.ts')).memoryStores());
+  return (await import('./sql.ts')).openSql(options, context);
+};
+
+/** Brings the schema up to date, for the command `migrate`. @throws Error as `openStorage` */
+export const migrateStorage = async (options: StorageOptions, onCreate: () => void): Promise<void> => {
+  if (options.kind === 'memory') throw new Error('DATABASE_URL: memory: has no schema to migrate');
+  await (await import('./sql.ts')).migrateSql(options, onCreate);
 };

@@ -148,7 +148,7 @@ describe('the rate limit of a page', () => {
   it.each(['/', '/docs', '/errors'])(
     'is that of public routes, and tells a browser when to come back: %s',
     async (path) => {
-      const limited = await start({ RATE_LIMIT_PUBLIC: '1/60' });
+      const limited = await start({ RATE_LIMITS: 'global=off,strict=off,public=1/60' });
       await limited.http.get(path).set('Accept', 'text/html').expect(200);
       const { text, headers } = await limited.http.get(path).set('Accept', 'text/html').expect(429);
       expect(headers['content-type']).toBe(HTML);

@@ -150,7 +150,7 @@ describe('routes', () => {
 describe('the service', () => {
   // Proves: rate-1, rate-4, rate-6, rate-9, slow-9, asvs-6.3.1
   it('limits its routes by the tiers that they declare', async () => {
-    const limits = { RATE_LIMIT_STRICT: '1/60', RATE_LIMIT_GLOBAL: '2/60', RATE_LIMIT_PUBLIC: '3/60' };
+    const limits = { RATE_LIMITS: 'global=2/60,strict=1/60,public=3/60' };
     const service = await startService(limits);
     const admitted = async (ask: () => PromiseLike<{ status: number }>) => {
       for (let count = 0; ; count += 1) if ((await ask()).status === 429) return count;
@@ -253,7 +253,7 @@ describe('a client', () => {
   });
 
   it('is identified according to TRUST_PROXY', async () => {
-    const service = await startService({ TRUST_PROXY: '1', RATE_LIMIT_PUBLIC: '1/60' });
+    const service = await startService({ TRUST_PROXY: '1', RATE_LIMITS: 'global=off,strict=off,public=1/60' });
     const ask = (forwarded: string) => service.http.get('/health/live').set('X-Forwarded-For', forwarded);
     await ask('192.0.2.1').expect(200);
     await ask('192.0.2.2').expect(200);

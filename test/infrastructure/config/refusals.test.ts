@@ -60,12 +60,6 @@ describe.each([
       ['JWT_REFRESH_REPLAY_WINDOW'],
     ],
     [
-      'two passwords of Redis',
-      { REDIS_URL: 'rediss://:one@r', REDIS_PASSWORD: 'two' },
-      { REDIS_URL: 'rediss://one@r', REDIS_PASSWORD: 'two' },
-      ['REDIS_PASSWORD'],
-    ],
-    [
       'a URL that has statements take as long as they like',
       { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full&statement_timeout=0' },
       { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full&application_name=x' },
@@ -114,9 +108,7 @@ describe.each([
     ]) {
       const others = {
         REDIS_URL: 'redis://127.0.0.1',
-        REDIS_PASSWORD: 'p',
         JWT_REFRESH_REPLAY_WINDOW: '10s',
-        DATABASE_STATEMENT_TIMEOUT: '1s',
         METRICS: '9464',
       };
       expect(blamed({ ...base, ...others, [name]: 'unfit' })).toEqual([name]);
@@ -156,15 +148,4 @@ describe('what is unset adapts to what is set', () => {
   ])('%s', (_what, env: Env, config) => {
     expect(parseConfig(env)).toMatchObject(config);
   });
-
-  it.each(['p@:/%#? é&+=;,"\'\\$', '%40', 'plain'])(
-    'the password of Redis is put into each of its URLs, whatever its letters: %s',
-    (password) => {
-      const { redisUrls } = parseConfig({ REDIS_URL: 'redis://one:6379,redis://two', REDIS_PASSWORD: password });
-      expect(redisUrls.map((url) => [new URL(url).host, decodeURIComponent(new URL(url).password)])).toEqual([
-        ['one:6379', password],
-        ['two', password],
-      ]);
-    },
-  );
 });

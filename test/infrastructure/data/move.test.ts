@@ -14,7 +14,7 @@ import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-const UNLIMITED = { RATE_LIMIT_STRICT: 'off', RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_PUBLIC: 'off' };
+const UNLIMITED = { RATE_LIMITS: 'off' };
 
 /** A DATA_DIR with a migrated embedded database, which no process uses. */
 const newDataDir = async (): Promise<string> => {

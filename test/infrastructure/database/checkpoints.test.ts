@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WAL_LIMIT, withCheckpoints } from '../../../src/infrastructure/database/checkpoints.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { openForService } from '../../../src/infrastructure/storages/open-for-service.ts';
+import { openForService } from '../../../src/infrastructure/storages/sql.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 

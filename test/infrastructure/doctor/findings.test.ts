@@ -25,10 +25,10 @@ const dataDirWith = (files: Env): string => {
 describe('the doctor on the configuration', () => {
   it.each<[string, Env, string[]]>([
     ['in order', {}, ['ok configuration.valid']],
-    ['risky', { RATE_LIMIT_GLOBAL: 'off' }, ['ok configuration.valid', 'warning configuration.RATE_LIMIT_GLOBAL']],
+    ['risky', { RATE_LIMITS: 'off' }, ['ok configuration.valid', 'warning configuration.RATE_LIMITS']],
     ['risky at the database', { DATABASE_URL: '' }, ['ok configuration.valid', 'warning configuration.DATABASE_URL']],
     ['invalid, and not also unset', { BASE_URL: 'none' }, ['problem configuration.BASE_URL']],
-    ['contradictory', { REDIS_PASSWORD: 'p' }, ['problem configuration.REDIS_PASSWORD']],
+    ['contradictory', { CONSOLE: 'on' }, ['problem configuration.CONSOLE']],
     ['without a key', { JWT_ACCESS_PRIVATE_KEY: '' }, ['problem configuration.JWT_ACCESS_PRIVATE_KEY']],
   ])('that is %s', (_what, changes, expected) => {
     expect(brief(configuration(setUpOf({ ...NO_WARNINGS, ...changes })))).toEqual(expected);

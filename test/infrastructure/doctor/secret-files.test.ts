@@ -29,7 +29,7 @@ describe.runIf(process.geteuid !== undefined)('the doctor looks who can read', (
     [0o640, ['note secrets.group']],
     [0o644, ['problem secrets.everybody']],
   ])('`.env` with a password and the mode %o', async (mode, expected) => {
-    expect(brief(await examined([['.env', 'REDIS_PASSWORD=p', mode]]))).toEqual(expected);
+    expect(brief(await examined([['.env', 'PGPASSWORD=p', mode]]))).toEqual(expected);
   });
 
   it('a file in a directory that others cannot enter', async () => {
@@ -40,7 +40,7 @@ describe.runIf(process.geteuid !== undefined)('the doctor looks who can read', (
     ['a password in a URL', 'DATABASE_URL=postgresql://u:p@h/d', 1],
     ['a key', 'JWT_ACCESS_PRIVATE_KEY=pem', 1],
     ['a URL without a password', 'DATABASE_URL=postgresql://u@h/d', 0],
-    ['an empty password', 'REDIS_PASSWORD=', 0],
+    ['an empty password', 'PGPASSWORD=', 0],
     ['no secret', 'PORT=3000', 0],
   ])('`.env`, if it has a secret: %s', async (_what, text, count) => {
     expect(await examined([['.env', text, 0o644]])).toHaveLength(count);

@@ -3,6 +3,7 @@ import axe from 'axe-core';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
+import { zxcvbnPasswordBlocklist } from '../../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
@@ -43,11 +44,9 @@ export const openAccountPages = (path = '') => {
       PORT: port,
       BASE_URL: address,
       ALLOWED_ORIGINS_DEV: APPLICATION,
-      CONSOLE: 'off',
-      PASSWORD_BLOCKLIST: 'common',
       DATABASE_URL: 'memory:',
     };
-    service = await startService(env, { hasher, mailer });
+    service = await startService(env, { hasher, mailer, blocklist: zxcvbnPasswordBlocklist() }, { console: false });
     cleanups.push(service.close);
   });
   afterAll(async () => {

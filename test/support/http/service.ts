@@ -33,12 +33,14 @@ export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
 
 /**
  * Starts the service as `main.ts` composes it, on a free port and with the given environment.
+ * @param settings replace those of the environment.
  * @param env variables of the environment. By default limits are off, keys are shared in a test file, and storage is in memory
  *   or that of the vitest project; `env` and `own` take precedence.
  */
 export const startService = async (
   env: Readonly<Record<string, string>> = {},
   { storage, ...ports }: Own = {},
+  settings: Partial<Config> = {},
 ): Promise<TestService> => {
   const logs: LogLine[] = [];
   const parts = await partsOfService(env, storage);
@@ -46,13 +48,11 @@ export const startService = async (
     NODE_ENV: 'test',
     PORT: '0',
     BASE_URL: 'https://auth.example.org',
-    RATE_LIMIT_GLOBAL: 'off',
-    RATE_LIMIT_STRICT: 'off',
-    RATE_LIMIT_PUBLIC: 'off',
+    RATE_LIMITS: 'off',
     ...parts.env,
     ...env,
   });
-  const config = { ...parsed, keys: parsed.keys ?? KEYS };
+  const config = { ...parsed, keys: parsed.keys ?? KEYS, ...settings };
   const logger = createLogger(
     {
       level: 'trace',

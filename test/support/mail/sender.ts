@@ -7,7 +7,7 @@ import { type AttemptOutcome, sendMessages } from '../../../src/application/use-
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { newMessage, type Telling } from '../../../src/domain/message.ts';
-import { application, DAY, MINUTE } from '../application.ts';
+import { application } from '../application.ts';
 
 /** The token of the link of a purpose in a mail. */
 export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): string => {
@@ -26,11 +26,7 @@ export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readon
   const send = sendMessages({
     ...deps,
     mailer: given.mailer ?? mailer,
-    letters: {
-      context: { serviceName: 'auth.example.org', pagesUrl: 'https://app.example.org/account' },
-      passwordResetLifetime: 30 * MINUTE,
-      emailVerificationLifetime: DAY,
-    },
+    mailContext: { serviceName: 'auth.example.org', pagesUrl: 'https://app.example.org/account' },
     random: () => 0,
     onAttempt: (outcome) => outcomes.push(outcome),
   });

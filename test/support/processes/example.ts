@@ -13,7 +13,7 @@ export const startExample = async (
   env: Readonly<Record<string, string>>,
   program = EXAMPLE,
 ): Promise<ExampleProcess> => {
-  const off = { RATE_LIMIT_GLOBAL: 'off', RATE_LIMIT_STRICT: 'off', RATE_LIMIT_PUBLIC: 'off' };
+  const off = { RATE_LIMITS: 'off' };
   const service = await runService({ ...DEVELOPMENT, ...off, ...env }, [], program);
   return { ...service, http: documentedHttp(service.url) };
 };

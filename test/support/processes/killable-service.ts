@@ -15,17 +15,13 @@ export const SOON = { timeout: 60_000, interval: 20 };
 /** However slow the machine is, nothing is too late; only a hang is. */
 export const PATIENT = {
   REQUEST_TIMEOUT_MS: '600000',
-  DATABASE_CONNECTION_TIMEOUT: '60s',
-  DATABASE_STATEMENT_TIMEOUT: '60s',
 };
 
 const ENV = {
   ...PATIENT,
   MAIL_FROM: 'auth@example.org',
   BCRYPT_COST: '4',
-  RATE_LIMIT_GLOBAL: 'off',
-  RATE_LIMIT_STRICT: 'off',
-  RATE_LIMIT_PUBLIC: 'off',
+  RATE_LIMITS: 'off',
 };
 
 /** What waits for a lock on a table, except for what goes on in the background: mail is sent, and refused log-ins are counted. */

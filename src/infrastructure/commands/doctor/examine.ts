@@ -71,7 +71,7 @@ const GROUPS: readonly Group[] = [
   { name: 'cookie', title: 'Cookie', look: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
   { name: 'proxy', title: 'Proxy', look: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
   { name: 'database', title: 'Database', look: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
-  { name: 'redis', title: 'Redis', look: redis, needs: ['REDIS_URL', 'REDIS_PASSWORD'] },
+  { name: 'redis', title: 'Redis', look: redis, needs: ['REDIS_URL'] },
   { name: 'mail', title: 'Mail', look: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
   { name: 'secrets', title: 'Secrets', look: secretFiles, needs: ['DATA_DIR'] },
 ];

@@ -33,10 +33,8 @@ export const openAccounts = async (config: Config, { storage: given, ports: own 
   const storage = await openStorage({ ...config, migrateOnStart: false, databaseWarnings: [] }, logger, given);
   const { users, sessions, events, links, outbox, unitOfWork, close } = storage;
   const clock = own.clock ?? systemClock;
-  const { passwordResetLifetime, accountPagesUrl } = config;
   const settings = {
-    passwordResetLifetime,
-    accountPagesUrl,
+    accountPagesUrl: config.accountPagesUrl,
     hasPages: config.mail !== null || !config.ownAccountPages,
   };
   const ports = {

@@ -1,0 +1,135 @@
+import * as v from 'valibot';
+import { NOTICES, type Notice } from '../../domain/message.ts';
+import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
+import * as form from './schemas.ts';
+import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';
+import type { Rule, ValuesOf, Variable } from './variable.ts';
+
+/** The default sender outside production. */
+const LOCAL_SENDER = 'Tandem <tandem@localhost>';
+
+/** Settings of mail, of links in it, and of what is kept about accounts. */
+export const ACCOUNT_VARIABLES = {
+  MAIL_URL: {
+    schema: v.optional(form.mailUrl),
+    expected:
+      'an smtp:// or smtps:// URL with a host, with user and password or neither, special characters percent-encoded, without path, and without query except requireTLS=false',
+    unset: 'files in DATA_DIR/mail (production: no mail)',
+    meaning:
+      'The mail server: smtps:// with TLS from the start, smtp:// with STARTTLS, which another machine must offer unless the URL ends with ?requireTLS=false. Without it, production has neither password reset nor email verification.',
+  },
+  MAIL_FROM: {
+    schema: v.optional(form.mailbox),
+    expected: 'an address such as auth@example.com, or a name and an address such as Example <auth@example.com>',
+    unset: `${LOCAL_SENDER} (production: required with MAIL_URL)`,
+    meaning: 'The sender of mail: an address, or a name and an address.',
+  },
+  ACCOUNT_PAGES_URL: {
+    schema: v.optional(form.baseUrl),
+    expected: 'an http or https URL without credentials, query and fragment',
+    unset: '/account, below BASE_URL',
+    meaning: 'The URL below which links in mail find their pages. By default these are the pages of the service.',
+  },
+  EMAIL_VERIFICATION: {
+    schema: v.optional(v.picklist(['off', 'optional', 'required'])),
+    expected: 'off, optional or required',
+    unset: 'optional (without mail: off)',
+    meaning:
+      'Whether users prove their email address: off, optional, or required, which refuses log-ins until they have.',
+  },
+  MAIL_NOTICES: {
+    schema: form.listOf(NOTICES),
+    expected: `some of ${NOTICES.join(', ')}, separated by commas, or off`,
+    default: NOTICES.join(','),
+    meaning:
+      'What users are told by mail: a log-in on a new device, a changed password, a changed email address, a replayed token; or off.',
+  },
+  EVENTS_RETENTION: {
+    schema: form.duration,
+    expected: 'a duration such as 90d, at most 3650d',
+    default: '180d',
+    meaning: 'How long the events of an account are kept.',
+  },
+} as const satisfies Record<string, Variable>;
+
+type AccountValues = ValuesOf<typeof ACCOUNT_VARIABLES>;
+/** The pages of links in mail are those of the service, or may call it. */
+type Values = AccountValues & ServiceValues;
+
+/** The part of the configuration for mail, and for what is kept about accounts. */
+export type AccountSettings = {
+  /** `null`: there is no mail. */
+  readonly mail: {
+    /** Contains a password; `null`: mail is written to files in `dataDir`. */
+    readonly url: string | null;
+    /** An address, or a name and an address in angle brackets. */
+    readonly from: string;
+    /** Whether `smtp:` needs STARTTLS: the server is on another machine. */
+    readonly requireTls: boolean;
+  } | null;
+  /** An http(s) URL without a trailing slash, below which links find their pages. */
+  readonly accountPagesUrl: string;
+  /** Whether these are the pages of the service. */
+  readonly ownAccountPages: boolean;
+  /** Milliseconds. */
+  readonly eventsRetention: number;
+  /** `off` without mail. */
+  readonly emailVerification: 'off' | 'optional' | 'required';
+  readonly notices: ReadonlySet<Notice>;
+};
+
+export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSettings, 'baseUrl'>): AccountSettings => {
+  const mail = mailOf(values);
+  return {
+    mail,
+    accountPagesUrl: values.ACCOUNT_PAGES_URL ?? `${baseUrl}/account`,
+    ownAccountPages: values.ACCOUNT_PAGES_URL === undefined,
+    eventsRetention: values.EVENTS_RETENTION,
+    emailVerification: mail === null ? 'off' : (values.EMAIL_VERIFICATION ?? 'optional'),
+    notices: new Set(values.MAIL_NOTICES),
+  };
+};
+
+const mailOf = ({ NODE_ENV, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Values): AccountSettings['mail'] => {
+  if (url === undefined) return NODE_ENV === 'production' ? null : { url: null, from, requireTls: false };
+  return { url: withoutQuery(url), from, requireTls: !allowsPlain(url) && !isLoopback(hostOf(new URL(url))) };
+};
+
+/** `mailUrl` accepts no other query than `requireTLS=false`. */
+const allowsPlain = (url: string): boolean => new URL(url).search !== '';
+const withoutQuery = (url: string): string => url.replace(/\?.*$/, '');
+
+/** Mail that could not be sent, or whose links would lead nowhere. */
+export const accountRefusals = (values: Partial<Values>): Rule[] => {
+  const { EMAIL_VERIFICATION: verification = 'off' } = values;
+  if (values.NODE_ENV !== 'production' || !('MAIL_URL' in values)) return [];
+  const hasMail = values.MAIL_URL !== undefined;
+  const isUnset = (name: 'MAIL_FROM' | 'BASE_URL') => name in values && values[name] === undefined;
+  return [
+    [hasMail && isUnset('MAIL_FROM'), 'MAIL_FROM: required when MAIL_URL is set'],
+    [hasMail && isUnset('BASE_URL'), 'BASE_URL: required in production when MAIL_URL is set, for the links in mail'],
+    [!hasMail && verification !== 'off', 'EMAIL_VERIFICATION: must be off or unset without MAIL_URL'],
+  ];
+};
+
+export const accountWarnings = (values: Values): Rule[] => {
+  const { MAIL_URL: url, ACCOUNT_PAGES_URL: pages } = values;
+  const production = values.NODE_ENV === 'production';
+  const { baseUrl, allowedOrigins, allowedOriginsSetting } = serviceSettings(values);
+  const origins = [new URL(baseUrl).origin, ...allowedOrigins];
+  return [
+    [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
+    [
+      url !== undefined && allowsPlain(url) && !isLoopback(hostOf(new URL(url))),
+      'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer',
+    ],
+    [
+      pages !== undefined && !origins.includes(new URL(pages).origin),
+      `ACCOUNT_PAGES_URL is of an origin that is not in ${allowedOriginsSetting}: its pages cannot call the service`,
+    ],
+    [
+      production && pages !== undefined && isPlainHttp(pages),
+      'ACCOUNT_PAGES_URL is http: an attacker on the network can use the links in mail, by changing the pages',
+    ],
+  ];
+};

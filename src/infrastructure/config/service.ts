@@ -1,0 +1,197 @@
+import * as v from 'valibot';
+import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
+import * as form from './schemas.ts';
+import { ENVIRONMENTS, type Rule, unlessProduction, type ValuesOf, type Variable } from './variable.ts';
+
+const MAX_TIMER = 2 ** 31 - 1;
+const MINUTE = 60_000;
+const ORIGINS = 'origins such as https://app.example.com, separated by commas, without a path and without *';
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Settings of the process, of requests and of responses. */
+export const SERVICE_VARIABLES = {
+  NODE_ENV: {
+    schema: v.picklist(ENVIRONMENTS),
+    expected: ENVIRONMENTS.join(', '),
+    default: 'development',
+    meaning: 'The environment: development, production or test. Production rejects unsafe settings.',
+  },
+  HOST: {
+    schema: form.host,
+    expected: 'an IP address or a host name',
+    default: unlessProduction('127.0.0.1', '0.0.0.0'),
+    meaning: 'The address to listen on.',
+  },
+  PORT: {
+    schema: form.wholeNumber(0, 65_535),
+    expected: 'a whole number from 0 to 65535',
+    default: '3000',
+    meaning: 'The TCP port to listen on; 0 for any free port.',
+  },
+  BASE_URL: {
+    schema: v.optional(form.baseUrl),
+    expected: 'an http or https URL without credentials, query and fragment',
+    unset: 'http://localhost:$PORT',
+    meaning:
+      'The public URL of the service, with the path that a proxy adds. The `type` of every error starts with it.',
+  },
+  ALLOWED_ORIGINS_DEV: {
+    schema: v.optional(form.origins, ''),
+    expected: ORIGINS,
+    unset: 'none',
+    meaning:
+      'Outside production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
+  },
+  ALLOWED_ORIGINS_PROD: {
+    schema: v.optional(form.origins, ''),
+    expected: ORIGINS,
+    unset: 'none',
+    meaning:
+      'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
+  },
+  TRUST_PROXY: {
+    schema: form.wholeNumber(0, 100),
+    expected: 'a whole number from 0 to 100',
+    default: '0',
+    meaning:
+      'The number of proxies in front of the service. It determines which entry of X-Forwarded-For is the client address.',
+  },
+  REQUEST_TIMEOUT_MS: {
+    schema: form.wholeNumber(1, MAX_TIMER),
+    expected: `a whole number of milliseconds from 1 to ${MAX_TIMER}`,
+    default: '30000',
+    meaning:
+      'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to PostgreSQL gets a tenth of it, a statement a sixth.',
+  },
+  SLOW_REQUEST_THRESHOLDS: {
+    schema: form.thresholds,
+    expected: 'JSON such as {"warn":1000,"error":3000}, in whole milliseconds, with warn at most error',
+    default: '{"warn":1000,"error":3000}',
+    meaning: 'The durations, in milliseconds, from which a request is logged at warn and at error.',
+  },
+  RATE_LIMITS: {
+    schema: form.rateLimits,
+    expected:
+      'global, strict and public, each with requests/seconds such as 100/60 (at most 86400 seconds) or off: global=100/60,strict=20/60,public=off; or off',
+    default: unlessProduction('global=500/60,strict=100/60,public=off', 'global=100/60,strict=20/60,public=1000/300'),
+    meaning:
+      'The rate limits, requests/seconds for each client and route: strict of registration, log-in and changes that need the password; public of the error catalog, the key set and the health checks; global of all others. off turns one or all off.',
+  },
+  LOG_LEVEL: {
+    schema: v.picklist(LOG_LEVELS),
+    expected: LOG_LEVELS.join(', '),
+    default: { development: 'debug', production: 'info', test: 'info' },
+    meaning: 'The lowest level that is logged: trace, debug, info, warn, error, fatal or silent.',
+  },
+  METRICS: {
+    schema: form.metrics,
+    expected: 'off, a port such as 9464, or an address and a port such as 0.0.0.0:9464',
+    default: 'off',
+    meaning:
+      'The address of GET /metrics for Prometheus: a port on 127.0.0.1, or address:port. Not the port of the service.',
+  },
+} as const satisfies Record<string, Variable>;
+
+export type ServiceValues = ValuesOf<typeof SERVICE_VARIABLES>;
+
+/** The part of the configuration for requests and responses. */
+export type ServiceSettings = {
+  /** An http(s) URL without a trailing slash. */
+  readonly baseUrl: string;
+  /** Serialized origins (RFC 6454 §6.2). */
+  readonly allowedOrigins: readonly string[];
+  /** The variable that sets them. */
+  readonly allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
+  /** The origins at which browsers open the pages of the service. */
+  readonly ownOrigins: readonly string[];
+  /** Whether there is the page `/console`, for developers. */
+  readonly console: boolean;
+  /** The number of proxies in front of the service. */
+  readonly trustProxy: number;
+  /** Milliseconds. */
+  readonly requestTimeout: number;
+  /** Milliseconds; `warn` is not above `error`. */
+  readonly slowRequest: { readonly warn: number; readonly error: number };
+  /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
+  readonly rateLimits: form.RateLimits;
+};
+
+export const serviceSettings = (values: ServiceValues): ServiceSettings => {
+  const production = values.NODE_ENV === 'production';
+  const allowedOriginsSetting = production ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV';
+  return {
+    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    allowedOrigins: values[allowedOriginsSetting],
+    allowedOriginsSetting,
+    ownOrigins: ownOriginsOf(values),
+    console: !production,
+    trustProxy: values.TRUST_PROXY,
+    requestTimeout: values.REQUEST_TIMEOUT_MS,
+    slowRequest: values.SLOW_REQUEST_THRESHOLDS,
+    rateLimits: values.RATE_LIMITS,
+  };
+};
+
+/**
+ * The origins of the service's own pages that send requests to it, which browsers name as they do for other pages.
+ * @param hasAccountPages whether links in mail lead to pages of the service.
+ */
+export const pageOriginsOf = (
+  { console, ownOrigins }: Pick<ServiceSettings, 'console' | 'ownOrigins'>,
+  hasAccountPages: boolean,
+): readonly string[] => (console || hasAccountPages ? ownOrigins : []);
+
+/** Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
+const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: ServiceValues): string[] => {
+  const production = environment === 'production';
+  if (production && baseUrl === undefined) return [];
+  const url = new URL(baseUrl ?? `http://localhost:${port}`);
+  if (production || !isLoopback(hostOf(url))) return [url.origin];
+  const names = ['localhost', '127.0.0.1', '[::1]'].map(
+    (host) => new URL(`${url.protocol}//${host}:${url.port}`).origin,
+  );
+  return [...new Set([url.origin, ...names])];
+};
+
+export const serviceRefusals = ({ METRICS = 'off', PORT }: Partial<ServiceValues>): Rule[] => [
+  [METRICS !== 'off' && METRICS.port === PORT, 'METRICS: must not be the port of the service'],
+];
+
+export const serviceWarnings = (values: ServiceValues): Rule[] => {
+  const { BASE_URL: url, ALLOWED_ORIGINS_DEV: dev, ALLOWED_ORIGINS_PROD: prod, REQUEST_TIMEOUT_MS: timeout } = values;
+  const production = values.NODE_ENV === 'production';
+  const isOpen = !isLoopback(values.HOST) || (url !== undefined && !isLoopback(hostOf(new URL(url))));
+  const unlimited = Object.entries(values.RATE_LIMITS).flatMap(([tier, limit]) => (limit === null ? [tier] : []));
+  return [
+    [
+      !production && isOpen,
+      'NODE_ENV is not production, but HOST or BASE_URL is reachable from other machines: rate limits are higher, and insecure settings are accepted',
+    ],
+    [
+      production && prod.length === 0 && dev.length > 0,
+      'ALLOWED_ORIGINS_DEV has no effect in production: no origin is allowed',
+    ],
+    [
+      !production && dev.length === 0 && prod.length > 0,
+      'ALLOWED_ORIGINS_PROD has no effect outside production: no origin is allowed',
+    ],
+    [timeout < 1_000, 'REQUEST_TIMEOUT_MS is below 1000: the unit is milliseconds, and a log-in takes a few hundred'],
+    [production && url === undefined, 'BASE_URL is unset: the type of every error points to localhost'],
+    [
+      production && url?.startsWith('https:') === true && values.TRUST_PROXY === 0,
+      'TRUST_PROXY is 0, but BASE_URL is https, which requires a proxy: all clients behind it share one rate limit',
+    ],
+    [
+      production && prod.some(isPlainHttp),
+      'ALLOWED_ORIGINS_PROD has an http origin: an attacker on the network can inject scripts into its pages',
+    ],
+    [
+      production && unlimited.length > 0,
+      `RATE_LIMITS has off for ${unlimited.join(', ')}: the requests of a client are not limited`,
+    ],
+    [
+      production && timeout > 5 * MINUTE,
+      'REQUEST_TIMEOUT_MS is above five minutes: slow requests hold connections and memory for that long',
+    ],
+  ];
+};

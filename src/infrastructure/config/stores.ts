@@ -1,0 +1,161 @@
+import * as v from 'valibot';
+import { hostOf, isFar, isLoopback } from './hosts.ts';
+import * as form from './schemas.ts';
+import type { ServiceValues } from './service.ts';
+import type { Env, Rule, ValuesOf, Variable } from './variable.ts';
+
+/** A DATABASE_URL that keeps nothing when the process ends. */
+const MEMORY = 'memory:';
+
+const isPostgresql = (text: string): boolean => form.isUrlOf(text, ['postgres:', 'postgresql:']);
+
+/** Settings of what is stored, and where. */
+export const STORE_VARIABLES = {
+  DATA_DIR: {
+    schema: form.path,
+    expected: 'the path of a directory, without a leading ~ and without surrounding spaces',
+    default: '.data',
+    meaning:
+      'The directory of the embedded database and of the keys that are generated outside production. Access by other users is removed from both.',
+  },
+  DATABASE_URL: {
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.check((text) => text === MEMORY || isPostgresql(text)),
+      ),
+    ),
+    expected: `a postgres:// or postgresql:// URL with special characters percent-encoded, or ${MEMORY}`,
+    unset: 'an embedded database in DATA_DIR',
+    meaning: `The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used. \`${MEMORY}\` loses all data at exit; production rejects it.`,
+  },
+  DATABASE_POOL_SIZE: {
+    schema: form.wholeNumber(1, 1_000),
+    expected: 'a whole number from 1 to 1000',
+    default: '10',
+    meaning: 'How many connections to PostgreSQL one instance keeps at most.',
+  },
+  MIGRATE_ON_START: {
+    schema: form.flag,
+    expected: 'true or false',
+    default: 'true',
+    meaning: 'Whether pending database migrations are applied at start.',
+  },
+  REDIS_URL: {
+    schema: v.optional(form.redisUrls),
+    expected:
+      'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family, or the URLs of several nodes of a cluster, separated by commas, that differ only in host and port',
+    unset: 'none: each instance counts for itself',
+    meaning:
+      'The Redis in which all instances count rate limits and failed log-ins: a server, or a cluster by one of its nodes. Several URLs, separated by commas, are nodes of one cluster.',
+  },
+  BCRYPT_COST: {
+    schema: form.wholeNumber(4, 15),
+    expected: 'a whole number from 10 to 15, or from 4 outside production',
+    default: '10',
+    meaning:
+      'The cost of password hashes; each increment doubles the time. Existing hashes of a lower cost are replaced at log-in.',
+  },
+} as const satisfies Record<string, Variable>;
+
+type StoreValues = ValuesOf<typeof STORE_VARIABLES>;
+/** The time limits of the database follow from that of a request. */
+type Values = StoreValues & ServiceValues;
+
+/** The storage that DATABASE_URL selects. */
+export type StorageOptions =
+  | { readonly kind: 'memory' }
+  | {
+      readonly kind: 'embedded';
+      /** The service's DATA_DIR; the database is in a directory of its own below it. */
+      readonly dataDir: string;
+    }
+  | {
+      readonly kind: 'postgresql';
+      readonly url: string;
+      readonly poolSize: number;
+      /** Milliseconds that a request waits for a connection. */
+      readonly connectionTimeout: number;
+      /** Milliseconds that a statement may take. */
+      readonly statementTimeout: number;
+      /** Milliseconds for which an unused connection is kept. */
+      readonly idleTimeout: number;
+    };
+
+/** Each limit is far below that of a request, which can then still report the failure. */
+export const storageOptions = (values: Values): StorageOptions => {
+  const { DATABASE_URL: url, REQUEST_TIMEOUT_MS: timeout } = values;
+  if (url === undefined) return { kind: 'embedded', dataDir: values.DATA_DIR };
+  if (url === MEMORY) return { kind: 'memory' };
+  const share = (part: number) => Math.max(1, Math.floor(timeout / part));
+  return {
+    kind: 'postgresql',
+    url,
+    poolSize: values.DATABASE_POOL_SIZE,
+    connectionTimeout: share(10),
+    statementTimeout: share(6),
+    idleTimeout: share(3),
+  };
+};
+
+/** Parameters of a URL that override the options of node-postgres. */
+const OVERRIDING = ['statement_timeout', 'query_timeout', 'idle_in_transaction_session_timeout'];
+
+export const storeRefusals = (values: Partial<Values>): Rule[] => {
+  const { DATABASE_URL: url } = values;
+  const production = values.NODE_ENV === 'production';
+  const isServer = url !== undefined && url !== MEMORY;
+  const given = isServer ? OVERRIDING.find((name) => new URL(url).searchParams.has(name)) : undefined;
+  return [
+    [production && (values.BCRYPT_COST ?? 10) < 10, 'BCRYPT_COST: must be at least 10 in production'],
+    [
+      production && url === MEMORY,
+      'DATABASE_URL: must not be memory: in production, which would lose all users and sessions',
+    ],
+    [given !== undefined, `DATABASE_URL: must not set ${given}: a statement gets a sixth of REQUEST_TIMEOUT_MS`],
+  ];
+};
+
+export const storeWarnings = (values: Values): Rule[] => {
+  const production = values.NODE_ENV === 'production';
+  const redis = (values.REDIS_URL ?? []).map((text) => new URL(text));
+  return [
+    [
+      production && redis.some((url) => !isLoopback(hostOf(url)) && url.password === ''),
+      'REDIS_URL has no password: any client that reaches that Redis can reset limits',
+    ],
+    [
+      production && redis.some((url) => url.protocol === 'redis:' && isFar(hostOf(url))),
+      'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted',
+    ],
+  ];
+};
+
+/** @param env has the variables that the driver reads itself. */
+export const databaseWarnings = ({ NODE_ENV, DATABASE_URL: url }: Values, env: Env): Rule[] => {
+  const production = NODE_ENV === 'production';
+  return [
+    [production && url === undefined, 'DATABASE_URL is unset: the embedded database supports one process only'],
+    [
+      production && url !== undefined && url !== MEMORY && isInsecure(url, env.PGSSLMODE),
+      'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
+    ],
+  ];
+};
+
+/**
+ * Whether an attacker on the network could read the traffic to PostgreSQL, or impersonate it.
+ * @param environment PGSSLMODE, which node-postgres uses when the URL does not configure TLS.
+ */
+const isInsecure = (url: string, environment: string | undefined): boolean => {
+  const parsed = new URL(url);
+  const given = (name: string) => parsed.searchParams.get(name) ?? undefined;
+  const host = given('host') ?? hostOf(parsed);
+  const mode = given('sslmode') ?? (given('ssl') === undefined ? environment : undefined);
+  if (mode === 'disable') return !isLoopback(host);
+  const names = given('sslcert') ?? given('sslkey') ?? given('sslrootcert') ?? mode;
+  const isEncrypted = names !== undefined || /^(?:true|1)$/.test(given('ssl') ?? '');
+  const checksNothing =
+    mode === 'no-verify' || (given('uselibpqcompat') === 'true' && (mode === 'prefer' || mode === 'require'));
+  return isFar(host) && (!isEncrypted || checksNothing);
+};

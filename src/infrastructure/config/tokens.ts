@@ -1,0 +1,244 @@
+import * as v from 'valibot';
+import { DAY, MAX_DURATION } from './duration.ts';
+import { isPlainHttp } from './hosts.ts';
+import * as form from './schemas.ts';
+import type { ServiceValues } from './service.ts';
+import type { Rule, ValuesOf, Variable } from './variable.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** Milliseconds. Races between tabs and lost responses are resolved within seconds, at most within a request time-out. */
+const MAX_WINDOW = 5 * MINUTE;
+
+const PRIVATE_KEY = 'one private key in PEM, PKCS#8 or SEC1';
+const PUBLIC_KEYS = 'one or more public keys in PEM, SPKI';
+const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
+const PARTY = 'up to 200 visible ASCII characters, and a URI if there is a colon among them';
+const WINDOW = 'a duration such as 10s or 1m, at most 5m';
+const DURATION = 'a duration such as 10s, 15m, 12h or 7d, at most 3650d';
+
+/** SPEC "Key configuration", "Refresh cookie". */
+export const TOKEN_VARIABLES = {
+  JWT_ACCESS_PRIVATE_KEY: {
+    schema: v.optional(v.string()),
+    expected: PRIVATE_KEY,
+    unset: KEYS_UNSET,
+    meaning:
+      'The private key that signs access tokens: EC P-256 in PEM (PKCS#8 or SEC1), with line breaks or the text \\n.',
+  },
+  JWT_ACCESS_PUBLIC_KEY: {
+    schema: v.optional(v.string()),
+    expected: PUBLIC_KEYS,
+    unset: KEYS_UNSET,
+    meaning:
+      'The public keys that verify access tokens: EC P-256 in PEM. The first belongs to the private key; others are still accepted.',
+  },
+  JWT_REFRESH_PRIVATE_KEY: {
+    schema: v.optional(v.string()),
+    expected: PRIVATE_KEY,
+    unset: KEYS_UNSET,
+    meaning: 'The private key that signs refresh tokens, of a separate key pair.',
+  },
+  JWT_REFRESH_PUBLIC_KEY: {
+    schema: v.optional(v.string()),
+    expected: PUBLIC_KEYS,
+    unset: KEYS_UNSET,
+    meaning: 'The public keys that verify refresh tokens.',
+  },
+  JWT_ISSUER: {
+    schema: v.optional(form.stringOrUri),
+    expected: PARTY,
+    unset: 'no iss claim',
+    meaning: 'The iss claim of both tokens. Tokens with another one are rejected, so a change logs out all users.',
+  },
+  JWT_AUDIENCE: {
+    schema: v.optional(form.stringOrUri),
+    expected: PARTY,
+    unset: 'no aud claim',
+    meaning: 'The aud claim of both tokens. Tokens with another one are rejected, so a change logs out all users.',
+  },
+  JWT_ACCESS_EXPIRES_IN: {
+    schema: v.optional(form.duration),
+    expected: DURATION,
+    unset: '15m, at most JWT_REFRESH_EXPIRES_IN',
+    meaning: 'The lifetime of an access token. Other services that verify it accept it as long.',
+  },
+  JWT_REFRESH_EXPIRES_IN: {
+    schema: form.duration,
+    expected: DURATION,
+    default: '7d',
+    meaning: 'The lifetime of a refresh token.',
+  },
+  JWT_REFRESH_RACE_WINDOW: {
+    schema: v.optional(form.durationFromZeroTo(MAX_WINDOW)),
+    expected: `${WINDOW}, or 0`,
+    unset: '10s, at most a tenth of JWT_REFRESH_EXPIRES_IN',
+    meaning: 'How long after its rotation a replayed refresh token counts as a race rather than as theft; at most 5m.',
+  },
+  JWT_REFRESH_REPLAY_WINDOW: {
+    schema: form.durationFromZeroTo(MAX_WINDOW),
+    expected: `${WINDOW}, or 0 for off`,
+    default: '0',
+    meaning:
+      'How long after its rotation a refresh token still returns its successor; at most JWT_REFRESH_RACE_WINDOW, 0 is off. 10s is recommended for browser front ends.',
+  },
+  JWT_REFRESH_COOKIE_PATH: {
+    schema: v.optional(form.cookiePath),
+    expected: 'a path that starts with / and has no space, comma, semicolon or control character',
+    unset: '/auth, below the path of BASE_URL',
+    meaning:
+      'The Path of the refresh cookie, as browsers see it: /auth below the path of BASE_URL, or a parent of that path.',
+  },
+  JWT_REFRESH_COOKIE_SAME_SITE: {
+    schema: v.picklist(['lax', 'strict', 'none']),
+    expected: 'lax, strict or none',
+    default: 'lax',
+    meaning:
+      'The SameSite attribute of the refresh cookie: lax, strict or none. none requires JWT_REFRESH_COOKIE_SECURE=true.',
+  },
+  JWT_REFRESH_COOKIE_SECURE: {
+    schema: form.flag,
+    expected: 'true or false',
+    default: 'false',
+    meaning: 'Whether the refresh cookie is Secure. Must be true in production.',
+  },
+  JWT_REFRESH_COOKIE_MAX_AGE_MS: {
+    schema: form.wholeNumber(1_000, MAX_DURATION),
+    expected: `a whole number of milliseconds from 1000 to ${MAX_DURATION}`,
+    default: '604800000',
+    meaning: 'How long browsers keep the refresh cookie, in milliseconds.',
+  },
+} as const satisfies Record<string, Variable>;
+
+type TokenValues = ValuesOf<typeof TOKEN_VARIABLES>;
+/** Cookies depend on where the service is reached. */
+type Values = TokenValues & ServiceValues;
+
+/** The part of the configuration for tokens and the refresh cookie. */
+export type TokenSettings = {
+  /** The `iss` and the `aud` of both tokens; `null` is none. */
+  readonly issuer: string | null;
+  readonly audience: string | null;
+  /** Milliseconds, as are the next three. */
+  readonly accessLifetime: number;
+  readonly refreshLifetime: number;
+  readonly raceWindow: number;
+  readonly replayWindow: number;
+  readonly refreshCookie: {
+    readonly path: string;
+    readonly sameSite: 'lax' | 'strict' | 'none';
+    readonly secure: boolean;
+    /** Milliseconds. */
+    readonly maxAge: number;
+  };
+};
+
+export const tokenSettings = (values: Values): TokenSettings => {
+  const { JWT_REFRESH_EXPIRES_IN: refreshLifetime } = values;
+  return {
+    issuer: values.JWT_ISSUER ?? null,
+    audience: values.JWT_AUDIENCE ?? null,
+    // SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter.
+    accessLifetime: values.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, refreshLifetime),
+    refreshLifetime,
+    raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, refreshLifetime),
+    replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
+    refreshCookie: {
+      path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
+      secure: values.JWT_REFRESH_COOKIE_SECURE,
+      maxAge: values.JWT_REFRESH_COOKIE_MAX_AGE_MS,
+    },
+  };
+};
+
+/** Milliseconds: a tenth of the lifetime, so that a replay counts as theft for the rest of it. */
+const longestWindow = (refreshLifetime: number): number => Math.min(MAX_WINDOW, Math.floor(refreshLifetime / 10));
+
+const raceWindowOf = (race: number | undefined, refreshLifetime: number): number =>
+  race ?? Math.min(10 * SECOND, longestWindow(refreshLifetime));
+
+const withSlash = (path: string): string => (path.endsWith('/') ? path : `${path}/`);
+
+/** The path of the routes below `/auth`, as a browser sees it. A proxy may strip the path of BASE_URL. */
+const authPath = (baseUrl: string | undefined): string =>
+  `${baseUrl === undefined ? '/' : withSlash(new URL(baseUrl).pathname)}auth`;
+
+/** SPEC "Refresh cookie": `/auth`, as the browser sees it. */
+const cookiePathOf = (path: string | undefined, baseUrl: string | undefined): string => path ?? authPath(baseUrl);
+
+/** Whether browsers send a cookie with this path, or with the default path, to refresh and log-out (RFC 6265 §5.1.4). */
+const coversAuth = (path: string | undefined, baseUrl: string | undefined): boolean =>
+  withSlash(authPath(baseUrl)).startsWith(withSlash(cookiePathOf(path, baseUrl)));
+
+export const tokenRefusals = (values: Partial<Values>): Rule[] => [...ofCookie(values), ...ofLifetimes(values)];
+
+/** SPEC "Refresh cookie"; RFC 6265bis §5.7 for SameSite=None. */
+const ofCookie = (values: Partial<Values>): Rule[] => {
+  const production = values.NODE_ENV === 'production';
+  const insecure = values.JWT_REFRESH_COOKIE_SECURE === false;
+  // Without BASE_URL in development, there may be a proxy that adds a path.
+  const knowsPath = 'BASE_URL' in values && (production || values.BASE_URL !== undefined);
+  return [
+    [production && insecure, 'JWT_REFRESH_COOKIE_SECURE: must be true in production'],
+    [
+      !production && insecure && values.JWT_REFRESH_COOKIE_SAME_SITE === 'none',
+      'JWT_REFRESH_COOKIE_SECURE: must be true when JWT_REFRESH_COOKIE_SAME_SITE is none',
+    ],
+    [
+      !v.is(form.cookiePath, cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL)),
+      'BASE_URL: its path must be valid as the Path of a cookie, without commas and semicolons',
+    ],
+    [
+      knowsPath && !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      'JWT_REFRESH_COOKIE_PATH: must be the path of BASE_URL followed by /auth, or a parent of that path, such as /',
+    ],
+  ];
+};
+
+const ofLifetimes = (values: Partial<Values>): Rule[] => {
+  const { JWT_REFRESH_EXPIRES_IN: lifetime, JWT_REFRESH_RACE_WINDOW: race } = values;
+  if (lifetime === undefined) return [];
+  const isAbove = (value: number | undefined, limit: number): boolean => value !== undefined && value > limit;
+  return [
+    [
+      isAbove(values.JWT_ACCESS_EXPIRES_IN, lifetime),
+      'JWT_ACCESS_EXPIRES_IN: must not be above JWT_REFRESH_EXPIRES_IN',
+    ],
+    [
+      isAbove(race, longestWindow(lifetime)),
+      'JWT_REFRESH_RACE_WINDOW: must not be above a tenth of JWT_REFRESH_EXPIRES_IN',
+    ],
+    [
+      'JWT_REFRESH_RACE_WINDOW' in values && isAbove(values.JWT_REFRESH_REPLAY_WINDOW, raceWindowOf(race, lifetime)),
+      'JWT_REFRESH_REPLAY_WINDOW: must not be above JWT_REFRESH_RACE_WINDOW',
+    ],
+  ];
+};
+
+export const tokenWarnings = (values: Values): Rule[] => {
+  const production = values.NODE_ENV === 'production';
+  const origins = production ? values.ALLOWED_ORIGINS_PROD : values.ALLOWED_ORIGINS_DEV;
+  return [
+    [
+      values.BASE_URL !== undefined && isPlainHttp(values.BASE_URL) && (production || values.JWT_REFRESH_COOKIE_SECURE),
+      'BASE_URL is http: passwords and tokens are sent unencrypted, and browsers reject Secure cookies',
+    ],
+    [
+      values.JWT_REFRESH_COOKIE_SAME_SITE === 'none' && origins.length === 0,
+      'JWT_REFRESH_COOKIE_SAME_SITE is none, but no origin is allowed: use lax or strict to keep the cookie from other sites',
+    ],
+    [
+      !coversAuth(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
+      'JWT_REFRESH_COOKIE_PATH does not cover /auth: refresh and log-out do not receive the cookie. If a proxy adds a path, set BASE_URL',
+    ],
+    [
+      values.JWT_REFRESH_COOKIE_MAX_AGE_MS < values.JWT_REFRESH_EXPIRES_IN,
+      'JWT_REFRESH_COOKIE_MAX_AGE_MS is below JWT_REFRESH_EXPIRES_IN: browsers delete refresh tokens before they expire',
+    ],
+    [
+      production && (values.JWT_ACCESS_EXPIRES_IN ?? 0) > DAY,
+      'JWT_ACCESS_EXPIRES_IN is above a day: other services accept access tokens of ended sessions until they expire',
+    ],
+  ];
+};

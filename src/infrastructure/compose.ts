@@ -1,23 +1,26 @@
+import type { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
+import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { type Closing, closing } from './closing.ts';
 import { consoleFiles } from './compose/console-files.ts';
 import { samplingFor } from './compose/log-sampling.ts';
-import { type MailDelivery, mailDelivery } from './compose/mail-delivery.ts';
 import { openPorts } from './compose/open-ports.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import type { Ports } from './compose/ports.ts';
 import { storedRefusals } from './compose/refusals.ts';
+import { openReports } from './compose/reports.ts';
 import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
-import { bell } from './mail/bell.ts';
+import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
+import { wakeUp } from './mail/wake-up.ts';
 import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
 import { VERSION } from './version.ts';
 
@@ -55,13 +58,18 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
   const metrics = config.metrics === null ? null : await loadMetrics();
-  const added = bell();
+  const added = wakeUp();
   const { ports, keySet, hashing } = await openPorts(config, logger, { own: own.ports ?? {}, storage, redis, added });
+  const { report, reports } = openReports(logger);
   const refusals = storedRefusals(ports, logger);
   opened.add(refusals.close);
   const { mailer } = ports;
-  const mail = mailer === null ? null : mailDelivery(config, { ...ports, mailer }, { logger, metrics, bell: added });
-  const deps = { ...useCaseDeps(config, ports, { logger, metrics }), onRefused: refusals.count };
+  listen(reports, { logger, metrics, count: refusals.count });
+  const mail =
+    mailer === null
+      ? null
+      : mailDelivery(config, { ...ports, mailer }, { logger, wakeUp: added, report, isWatched: metrics !== null });
+  const deps = useCaseDeps(config, ports, report);
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
   const routes = declareRoutes(deps, {
@@ -103,7 +111,21 @@ const loadMetrics = async (): Promise<PrometheusMetrics> =>
 
 type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
 
-const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observers): UseCaseDeps => ({
+type Listeners = Observers & Pick<ReturnType<typeof storedRefusals>, 'count'>;
+
+/** What becomes of the reports of use cases. */
+const listen = (reports: EventEmitter<Reports>, { logger, metrics, count }: Listeners): void => {
+  reports.on('login-refused', count);
+  reports.on('rehash-failed', (error) => logger.warn({ err: error }, 'a password hash could not be renewed'));
+  reports.on('mail', logOfMail(logger));
+  if (metrics === null) return;
+  reports.on('refresh', metrics.observeRefresh);
+  reports.on('mail', (outcome) => {
+    if (outcome !== 'dropped') metrics.observeMail(outcome);
+  });
+};
+
+const useCaseDeps = (config: Config, ports: Ports, report: Report): UseCaseDeps => ({
   ...ports,
   accessLifetime: config.accessLifetime,
   refreshLifetime: config.refreshLifetime,
@@ -111,8 +133,7 @@ const useCaseDeps = (config: Config, ports: Ports, { logger, metrics }: Observer
   emailVerification: emailVerificationOf(config, ports),
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
   pause,
-  onRefresh: metrics?.observeRefresh,
-  onRehashFailed: (error) => logger.warn({ err: error }, 'a password hash could not be renewed'),
+  report,
 });
 
 const httpDeps = (

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
-import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
+import { disableAccount, enableAccount } from '../../src/application/use-cases/operate-accounts.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, application } from '../support/application.ts';
 

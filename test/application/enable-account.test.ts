@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
-import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
+import { disableAccount, enableAccount } from '../../src/application/use-cases/operate-accounts.ts';
 import { NO_RECORD, ORIGIN, registeredAda } from '../support/account.ts';
 import { MINUTE } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endSessionsAsOperator } from '../../src/application/use-cases/end-sessions-as-operator.ts';
+import { endSessionsAsOperator } from '../../src/application/use-cases/operate-accounts.ts';
 import { BOB, inShort, ORIGIN, registeredAda } from '../support/account.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { purgeMailboxes } from '../../src/application/use-cases/purge-mailboxes.ts';
+import { purgeMailboxes } from '../../src/application/use-cases/purge.ts';
 import { MAIL_INTERVAL } from '../../src/domain/mailbox.ts';
 import type { MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY } from '../support/application.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { makeResetLink } from '../../src/application/use-cases/make-reset-link.ts';
+import { makeResetLink } from '../../src/application/use-cases/operate-accounts.ts';
 import { EMAIL, INVALID_LINK, ORIGIN, registeredAda } from '../support/account.ts';
 import { MINUTE } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';

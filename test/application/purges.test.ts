@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { purgeEvents } from '../../src/application/use-cases/purge-events.ts';
-import { purgeLinks } from '../../src/application/use-cases/purge-links.ts';
-import { purgeSessions } from '../../src/application/use-cases/purge-sessions.ts';
+import { purgeEvents, purgeLinks, purgeSessions } from '../../src/application/use-cases/purge.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { EMAIL, inShort, registeredAda } from '../support/account.ts';
 import { DAY, MINUTE } from '../support/application.ts';

@@ -3,6 +3,7 @@ import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
+import { reportsOf } from '../support/reports.ts';
 
 const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };
 const THEFT = { code: 'AUTH_FAILED', status: 401, level: 'warn' };
@@ -128,7 +129,7 @@ describe('refresh', () => {
       ['raced', 'raced'],
     ])('ends the session of a reused one, though one of another session is %s', async (which, outcome) => {
       const outcomes: string[] = [];
-      const { app, first } = await setUp({ onRefresh: (each) => void outcomes.push(each) });
+      const { app, first } = await setUp({ report: reportsOf('refresh', (each) => outcomes.push(each)) });
       const newest = (await app.refresh([first])).refreshToken;
       app.clock.advance(MINUTE);
       const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
@@ -242,8 +243,8 @@ describe('refresh', () => {
 
     it('returns the current token again while it is new, so that any number of tabs need one rotation', async () => {
       const outcomes: string[] = [];
-      const onRefresh = (outcome: string) => void outcomes.push(outcome);
-      const { app, first, open } = await setUp({ replayPolicy, onRefresh });
+      const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
+      const { app, first, open } = await setUp({ replayPolicy, report });
       const { refreshToken } = await app.refresh([first]);
       for (const token of [refreshToken, first, refreshToken]) {
         app.clock.advance(SECOND);

@@ -2,19 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { COUNTED_AT_ONCE, countRefusals } from '../../src/application/steps/count-refusals.ts';
-import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
+import { disableAccount } from '../../src/application/use-cases/operate-accounts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../src/domain/login-throttle.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application } from '../support/application.ts';
+import { reportsOf } from '../support/reports.ts';
 
 const ORIGIN = { userAgent: 'Curl', address: '192.0.2.0/24', requestId: 'a request' };
 
 /** An application that notes whose log-ins are refused. */
 const noting = () => {
   const refused: string[] = [];
-  const app = application({ onRefused: (userId) => refused.push(userId) });
+  const app = application({ report: reportsOf('login-refused', (userId) => refused.push(userId)) });
   return { ...app, refused };
 };
 

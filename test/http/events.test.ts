@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
-import { deleteAccountAsOperator } from '../../src/application/use-cases/delete-account-as-operator.ts';
-import { disableAccount } from '../../src/application/use-cases/disable-account.ts';
-import { enableAccount } from '../../src/application/use-cases/enable-account.ts';
-import { purgeEvents } from '../../src/application/use-cases/purge-events.ts';
-import { purgeSessions } from '../../src/application/use-cases/purge-sessions.ts';
+import {
+  deleteAccountAsOperator,
+  disableAccount,
+  enableAccount,
+} from '../../src/application/use-cases/operate-accounts.ts';
+import { purgeEvents, purgeSessions } from '../../src/application/use-cases/purge.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { DAY, MINUTE } from '../support/application.ts';

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReplayPolicy } from '../../src/domain/token-standing.ts';
 import { ADA, application, MINUTE, SECOND } from '../support/application.ts';
 import { holds } from '../support/properties/properties.ts';
+import { reportsOf } from '../support/reports.ts';
 
 /*
  * Tabs of one browser that refresh at about the same time, in any order and with any delay. Each run prints the
@@ -25,7 +26,7 @@ const delays = fc.array(fc.nat({ max: Math.floor(WINDOW / (TABS * ATTEMPTS)) }),
  */
 const renewAtOnce = async (replayPolicy: ReplayPolicy, tabs: number, scheduler: fc.Scheduler, steps: number[]) => {
   const outcomes: string[] = [];
-  const app = application({ replayPolicy, onRefresh: (outcome) => outcomes.push(outcome) });
+  const app = application({ replayPolicy, report: reportsOf('refresh', (outcome) => outcomes.push(outcome)) });
   const browser = { cookie: (await app.register(ADA)).refreshToken };
   app.clock.advance(MINUTE);
   const renew = async (): Promise<void> => {

@@ -2,9 +2,12 @@ import { type Happening, newEvent, type Origin, type SessionEnding } from '../..
 import { newMessage, type Telling } from '../../domain/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
-import type { Stores } from '../ports/unit-of-work.ts';
+import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 
 export type RecordDeps = { readonly clock: Clock; readonly ids: IdGenerator };
+
+/** What a use case needs that changes something and records it. */
+export type ChangeDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
 
 /** Stores what happened, in the unit of work that makes it happen. */
 export const record = (

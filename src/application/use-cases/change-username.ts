@@ -1,11 +1,8 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
-import { type RecordDeps, record } from '../steps/record.ts';
-
-export type ChangeUsernameDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
+import { type ChangeDeps, record } from '../steps/record.ts';
 
 /**
  * Changes the username. The former one is free at once (ADR 0050).
@@ -13,7 +10,7 @@ export type ChangeUsernameDeps = RecordDeps & { readonly unitOfWork: UnitOfWork 
  * @throws AppError AUTH_USER_DUPLICATE, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const changeUsername =
-  (deps: ChangeUsernameDeps) =>
+  (deps: ChangeDeps) =>
   (caller: Caller, username: string, origin = NO_ORIGIN): Promise<PublicUser> =>
     deps.unitOfWork.run(async (stores) => {
       const before = await lockedLiveUser(deps, stores, caller);

@@ -13,6 +13,7 @@ import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import type { Report } from '../reports.ts';
 import { comparePassword } from '../steps/compare-password.ts';
 import { endPresentedSessions } from '../steps/end-presented-sessions.ts';
 import { endSession } from '../steps/end-sessions.ts';
@@ -20,7 +21,6 @@ import { genuineTokens } from '../steps/genuine-tokens.ts';
 import { loginAttempts } from '../steps/login-attempt.ts';
 import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
-import { rehashIfNeeded } from '../steps/rehash-if-needed.ts';
 import { turns } from '../steps/turns.ts';
 
 export type LoginDeps = NoticeDeps & {
@@ -39,13 +39,7 @@ export type LoginDeps = NoticeDeps & {
   readonly replayPolicy: ReplayPolicy;
   /** `required` refuses a user whose address is not proven. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
-  /** Called with the error when an outdated hash could not be replaced; the log-in succeeds all the same. */
-  readonly onRehashFailed?: ((error: unknown) => void) | undefined;
-  /**
-   * Called when the log-in to an account that exists is refused before a session is opened. Must take no time: it is not called for an
-   * unknown account.
-   */
-  readonly onRefused?: ((userId: string, origin: Origin) => void) | undefined;
+  readonly report?: Report;
 };
 
 type LoginSource = {
@@ -81,7 +75,7 @@ export const login = (deps: LoginDeps) => {
       networks: source.networks,
       genuine,
     }).catch((error: unknown) => {
-      if (found !== null && isRefusal(error)) deps.onRefused?.(found.id, origin);
+      if (found !== null && isRefusal(error)) deps.report?.('login-refused', found.id, origin);
       throw error;
     });
 
@@ -185,4 +179,32 @@ const refusalSince = async (
   const isPassword = stored.passwordHash === passwordHash || (await hasher.verify(password, stored.passwordHash));
   if (isPassword) return null;
   return { reason: 'password-changed', error: wrongSince('the password was changed') };
+};
+
+/**
+ * Replaces a hash that was made at a lower cost than is configured now. If the password was changed in the meantime, or
+ * rehashing fails, the stored hash stays as it is. Never rejects.
+ * @param password which has been verified against the user's hash.
+ * @returns the user as stored now.
+ */
+const rehashIfNeeded = async (
+  { users, hasher, clock, report }: LoginDeps,
+  user: User,
+  password: string,
+): Promise<User> => {
+  if (!hasher.needsRehash(user.passwordHash)) return user;
+  try {
+    const passwordHash = await hasher.hash(password);
+    const updatedAt = clock.now();
+    const changed = await users.setPasswordHash(user.id, {
+      passwordHash,
+      isOfNewPassword: false,
+      now: updatedAt,
+      replaces: user.passwordHash,
+    });
+    return changed ? { ...user, passwordHash, updatedAt } : user;
+  } catch (error) {
+    report?.('rehash-failed', error);
+    return user;
+  }
 };

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Rotation, SessionKey } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy, type TokenStanding } from '../../domain/token-standing.ts';
+import { continuesRun, type ReplayPolicy } from '../../domain/token-standing.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -10,6 +10,7 @@ import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
+import type { Report } from '../reports.ts';
 import { type AssessedToken, assessTokens, mostFavorable, reusedSessions } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
 import { genuineTokens } from '../steps/genuine-tokens.ts';
@@ -28,11 +29,7 @@ export type RefreshDeps = NoticeDeps & {
   /** Milliseconds. */
   readonly refreshLifetime: number;
   readonly replayPolicy: ReplayPolicy;
-  /**
-   * Called with the outcome of a request with a genuine token; not called when the request fails before it is known. Called with
-   * `reused` as well when a session ends though a token of another one decides the outcome.
-   */
-  readonly onRefresh?: ((outcome: 'rotated' | TokenStanding) => void) | undefined;
+  readonly report?: Report;
 };
 
 type Asked = {
@@ -83,7 +80,7 @@ export const refresh =
       cancellation.throwIfAborted();
       return issued;
     });
-    deps.onRefresh?.('rotated');
+    deps.report?.('refresh', 'rotated');
     return pair;
   };
 
@@ -144,7 +141,7 @@ const handleStaleTokens = async (
   const { session, standing } = mostFavorable(assessed);
   const reused = reusedSessions(assessed);
   await endReused(deps, reused, origin);
-  if (standing !== 'reused') deps.onRefresh?.(standing);
+  if (standing !== 'reused') deps.report?.('refresh', standing);
   if (standing === 'replayable' && session !== null) {
     return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
   }
@@ -156,7 +153,7 @@ const handleStaleTokens = async (
 /** Of any number of replays, the first one ends the session and tells the user. */
 const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origin: () => Origin): Promise<void> => {
   if (reused.length === 0) return;
-  deps.onRefresh?.('reused');
+  deps.report?.('refresh', 'reused');
   const ending = { reason: 'token-replayed', origin: origin() } as const;
   // A unit for each user, who is locked first: whoever locks in another order may wait for somebody who waits for them.
   for (const [userId, keys] of Map.groupBy(reused, (key) => key.userId)) {

@@ -1,12 +1,9 @@
-import { isGivenUp, retryDelay } from '../../domain/delivery.ts';
-import type { Message } from '../../domain/message.ts';
+import { isGivenUp, type Message, retryDelay } from '../../domain/message.ts';
+import type { PrepareMailDeps } from '../mail/prepare-mail.ts';
 import type { Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { PrepareMailDeps } from '../steps/prepare-mail.ts';
-
-/** What became of an attempt to send a message. `dropped`: there was nothing to send. `failed`: it is tried again. */
-export type AttemptOutcome = 'sent' | 'refused' | 'dropped' | 'failed' | 'given-up';
+import type { Report } from '../reports.ts';
 
 export type SendMessagesDeps = PrepareMailDeps & {
   readonly outbox: Outbox;
@@ -14,8 +11,7 @@ export type SendMessagesDeps = PrepareMailDeps & {
   readonly mailer: Mailer;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Called after each attempt; with the error when it failed. */
-  readonly onAttempt?: ((outcome: AttemptOutcome, message: Message, error?: unknown) => void) | undefined;
+  readonly report?: Report;
 };
 
 /** Milliseconds: several times as long as an attempt may take, so that no other instance claims a message that is being sent. */
@@ -36,21 +32,21 @@ export const sendMessages =
   };
 
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
-  const { outbox, unitOfWork, mailer, onAttempt } = deps;
+  const { outbox, unitOfWork, mailer, report } = deps;
   try {
     // With all letters, which no start needs: loaded with the first message (ADR 0035).
-    const { prepareMail } = await import('../steps/prepare-mail.ts');
+    const { prepareMail } = await import('../mail/prepare-mail.ts');
     const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
     await outbox.remove([message.id]);
-    onAttempt?.(outcome, message);
+    report?.('mail', outcome, message);
   } catch (error) {
     await tryAgainLater(deps, message, error);
   }
 };
 
 const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: unknown): Promise<void> => {
-  const { outbox, clock, random, onAttempt } = deps;
+  const { outbox, clock, random, report } = deps;
   const now = clock.now();
   const outcome = isGivenUp(message, now) ? 'given-up' : 'failed';
   try {
@@ -59,5 +55,5 @@ const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: un
   } catch {
     // The store is unavailable. The message is claimed again when its lease ends. The first error matters more.
   }
-  onAttempt?.(outcome, message, error);
+  report?.('mail', outcome, message, error);
 };

@@ -14,9 +14,9 @@ import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys/keys.ts';
-import type { bell } from '../mail/bell.ts';
+import { openMailer } from '../mail/open-mailer.ts';
+import type { wakeUp } from '../mail/wake-up.ts';
 import type { RedisClient } from '../redis.ts';
-import { openMailer } from './mailer.ts';
 import type { OwnParts } from './own-parts.ts';
 import type { Ports } from './ports.ts';
 import type { openStorage } from './storage.ts';
@@ -28,8 +28,8 @@ type Opened = {
   readonly own: NonNullable<OwnParts['ports']>;
   readonly storage: Awaited<ReturnType<typeof openStorage>>;
   readonly redis: RedisClient | null;
-  /** Rung when there is something to send. */
-  readonly added: ReturnType<typeof bell>;
+  /** Signalled when there is something to send. */
+  readonly added: ReturnType<typeof wakeUp>;
 };
 
 /** The ports, those of the caller first. */
@@ -49,8 +49,8 @@ export const openPorts = async (config: Config, logger: Logger, { own, storage, 
     linkTokens: randomLinkTokens(),
     ...own,
     ...{ mailer, users, sessions, events, links },
-    outbox: mailer === null ? outbox : watchedOutbox(outbox, added.ring),
-    unitOfWork: mailer === null ? unitOfWork : watchedUnitOfWork(unitOfWork, added.ring),
+    outbox: mailer === null ? outbox : watchedOutbox(outbox, added.wake),
+    unitOfWork: mailer === null ? unitOfWork : watchedUnitOfWork(unitOfWork, added.wake),
   };
   return { ports, keySet, hashing: hasher.load };
 };

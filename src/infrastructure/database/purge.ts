@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type PurgeEventsDeps, purgeEvents } from '../../application/use-cases/purge-events.ts';
-import { type PurgeLinksDeps, purgeLinks } from '../../application/use-cases/purge-links.ts';
-import { type PurgeMailboxesDeps, purgeMailboxes } from '../../application/use-cases/purge-mailboxes.ts';
-import { type PurgeSessionsDeps, purgeSessions } from '../../application/use-cases/purge-sessions.ts';
-
-type PurgeDeps = PurgeSessionsDeps & PurgeEventsDeps & PurgeLinksDeps & PurgeMailboxesDeps;
+import {
+  type PurgeDeps,
+  purgeEvents,
+  purgeLinks,
+  purgeMailboxes,
+  purgeSessions,
+} from '../../application/use-cases/purge.ts';
 
 /** Rows per statement: few, so that a delete does not block a refresh. */
 const BATCH_SIZE = 1000;

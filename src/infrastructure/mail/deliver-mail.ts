@@ -2,13 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { sendMessages } from '../../application/use-cases/send-messages.ts';
-import type { Bell } from './bell.ts';
+import type { WakeUp } from './wake-up.ts';
 
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10;
 /**
  * Milliseconds between two looks at the outbox at most, for messages that may wait, those of other instances, and those that are tried again.
- * The time is random, and the bell does not change it while few wait, so that nobody can have a request answered at a moment of their choice.
+ * The time is random, and the wake-up does not change it while few wait, so that nobody can have a request answered at a moment of their choice.
  */
 const POLL_INTERVAL = 5_000;
 /** Milliseconds that mail in progress has when the service stops; and then again, to be put back into the outbox. */
@@ -16,8 +16,8 @@ const GRACE = 5_000;
 
 export type DeliverMailDeps = {
   readonly send: ReturnType<typeof sendMessages>;
-  /** Is rung when messages were added. */
-  readonly bell: Bell;
+  /** Is called when messages were added. */
+  readonly wakeUp: WakeUp;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export type DeliverMailDeps = {
 
 /** Sends the messages in the outbox until `signal` is aborted. A slow one does not keep the others waiting. */
 export const deliverMail = async (
-  { send, bell, abandon, clock, logger, onIdle }: DeliverMailDeps,
+  { send, wakeUp, abandon, clock, logger, onIdle }: DeliverMailDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
 ): Promise<void> => {
@@ -41,18 +41,18 @@ export const deliverMail = async (
       inProgress.add(attempt);
       attempt.finally(() => {
         inProgress.delete(attempt);
-        bell.ring();
+        wakeUp.wake();
       });
     }
     return attempts.length;
   };
   const beginOrWarn = unlessUnreadable(begin, logger);
-  signal.addEventListener('abort', () => bell.ring(), { once: true });
+  signal.addEventListener('abort', () => wakeUp.wake(), { once: true });
   while (!signal.aborted) {
     const begun = await beginOrWarn();
     if (begun > 0 && inProgress.size < CONCURRENCY) continue;
     if (begun === 0) await onIdle?.();
-    if (await bell.wait(looks.untilNext())) looks.next();
+    if (await wakeUp.wait(looks.untilNext())) looks.next();
   }
   const ended = Promise.all(inProgress);
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
@@ -61,7 +61,7 @@ export const deliverMail = async (
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
 };
 
-/** Moments at which all messages are looked at, whatever the bell does in between. */
+/** Moments at which all messages are looked at, whatever the wake-up does in between. */
 const randomLooks = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), performance.now()];
   const untilNext = () => Math.max(0, next - performance.now());

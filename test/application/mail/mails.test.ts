@@ -8,8 +8,13 @@ import {
   verifyEmail,
 } from '../../../src/application/mail/address-mails.ts';
 import type { MailContext, MailText } from '../../../src/application/mail/layout.ts';
-import { passwordChanged, passwordReset, passwordWasReset } from '../../../src/application/mail/password-mails.ts';
-import { newDevice, tokenReplayed } from '../../../src/application/mail/session-mails.ts';
+import {
+  newDevice,
+  passwordChanged,
+  passwordReset,
+  passwordWasReset,
+  tokenReplayed,
+} from '../../../src/application/mail/security-mails.ts';
 
 const SERVICE = { serviceName: 'auth.example.com', pagesUrl: 'https://auth.example.com/account' };
 const TOKEN = 'aB3-_'.repeat(9);

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { openMailer } from '../../../src/infrastructure/compose/mailer.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
+import { openMailer } from '../../../src/infrastructure/mail/open-mailer.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
 import { openSmtpServer } from '../../support/mail/smtp-server.ts';
 import { NO_WARNINGS, PRODUCTION } from '../../support/processes/environments.ts';

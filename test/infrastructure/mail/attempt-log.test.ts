@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { newMessage } from '../../../src/domain/message.ts';
-import { attemptLog } from '../../../src/infrastructure/mail/attempt-log.ts';
+import { logOfMail } from '../../../src/infrastructure/mail/delivery.ts';
 
 const MESSAGE = newMessage(
   { kind: 'new-device', userId: 'u', to: 'ada@example.org' },
@@ -14,7 +14,7 @@ const logged = () => {
     (level: string) =>
     (...given: unknown[]) =>
       void lines.push([level, JSON.stringify(given)]);
-  const log = attemptLog({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as never);
+  const log = logOfMail({ debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') } as never);
   return { lines, levels: () => lines.map(([level]) => level), log };
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../../src/application/ports/clock.ts';
-import { bell } from '../../../src/infrastructure/mail/bell.ts';
 import { deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
+import { wakeUp } from '../../../src/infrastructure/mail/wake-up.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;
@@ -59,32 +59,32 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
     info: (text: unknown) => void lines.push(String(text)),
     warn: (_context: unknown, text?: unknown) => void lines.push(String(text)),
   };
-  const rung = bell();
+  const signalled = wakeUp();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
   const { send, abandon } = outbox;
-  const deps = { send, bell: rung, abandon, clock: tickingClock(), logger: logger as never, onIdle: idle };
+  const deps = { send, wakeUp: signalled, abandon, clock: tickingClock(), logger: logger as never, onIdle: idle };
   const done = deliverMail(deps, stop.signal, { pollInterval: HANGING, grace: HANGING, ...given });
-  return { outbox, lines, ring: rung.ring, idle, stop: () => stop.abort(), done };
+  return { outbox, lines, wake: signalled.wake, idle, stop: () => stop.abort(), done };
 };
 
 describe('the loop that sends mail', () => {
   it('begins as soon as a message was added', async () => {
-    const { outbox, ring, idle, stop, done } = start();
+    const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalledTimes(1);
     outbox.add()();
-    ring();
+    wake();
     await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     await done;
   });
 
   // Proves: network-8
-  it('does not look for messages that may wait when it is rung', async () => {
-    const { outbox, ring, idle, stop, done } = start();
+  it('does not look for messages that may wait when it is signalled', async () => {
+    const { outbox, wake, idle, stop, done } = start();
     for (let times = 1; times < 4; times += 1) {
       await expect.poll(() => idle).toHaveBeenCalledTimes(times);
-      ring();
+      wake();
     }
     await expect.poll(() => idle).toHaveBeenCalledTimes(4);
     expect(new Set(outbox.lookedAt).size).toBe(1);
@@ -93,18 +93,18 @@ describe('the loop that sends mail', () => {
   });
 
   // Proves: mail-9
-  it('looks for them at once when it is rung for all', async () => {
-    const { outbox, ring, idle, stop, done } = start();
+  it('looks for them at once when it is signalled for all', async () => {
+    const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalledTimes(1);
-    ring(true);
+    wake(true);
     await expect.poll(() => new Set(outbox.lookedAt).size).toBe(2);
     stop();
     await done;
   });
 
-  it('looks for them after a time, however often it is rung', async () => {
-    const { outbox, ring, stop, done } = start({ pollInterval: 20 });
-    const ringing = setInterval(() => ring(), 1);
+  it('looks for them after a time, however often it is signalled', async () => {
+    const { outbox, wake, stop, done } = start({ pollInterval: 20 });
+    const ringing = setInterval(() => wake(), 1);
     onTestFinished(() => clearInterval(ringing));
     await expect.poll(() => new Set(outbox.lookedAt).size).toBeGreaterThan(3);
     stop();
@@ -121,10 +121,10 @@ describe('the loop that sends mail', () => {
   });
 
   it('sends at most ten at the same time, and a further one as soon as one has ended', async () => {
-    const { outbox, ring, idle, stop, done } = start();
+    const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalled();
     const ends = Array.from({ length: 12 }, outbox.add);
-    ring();
+    wake();
     await expect.poll(() => outbox.begun).toHaveLength(10);
     ends[7]?.();
     await expect.poll(() => outbox.begun).toHaveLength(11);
@@ -146,9 +146,9 @@ describe('the loop that sends mail', () => {
   });
 
   it('ends when it is stopped, after what it has begun', async () => {
-    const { outbox, ring, stop, done } = start();
+    const { outbox, wake, stop, done } = start();
     const end = outbox.add();
-    ring();
+    wake();
     await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     let isDone = false;
@@ -156,7 +156,7 @@ describe('the loop that sends mail', () => {
       isDone = true;
     });
     outbox.add();
-    ring();
+    wake();
     await new Promise((resolve) => setImmediate(resolve));
     expect(isDone).toBe(false);
     end();
@@ -169,10 +169,10 @@ describe('the loop that sends mail', () => {
     ['which puts the message back', true],
     ['even if that takes too long', false],
   ])('abandons a mail that hangs when it is stopped, %s', async (_what, ends) => {
-    const { outbox, ring, stop, done } = start({ grace: 1 });
+    const { outbox, wake, stop, done } = start({ grace: 1 });
     const end = outbox.add();
     if (ends) outbox.abandon.mockImplementation(end);
-    ring();
+    wake();
     await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();
     // The timers of the grace period do not keep a process alive; this one does.

@@ -1,13 +1,15 @@
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
 import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
+import type { AttemptOutcome } from '../../../src/application/reports.ts';
 import { requestPasswordReset } from '../../../src/application/use-cases/request-password-reset.ts';
 import { type ResetPasswordDeps, resetPassword } from '../../../src/application/use-cases/reset-password.ts';
-import { type AttemptOutcome, sendMessages } from '../../../src/application/use-cases/send-messages.ts';
+import { sendMessages } from '../../../src/application/use-cases/send-messages.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { newMessage, type Telling } from '../../../src/domain/message.ts';
 import { application } from '../application.ts';
+import { reportsOf } from '../reports.ts';
 
 /** The token of the link of a purpose in a mail. */
 export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): string => {
@@ -28,7 +30,7 @@ export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readon
     mailer: given.mailer ?? mailer,
     mailContext: { serviceName: 'auth.example.org', pagesUrl: 'https://app.example.org/account' },
     random: () => 0,
-    onAttempt: (outcome) => outcomes.push(outcome),
+    report: reportsOf('mail', (outcome) => outcomes.push(outcome)),
   });
   return {
     ...app,

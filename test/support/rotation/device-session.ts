@@ -8,6 +8,7 @@ import type { ReplayPolicy } from '../../../src/domain/token-standing.ts';
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
+import { reportsOf } from '../reports.ts';
 import { sessionModel } from './model.ts';
 
 /** A token of a client; the model identifies it by `number`. */
@@ -67,8 +68,8 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
       if (user !== null) await copy.users.add(user);
       if (session !== null) await copy.sessions.add(session);
       const rotated: unknown[] = [];
-      const onRefresh = (outcome: string) => void (outcome === 'rotated' && rotated.push(text));
-      const app = application({ ...copy, tokens, ids, onRefresh });
+      const report = reportsOf('refresh', (outcome) => outcome === 'rotated' && rotated.push(text));
+      const app = application({ ...copy, tokens, ids, report });
       app.clock.set(now);
       await app.refresh([text]).catch(() => undefined);
       worked.push(...rotated.map(() => text));

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type ChangeUsernameDeps, changeUsername } from '../../../application/use-cases/change-username.ts';
+import type { ChangeDeps } from '../../../application/steps/record.ts';
+import { changeUsername } from '../../../application/use-cases/change-username.ts';
 import { type DeleteAccountDeps, deleteAccount } from '../../../application/use-cases/delete-account.ts';
 import { type ExportAccountDeps, exportAccount } from '../../../application/use-cases/export-account.ts';
 import { LINK_PURPOSES } from '../../../domain/link.ts';
@@ -12,7 +13,7 @@ import { ChangeUsernameBody, DeleteAccountBody } from '../routing/account-schema
 import { type Route, route } from '../routing/define-route.ts';
 import { EventJson } from './events.ts';
 
-type AccountDeps = ChangeUsernameDeps & DeleteAccountDeps & ExportAccountDeps;
+type AccountDeps = ChangeDeps & DeleteAccountDeps & ExportAccountDeps;
 
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);

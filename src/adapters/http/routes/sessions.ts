@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
-import { type EndAllSessionsDeps, endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
+import type { ChangeDeps } from '../../../application/steps/record.ts';
+import { endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
 import { type EndOtherSessionsDeps, endOtherSessions } from '../../../application/use-cases/end-other-sessions.ts';
-import { type EndOwnSessionDeps, endOwnSession } from '../../../application/use-cases/end-own-session.ts';
+import { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
 import { listSessions } from '../../../application/use-cases/list-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
@@ -11,7 +12,7 @@ import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
 import { Refreshed } from './auth.ts';
 
-type SessionDeps = LiveUserDeps & EndOwnSessionDeps & EndAllSessionsDeps & EndOtherSessionsDeps;
+type SessionDeps = LiveUserDeps & ChangeDeps & EndOtherSessionsDeps;
 
 /** Without the ids of its tokens. */
 export const SessionJson = v.pipe(

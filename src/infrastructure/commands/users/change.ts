@@ -1,8 +1,10 @@
-import { deleteAccountAsOperator } from '../../../application/use-cases/delete-account-as-operator.ts';
-import { disableAccount } from '../../../application/use-cases/disable-account.ts';
-import { enableAccount } from '../../../application/use-cases/enable-account.ts';
-import { endSessionsAsOperator } from '../../../application/use-cases/end-sessions-as-operator.ts';
-import { makeResetLink } from '../../../application/use-cases/make-reset-link.ts';
+import {
+  deleteAccountAsOperator,
+  disableAccount,
+  enableAccount,
+  endSessionsAsOperator,
+  makeResetLink,
+} from '../../../application/use-cases/operate-accounts.ts';
 import { NO_ORIGIN } from '../../../domain/event.ts';
 import type { User } from '../../../domain/user.ts';
 import { printable } from '../../printable.ts';

@@ -9,10 +9,9 @@ import {
   emailChangeFinal,
   emailChangeUndone,
   verifyEmail,
-} from '../mail/address-mails.ts';
-import type { MailContext, MailText } from '../mail/layout.ts';
-import { passwordChanged, passwordReset, passwordWasReset } from '../mail/password-mails.ts';
-import { newDevice, tokenReplayed } from '../mail/session-mails.ts';
+} from './address-mails.ts';
+import type { MailContext, MailText } from './layout.ts';
+import { newDevice, passwordChanged, passwordReset, passwordWasReset, tokenReplayed } from './security-mails.ts';
 
 /** A link that a letter needs. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &

@@ -3,13 +3,13 @@ import { LINK_SPACING, LINKS_PERIOD, type Link, type LinkPurpose, mayAskForLink 
 import { MAIL_INTERVAL, mailBurst, mailboxOf } from '../../domain/mailbox.ts';
 import { isRequest, type Message, type RequestKind } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
-import type { MailContext } from '../mail/layout.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail } from '../ports/mailer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { letterFor, type SentMessage, type WantedLink } from './letters.ts';
-import { type RecordDeps, record } from './record.ts';
+import { type RecordDeps, record } from '../steps/record.ts';
+import type { MailContext } from './layout.ts';
+import { letterFor, type SentMessage, type WantedLink } from './templates.ts';
 
 export type PrepareMailDeps = RecordDeps & {
   readonly linkTokens: LinkTokens;

@@ -1,0 +1,97 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { Origin } from '../../domain/event.ts';
+import { RESET_LIFETIME } from '../../domain/link.ts';
+import type { User } from '../../domain/user.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import { endSessionsOf } from '../steps/end-sessions.ts';
+import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
+import { removeAccount } from '../steps/remove-account.ts';
+
+type Disabled = {
+  /** `false` when it was disabled already. */
+  readonly changed: boolean;
+  readonly endedSessions: number;
+};
+
+/**
+ * Disables an account and ends its sessions. A log-in and a refresh at the same time check afterwards whether the account is disabled
+ * (login.ts, refresh.ts).
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const disableAccount =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<Disabled> =>
+    deps.unitOfWork.run(async (stores) => {
+      const now = deps.clock.now();
+      const disabled = await stores.users.update(userId, { disabledAt: now, now }, { disabledAt: null });
+      const changed = disabled !== null;
+      if (!changed && (await stores.users.findById(userId)) === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      if (changed) await record(deps, stores, origin, [{ userId, kind: 'disabled' }]);
+      const endedSessions = await endSessionsOf(
+        deps,
+        stores,
+        { userId, exceptId: null },
+        { reason: 'operator', origin },
+      );
+      return { changed, endedSessions };
+    });
+
+/**
+ * Enables an account that was disabled.
+ * @returns whether it was disabled.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const enableAccount =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<boolean> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await stores.users.findById(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const { disabledAt } = user;
+      if (disabledAt === null) return false;
+      const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
+      if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
+      return enabled !== null;
+    });
+
+/** Ends all sessions of a user. @returns how many. */
+export const endSessionsAsOperator =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<number> =>
+    deps.unitOfWork.run((stores) =>
+      endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'operator', origin }),
+    );
+
+export type MakeResetLinkDeps = RecordDeps & {
+  readonly unitOfWork: UnitOfWork;
+  readonly linkTokens: LinkTokens;
+};
+
+type ResetLink = {
+  /** Kept by nobody else: only its hash is stored. */
+  readonly token: string;
+  /** Epoch milliseconds. */
+  readonly expiresAt: number;
+};
+
+/** Makes a link with which a user can set a new password, for an operator to hand over. It replaces one that was sent before. */
+export const makeResetLink =
+  (deps: MakeResetLinkDeps) =>
+  async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<ResetLink> => {
+    const createdAt = deps.clock.now();
+    const expiresAt = createdAt + RESET_LIFETIME;
+    const token = deps.linkTokens.next();
+    const tokenHash = deps.linkTokens.hashOf(token);
+    await deps.unitOfWork.run(async (stores) => {
+      await stores.links.put({ userId, purpose: 'password-reset', tokenHash, email, createdAt, expiresAt });
+      await record(deps, stores, origin, [{ userId, kind: 'password-reset-requested' }]);
+    });
+    return { token, expiresAt };
+  };
+
+/** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
+export const deleteAccountAsOperator =
+  (deps: ChangeDeps) =>
+  (userId: string, origin: Origin): Promise<boolean> =>
+    deps.unitOfWork.run((stores) => removeAccount(deps, stores, { id: userId }, { origin }));

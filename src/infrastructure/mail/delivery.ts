@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
+import type { Mailer } from '../../application/ports/mailer.ts';
+import type { Report, Reports } from '../../application/reports.ts';
+import { type SendMessagesDeps, sendMessages } from '../../application/use-cases/send-messages.ts';
+import type { Ports } from '../compose/ports.ts';
+import type { Config } from '../config.ts';
+import { deliverMail } from './deliver-mail.ts';
+import type { WakeUp } from './wake-up.ts';
+
+export type MailDelivery = {
+  /** Begins to send the messages whose time has come, as `deliver` does all the time. */
+  readonly send: ReturnType<typeof sendMessages>;
+  /** Sends messages until `signal` is aborted. */
+  readonly deliver: (signal: AbortSignal) => Promise<void>;
+  readonly waiting: () => WaitingMail;
+};
+
+type Parts = {
+  readonly logger: Logger;
+  readonly report: Report;
+  /** Whether anybody asks how much mail is waiting. */
+  readonly isWatched: boolean;
+  readonly wakeUp: WakeUp;
+};
+
+type MailConfig = Pick<Config, 'baseUrl' | 'accountPagesUrl'>;
+
+/** How mail is sent in the background. */
+export const mailDelivery = (
+  config: MailConfig,
+  ports: Ports & { readonly mailer: Mailer },
+  { logger, wakeUp, report, isWatched }: Parts,
+): MailDelivery => {
+  const send = sendMessages({ ...ports, ...settingsOf(config), report });
+  let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
+  const look = async () => {
+    // Without the database, the last figures stay.
+    waiting = await ports.outbox.waiting().catch(() => waiting);
+  };
+  const abandon = () => ports.mailer.close?.();
+  return {
+    send,
+    deliver: (signal) =>
+      deliverMail({ send, wakeUp, abandon, clock: ports.clock, logger, onIdle: isWatched ? look : undefined }, signal),
+    waiting: () => ({
+      count: waiting.count,
+      seconds: waiting.since === null ? 0 : Math.max(0, (ports.clock.now() - waiting.since) / 1000),
+    }),
+  };
+};
+
+const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'mailContext' | 'random'> => ({
+  mailContext: { serviceName: new URL(config.baseUrl).host, pagesUrl: config.accountPagesUrl },
+  random: Math.random,
+});
+
+/** Logs what becomes of messages, without their addresses. While nothing can be delivered, the first failure alone is a warning. */
+export const logOfMail = (
+  logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
+): ((...given: Reports['mail']) => void) => {
+  let isFailing = false;
+  return (outcome, { id, kind, userId, attempts }, err) => {
+    const message = { message: { id, kind, userId, attempts } };
+    if (outcome === 'given-up') logger.error({ ...message, err }, 'a mail could not be sent and is given up');
+    else if (outcome === 'refused') logger.warn(message, 'the mail server refused a mail for good');
+    else if (outcome === 'dropped') logger.debug(message, 'a mail was dropped: out of date, or one too many');
+    else if (outcome === 'failed') {
+      logger[isFailing ? 'debug' : 'warn']({ ...message, err }, 'a mail could not be sent and is tried again');
+      isFailing = true;
+    } else {
+      if (isFailing) logger.info('mail can be sent again');
+      isFailing = false;
+      logger.debug(message, 'a mail was sent');
+    }
+  };
+};

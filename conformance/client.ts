@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { setTimeout } from 'node:timers/promises';
-import { Mismatch } from './check.ts';
+import { Mismatch } from './outcome.ts';
 
 export type Request = {
   readonly method: string;

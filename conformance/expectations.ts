@@ -1,5 +1,5 @@
-import { Mismatch } from './check.ts';
 import type { Reply } from './client.ts';
+import { Mismatch } from './outcome.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,8 @@
-import { type Check, Mismatch, Skipped } from './check.ts';
+import type { Check } from './check.ts';
 import { GROUPS } from './checks/checks.ts';
 import { newClient } from './client.ts';
 import { type Options, Unusable } from './options.ts';
+import { Mismatch, Skipped } from './outcome.ts';
 import { type Redact, redactor } from './redact.ts';
 import { newWorld } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { JWK } from 'jose';
-import { Mismatch, Skipped } from './check.ts';
 import type { Client, Reply, Request } from './client.ts';
 import { asCookie, refreshCookieOf } from './cookies.ts';
 import { bodyOf, dataOf, expectText, isObject, membersOf } from './expectations.ts';
 import { type Options, Unusable } from './options.ts';
+import { Mismatch, Skipped } from './outcome.ts';
 
 export type Person = { readonly username: string; readonly email: string; readonly password: string };
 export type Tokens = { readonly access: string; readonly refresh: string };

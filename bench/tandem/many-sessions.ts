@@ -1,4 +1,4 @@
-import { joseTokenSigner } from '../../src/adapters/token-signer/jose.ts';
+import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
 import { refreshClaims } from '../../src/domain/tokens.ts';
 import { query } from '../parts/parts.ts';
 import type { Credentials, Person } from '../systems/system.ts';
@@ -39,7 +39,7 @@ export const someOfThem = async (url: string, count: number): Promise<Credential
      from sessions s join users u on u.id = s.user_id where u.username like 'one.%' order by random() limit $1`,
     [count],
   );
-  const { signRefresh } = await joseTokenSigner(KEYS);
+  const { signRefresh } = await nodeCryptoTokenSigner(KEYS);
   return Promise.all(
     rows.map(async (row): Promise<Credentials> => {
       const person: Person = { username: String(row.username), email: String(row.email) };

@@ -1,7 +1,8 @@
-import { type Check, Mismatch } from '../check.ts';
+import type { Check } from '../check.ts';
 import type { Reply } from '../client.ts';
 import { asCookie } from '../cookies.ts';
 import { dataOf, errorOf, expectText, hold, isObject, membersOf } from '../expectations.ts';
+import { Mismatch } from '../outcome.ts';
 import { asBearer, ifOffered, tokensOf, type World } from '../world.ts';
 
 const CHANGE = '0050';

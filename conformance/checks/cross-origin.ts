@@ -1,6 +1,7 @@
-import { type Check, Skipped } from '../check.ts';
+import type { Check } from '../check.ts';
 import type { Reply } from '../client.ts';
 import { dataOf, expectHeader, expectList, hold } from '../expectations.ts';
+import { Skipped } from '../outcome.ts';
 import type { World } from '../world.ts';
 
 export const OTHER_ORIGIN = 'https://not-allowed.invalid';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type Check, Skipped } from '../check.ts';
+import type { Check } from '../check.ts';
 import type { Reply } from '../client.ts';
 import { bodyOf, dataOf, errorOf, hold, isObject, membersOf, show } from '../expectations.ts';
+import { Skipped } from '../outcome.ts';
 import { asBearer, ifOffered, tokensOf, type World } from '../world.ts';
 
 const RESET = '0048';

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
-import { type Check, Mismatch } from '../check.ts';
+import type { Check } from '../check.ts';
 import { type Reply, retryAfterOf } from '../client.ts';
 import { errorOf, hold } from '../expectations.ts';
+import { Mismatch } from '../outcome.ts';
 import type { World } from '../world.ts';
 
 /** SPEC "Rate limiting": the tier `strict` in development, which is the larger one, and its window. */

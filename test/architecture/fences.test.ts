@@ -81,7 +81,7 @@ describe('the linter reports', () => {
     [
       'a sibling adapter',
       'src/adapters/clock/planted.ts',
-      `import '../token-signer/jose.ts';`,
+      `import '../token-signer/node-crypto.ts';`,
       "don't know each other",
     ],
     [
@@ -135,6 +135,18 @@ describe('the linter reports', () => {
     ['an adapter in the infrastructure', 'src/infrastructure/planted.ts', `import '../adapters/clock/system.ts';`],
   ])('nothing about %s', (_, path, code) => {
     expect(lint(path, code)).toMatchObject({ ok: true });
+  });
+});
+
+describe('the linter reports a circle of imports', () => {
+  it('also one that types alone close', () => {
+    plant('src/domain/one.ts', `import type { Two } from './two.ts';\n\nexport type One = { readonly two: Two };\n`);
+    const { ok, output } = lint(
+      'src/domain/two.ts',
+      `import type { One } from './one.ts';\n\nexport type Two = { readonly one: One };`,
+    );
+    expect(ok).toBe(false);
+    expect(output).toContain('noImportCycles');
   });
 });
 

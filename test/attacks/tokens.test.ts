@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Response } from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { joseTokenSigner } from '../../src/adapters/token-signer/jose.ts';
 import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
 import { CLAIMS, SESSIONS, USERS } from '../support/forgeries/claims.ts';
 import {
@@ -115,35 +114,42 @@ describe('the unchanged tokens', () => {
   });
 });
 
-describe.each(Object.entries({ ...EVERYWHERE, users: USERS }))('the guard refuses forged %s', (_group, forgeries) => {
-  // Proves: network-2, asvs-7.2.1, asvs-9.1.1
-  it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
-    const token = forge(access);
-    await expectRefused(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
-  });
-});
-
-describe.each(Object.entries(EVERYWHERE))('refresh refuses forged %s', (_group, forgeries) => {
-  // Proves: network-2, asvs-9.1.1
-  it.each(Object.entries(forgeries))('%s', async (_what, forge) => {
-    const token = forge(refresh);
-    await expectRefused(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
-  });
-});
-
-describe.each(Object.entries({ joseTokenSigner, nodeCryptoTokenSigner }))('%s alone refuses', (_name, makeSigner) => {
-  const signer = () => makeSigner(service.config.keys ?? expect.unreachable('the service has no keys'));
+describe('the verifier refuses', () => {
+  const signer = () => nodeCryptoTokenSigner(service.config.keys ?? expect.unreachable('the service has no keys'));
   const all = (groups: Readonly<Record<string, Forgeries>>) =>
     Object.entries(groups).flatMap(([group, forgeries]) =>
       Object.entries(forgeries).map(([what, forge]) => [group, what, forge] as const),
     );
 
+  // Proves: network-2, asvs-9.1.1
   it.each(all({ ...EVERYWHERE, users: USERS }))('as an access token, of %s: %s', async (_group, _what, forge) => {
     expect(await (await signer()).verifyAccess(forge(access), Date.now())).toMatchObject({ ok: false });
   });
 
+  // Proves: network-2, asvs-9.1.1
   it.each(all(EVERYWHERE))('as a refresh token, of %s: %s', async (_group, _what, forge) => {
     expect(await (await signer()).verifyRefresh(forge(refresh), Date.now())).toMatchObject({ ok: false });
+  });
+});
+
+/** One of each group: what the verifier refuses, a request with it is refused. */
+const ONE_OF_EACH = Object.entries(EVERYWHERE).flatMap(([group, forgeries]) =>
+  Object.values(forgeries)
+    .slice(0, 1)
+    .map((forge) => [group, forge] as const),
+);
+
+describe.each(ONE_OF_EACH)('a request with a token that is forged by its %s is refused', (_group, forge) => {
+  // Proves: network-2, asvs-7.2.1
+  it('by the guard', async () => {
+    const token = forge(access);
+    await expectRefused(token, () => me(`Bearer ${token}`), 'AUTH_TOKEN_INVALID');
+  });
+
+  // Proves: network-2
+  it('by refresh', async () => {
+    const token = forge(refresh);
+    await expectRefused(token, () => refreshWith(service, cookieOf(token)), 'AUTH_FAILED');
   });
 });
 

@@ -5,7 +5,8 @@ import { auditedUnitOfWork } from '../../adapters/unit-of-work/audited.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 import { auditLog } from '../logging/audit-log.ts';
-import { alreadyOpen, type OpenStorage, openStorage as open } from '../storages/storages.ts';
+import type { OpenStorage } from '../storages/storage.ts';
+import { alreadyOpen, openStorage as open } from '../storages/storages.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 

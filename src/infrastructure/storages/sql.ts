@@ -9,7 +9,7 @@ import type { Stores } from '../../application/ports/unit-of-work.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
 import { transactions } from '../database/transact.ts';
-import type { OpenContext, OpenStorage } from './storages.ts';
+import type { OpenContext, OpenStorage } from './storage.ts';
 
 /** The stores over a database, or over one transaction of it. */
 export const sqlStores = (statements: Statements): Stores => ({

@@ -1,26 +1,6 @@
-import type { Logger } from 'pino';
-import type { Check } from '../../adapters/http/routes/health.ts';
-import type { Readings } from '../../adapters/metrics/prometheus.ts';
-import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { StorageOptions } from '../config/stores.ts';
-
-export type OpenContext = {
-  /** Whether to bring the schema up to date. */
-  readonly migrate: boolean;
-  /** Called before a database is created, if that takes seconds. */
-  readonly onCreate: () => void;
-  /** Gets lines about backups and checkpoints of the embedded database. */
-  readonly logger: Pick<Logger, 'info' | 'warn'>;
-};
-
-export type OpenStorage = Omit<Storage, 'sessions'> & {
-  /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
-  readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;
-  readonly checks: readonly Check[];
-  readonly connections: Readings['databaseConnections'];
-  readonly close: () => Promise<void>;
-};
+import type { OpenContext, OpenStorage } from './storage.ts';
 
 /** The storage over stores that need no connection, or whose caller keeps it. */
 export const alreadyOpen = ({ sessions, users, events, links, outbox, unitOfWork }: Storage): OpenStorage => ({

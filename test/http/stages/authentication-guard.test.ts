@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { type Route, route, type Strategy } from '../../../src/adapters/http/routing/define-route.ts';
-import { joseTokenSigner } from '../../../src/adapters/token-signer/jose.ts';
+import { nodeCryptoTokenSigner } from '../../../src/adapters/token-signer/node-crypto.ts';
 import { authenticate } from '../../../src/application/use-cases/authenticate.ts';
 import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';
 import { probe, type StageApp, stageApp } from '../../support/http/stage-app.ts';
@@ -24,8 +24,8 @@ const user = {
 const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: clock.now(), lifetime: LIFETIME });
 const TOKEN = { claims: CLAIMS, sessionId: '01J00000000000000000000004' };
 
-const tokens = await joseTokenSigner(testKeys());
-const foreignSigner = await joseTokenSigner(testKeys());
+const tokens = await nodeCryptoTokenSigner(testKeys());
+const foreignSigner = await nodeCryptoTokenSigner(testKeys());
 const VALID = await tokens.signAccess(TOKEN);
 const [header = '', payload = '', signature = ''] = VALID.split('.');
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');

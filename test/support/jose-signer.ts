@@ -9,8 +9,7 @@ import {
   SignJWT,
 } from 'jose';
 import * as v from 'valibot';
-import type { TokenProblem, TokenSigner, Verified } from '../../application/ports/token-signer.ts';
-import { PublicUserJson } from '../json/public-user.ts';
+import { PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import {
   AccessTokenOfSession,
   claimsBetween,
@@ -20,8 +19,9 @@ import {
   partyClaims,
   RefreshTokenOfSession,
   type SessionHeader,
-} from './claims.ts';
-import type { KeyPair, TokenKeys } from './keys.ts';
+} from '../../src/adapters/token-signer/claims.ts';
+import type { KeyPair, TokenKeys } from '../../src/adapters/token-signer/keys.ts';
+import type { TokenProblem, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 
 const ALGORITHM = 'ES256';
 const NO_PARTIES: Parties = { issuer: null, audience: null };

@@ -1,7 +1,7 @@
 import { parseConfig } from './src/infrastructure/config.ts';
 import { lockDataDir } from './src/infrastructure/data-dir/data-dir-lock.ts';
 import { makeFilesPrivate, makePrivate } from './src/infrastructure/data-dir/private-data.ts';
-import { migratorOptions } from './src/infrastructure/database/migrator-options.ts';
+import { migratorOptions } from './src/infrastructure/database/migrate.ts';
 
 /** For MikroORM's command line only, such as `mikro-orm migration:list`; the service does not use this file. */
 export default async () => {

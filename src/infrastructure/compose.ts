@@ -2,20 +2,19 @@ import type { EventEmitter } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
+import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
 import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/use-cases/authenticate.ts';
 import { type Closing, closing } from './closing.ts';
-import { consoleFiles } from './compose/console-files.ts';
-import { samplingFor } from './compose/log-sampling.ts';
 import { openPorts } from './compose/open-ports.ts';
 import type { OwnParts } from './compose/own-parts.ts';
 import type { Ports } from './compose/ports.ts';
 import { storedRefusals } from './compose/refusals.ts';
 import { openReports } from './compose/reports.ts';
-import { declareRoutes, type UseCaseDeps } from './compose/routes.ts';
+import { consoleFiles, declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
@@ -174,3 +173,9 @@ const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandle
 
 /** Not required: without Redis, limits are counted in the process. */
 const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => pingRedis(redis), required: false });
+
+/** Development logs every request: its clients are the developer's own. */
+const samplingFor = (environment: Config['environment'], logger: Logger): LogSampling =>
+  environment === 'development'
+    ? { admits: ({ level }) => logger.isLevelEnabled(level), close: () => undefined }
+    : logSampling(logger);

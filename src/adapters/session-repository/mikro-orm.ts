@@ -5,10 +5,8 @@ import type { Tables } from '../mikro-orm/rows.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
 import { toTime, toUser } from '../mikro-orm/user-rows.ts';
-import { ROTATION_BUDGET } from './rotation-recovery/budgets.ts';
+import { ROTATION_BUDGET, serverClock } from './rotation-recovery/deadlines.ts';
 import { notExecuted } from './rotation-recovery/not-executed.ts';
-import { serverClock } from './rotation-recovery/server-clock.ts';
-import { purgeDue } from './sql-purge.ts';
 import { toSession } from './sql-rows.ts';
 import {
   addCounting,
@@ -18,6 +16,7 @@ import {
   liveSessions,
   lockUser,
   mayBeTooMany,
+  purgeDue,
   revertRotation,
   rotateBefore,
   selectSession,

@@ -5,7 +5,6 @@ import { isId } from '../../domain/id.ts';
 import type { User } from '../../domain/user.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
-import { isStorable } from '../mikro-orm/storable.ts';
 import type { Statements } from '../mikro-orm/transaction.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 import { toFields, toRow, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
@@ -85,3 +84,6 @@ export const mikroOrmUserRepository = (statements: Statements): UserRepository =
     },
   };
 };
+
+/** Whether PostgreSQL can store a text: it rejects NUL, and a lone surrogate has no UTF-8 encoding. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

@@ -1,5 +1,5 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
-import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/deadlines.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 import type { Ports } from './ports.ts';

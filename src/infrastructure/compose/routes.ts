@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
@@ -83,3 +84,22 @@ const readClientModules = () => ({ session: read('client.js'), account: read('cl
 
 /** The script of the service's own pages for links in mail. */
 const readAccountPageScript = (): string => read('account-page.js');
+
+const CONSOLE = new URL('../../../console/page/', import.meta.url);
+const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
+
+type Facts = {
+  /** Milliseconds. The page can't read the cookie of the refresh token, so it is told how long such a token lasts. */
+  readonly refreshLifetime: number;
+  readonly sendsMail: boolean;
+};
+
+/** The files of the console, read for each request (ADR 0043). */
+export const consoleFiles = ({ refreshLifetime, sendsMail }: Facts): ConsoleFiles => ({
+  page: async () =>
+    (await readConsole('console.html'))
+      .replace('{refreshLifetime}', `${refreshLifetime}`)
+      .replace('{offers}', sendsMail ? 'mail' : ''),
+  style: () => readConsole('console.css'),
+  script: () => readConsole('console.js'),
+});

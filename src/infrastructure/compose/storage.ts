@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/budgets.ts';
+import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/deadlines.ts';
 import { recoveringSessionRepository } from '../../adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import { auditedUnitOfWork } from '../../adapters/unit-of-work/audited.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';

@@ -1,7 +1,15 @@
-import { IsolationLevel, MikroORM } from '@mikro-orm/sql';
-import { MIGRATIONS_OPTIONS, migratorOptions } from './migrator-options.ts';
-import { OneConnectionMigrator } from './one-connection-migrator.ts';
-import type { DatabaseOptions } from './orm-options.ts';
+import { Migrator } from '@mikro-orm/migrations';
+import { IsolationLevel, MikroORM, type Options } from '@mikro-orm/sql';
+import { MIGRATIONS } from '../../adapters/mikro-orm/migrations/migrations-list.ts';
+import { type DatabaseOptions, ormOptions } from './orm-options.ts';
+
+/**
+ * MikroORM's migrator without its first steps, which use a second connection outside the transaction of the migrations: it would
+ * create its table there, and create a database whose name only a pooler knows. The table is created within the transaction.
+ */
+class OneConnectionMigrator extends Migrator {
+  override async init(): Promise<void> {}
+}
 
 /** The key of a PostgreSQL advisory lock: any number that no other program uses. */
 const LOCK_KEY = 7_263_501_948;
@@ -47,3 +55,12 @@ const upAlone = (orm: MikroORM, schema: string): Promise<void> =>
     },
     { isolationLevel: IsolationLevel.READ_COMMITTED },
   );
+
+const MIGRATIONS_OPTIONS = { migrationsList: MIGRATIONS, snapshot: false };
+
+/** The options of MikroORM with its migrator: to apply migrations, and for MikroORM's command line. */
+export const migratorOptions = async (options: DatabaseOptions): Promise<Partial<Options>> => ({
+  ...(await ormOptions(options)),
+  extensions: [Migrator],
+  migrations: MIGRATIONS_OPTIONS,
+});

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
+import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
 import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { ROUTES } from '../../support/storage/routes.ts';
 

@@ -6,7 +6,7 @@ import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mi
 import { shortUserAgent } from '../../../src/domain/device.ts';
 import { EVENTS_KEPT } from '../../../src/domain/event.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
-import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
+import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
 import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';

@@ -1,6 +1,6 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migratorOptions } from '../../../src/infrastructure/database/migrator-options.ts';
+import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
 import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';

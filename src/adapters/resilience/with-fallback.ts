@@ -1,24 +1,13 @@
 import type { Logger } from 'pino';
+import { type OutageMessages, outageLog } from './outage-log.ts';
 
 /** Milliseconds for which a store that failed is not called again, so that a frozen one delays few requests. */
 const PAUSE = 1_000;
 
-/** Log messages, for the first call that fails and the first that succeeds again. */
-type Messages = { readonly unavailable: string; readonly available: string };
-
 /** Calls a store that all instances share, or a fallback while it is unavailable. Logs each change once. */
-export const withFallback = (logger: Logger, messages: Messages) => {
+export const withFallback = (logger: Logger, messages: OutageMessages) => {
+  const outage = outageLog(logger, messages);
   let pausedUntil = 0;
-  let isUnavailable = false;
-  const recordSuccess = (): void => {
-    if (isUnavailable) logger.info(messages.available);
-    isUnavailable = false;
-  };
-  const recordFailure = (error: unknown): void => {
-    if (!isUnavailable) logger.warn({ err: error }, messages.unavailable);
-    isUnavailable = true;
-    pausedUntil = performance.now() + PAUSE;
-  };
   return {
     /**
      * The result of the store, or that of the fallback while the store is unavailable.
@@ -32,17 +21,18 @@ export const withFallback = (logger: Logger, messages: Messages) => {
       if (performance.now() < pausedUntil) return fallback();
       try {
         const result = await store();
-        recordSuccess();
+        outage.succeeded();
         return result;
       } catch (error) {
         if (isResult(error)) {
-          recordSuccess();
+          outage.succeeded();
           throw error;
         }
-        recordFailure(error);
+        outage.failed(error);
+        pausedUntil = performance.now() + PAUSE;
         return fallback();
       }
     },
-    isUnavailable: (): boolean => isUnavailable,
+    isUnavailable: outage.isOut,
   };
 };

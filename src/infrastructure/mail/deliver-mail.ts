@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { outageLog } from '../../adapters/resilience/outage-log.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { sendMessages } from '../../application/use-cases/send-messages.ts';
 import type { WakeUp } from './wake-up.ts';
@@ -82,18 +83,18 @@ const randomLooks = (clock: Clock, interval: number) => {
   };
 };
 
-/** Logs when the outbox cannot be read, and when it can again. */
+const OUTBOX = { unavailable: 'the outbox could not be read', available: 'the outbox can be read again' };
+
+/** Begins nothing while the outbox cannot be read. */
 const unlessUnreadable = (begin: () => Promise<number>, logger: DeliverMailDeps['logger']) => {
-  let isReadable = true;
+  const outage = outageLog(logger, OUTBOX);
   return async (): Promise<number> => {
     try {
       const begun = await begin();
-      if (!isReadable) logger.info('the outbox can be read again');
-      isReadable = true;
+      outage.succeeded();
       return begun;
-    } catch (err) {
-      if (isReadable) logger.warn({ err }, 'the outbox could not be read');
-      isReadable = false;
+    } catch (error) {
+      outage.failed(error);
       return 0;
     }
   };

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
+import { outageLog } from '../../adapters/resilience/outage-log.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/reports.ts';
 import { type SendMessagesDeps, sendMessages } from '../../application/use-cases/send-messages.ts';
@@ -55,22 +56,23 @@ const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'mailContext' | 
   random: Math.random,
 });
 
+const DELIVERY = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
+
 /** Logs what becomes of messages, without their addresses. While nothing can be delivered, the first failure alone is a warning. */
 export const logOfMail = (
   logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
 ): ((...given: Reports['mail']) => void) => {
-  let isFailing = false;
+  const outage = outageLog(logger, DELIVERY);
   return (outcome, { id, kind, userId, attempts }, err) => {
     const message = { message: { id, kind, userId, attempts } };
     if (outcome === 'given-up') logger.error({ ...message, err }, 'a mail could not be sent and is given up');
     else if (outcome === 'refused') logger.warn(message, 'the mail server refused a mail for good');
     else if (outcome === 'dropped') logger.debug(message, 'a mail was dropped: out of date, or one too many');
     else if (outcome === 'failed') {
-      logger[isFailing ? 'debug' : 'warn']({ ...message, err }, 'a mail could not be sent and is tried again');
-      isFailing = true;
+      if (outage.isOut()) logger.debug({ ...message, err }, DELIVERY.unavailable);
+      outage.failed(err, message);
     } else {
-      if (isFailing) logger.info('mail can be sent again');
-      isFailing = false;
+      outage.succeeded();
       logger.debug(message, 'a mail was sent');
     }
   };

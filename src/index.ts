@@ -57,7 +57,7 @@ export {
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/manage-users.ts';
-export { type OwnParts, rotationBudget } from './infrastructure/compose/own-parts.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';
+export { type OwnParts, rotationBudget } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
 export { serve } from './infrastructure/serve.ts';

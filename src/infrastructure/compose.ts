@@ -7,13 +7,11 @@ import type { Check } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import type { Report, Reports } from '../application/reports.ts';
-import { authenticate } from '../application/use-cases/authenticate.ts';
+import { authenticate } from '../application/use-cases/current-user.ts';
 import { type Closing, closing } from './closing.ts';
-import { openPorts } from './compose/open-ports.ts';
-import type { OwnParts } from './compose/own-parts.ts';
-import type { Ports } from './compose/ports.ts';
+import { openPorts, openReports } from './compose/open-ports.ts';
+import type { OwnParts, Ports } from './compose/ports.ts';
 import { storedRefusals } from './compose/refusals.ts';
-import { openReports } from './compose/reports.ts';
 import { consoleFiles, declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { pageOriginsOf } from './config/service.ts';
@@ -52,8 +50,8 @@ export const compose = async (config: Config, logger: Logger, own: ComposedParts
 };
 
 const build = async (config: Config, logger: Logger, own: ComposedParts, opened: Closing): Promise<Service> => {
-  const storage = await openStorage(config, logger, own.storage);
-  opened.add(storage.close);
+  const { storage, checks, connections, close } = await openStorage(config, logger, own.storage);
+  opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
   const metrics = config.metrics === null ? null : await loadMetrics();
@@ -76,7 +74,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     application: config.allowedOrigins[0] ?? null,
-    checks: [...storage.checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
+    checks: [...checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
     console: config.console ? consoleFiles({ sendsMail, refreshLifetime: cookieLifetime(config) }) : null,
   });
@@ -86,7 +84,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
     passwordHashes: hashing,
-    databaseConnections: storage.connections,
+    databaseConnections: connections,
     rateLimits: () => rateLimitMode(redis, http),
     waitingMail: mail?.waiting ?? null,
   });

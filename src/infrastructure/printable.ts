@@ -1,3 +1,5 @@
+import { systemReason } from '../adapters/redaction/redact-error.ts';
+
 /** Characters that a terminal may take for commands, or that change the order of what it shows. */
 const COMMANDS = /[\p{Cc}\p{Cf}]/gu;
 
@@ -9,3 +11,17 @@ export const printableJson = (json: string): string =>
   json.replace(COMMANDS, (character) =>
     Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
   );
+
+/**
+ * Writes to standard output. That the reader has closed it, as `head` does, is no fault.
+ * @throws Error when it cannot be written, as on a full disk.
+ */
+export const print = (text: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    // The callback has the error. Without a listener it would end the process as well.
+    if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined);
+    process.stdout.write(text, (error) => {
+      if (!error || Reflect.get(error, 'code') === 'EPIPE') resolve();
+      else reject(new Error(`The output could not be written: ${systemReason(error)}`));
+    });
+  });

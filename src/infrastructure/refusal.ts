@@ -1,5 +1,4 @@
-import { reasonOf } from '../adapters/redaction/redact-error.ts';
-import { systemReason } from '../adapters/redaction/system-reason.ts';
+import { reasonOf, systemReason } from '../adapters/redaction/redact-error.ts';
 
 /** A command did not do what it was asked for, because of what it found. It has changed nothing. */
 export class Refusal extends Error {

@@ -1,6 +1,6 @@
 import { currentRequest } from '../adapters/http/stages/request-scope.ts';
 import { type Closing, closing } from './closing.ts';
-import type { OwnParts } from './compose/own-parts.ts';
+import type { OwnParts } from './compose/ports.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { purge } from './database/purge.ts';
@@ -32,7 +32,7 @@ export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: s
 /** A developer reads text in a terminal; everybody else gets JSON lines. */
 const terminalOf = async ({ environment }: Config) =>
   environment === 'development' && process.stdout.isTTY
-    ? (await import('./logging/terminal.ts')).terminalStream()
+    ? (await import('./logging/logger.ts')).terminalStream()
     : undefined;
 
 const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(why: string) => Promise<void>> => {

@@ -62,8 +62,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the repository of sessions', ()
     const database = await openDatabase(onPostgresql(url), { migrate: false });
     onTestFinished(database.close);
     const user = aUser();
-    await mikroOrmUserRepository(database.em).add(user);
-    const sessions = mikroOrmSessionRepository(database.em);
+    await mikroOrmUserRepository(database).add(user);
+    const sessions = mikroOrmSessionRepository(database);
     const stored = [aSession({ userId: user.id }), aSession({ userId: user.id })] as const;
     for (const session of stored) await sessions.add(session);
     return { other, sessions, stored, user };

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NewRow, Tables } from '../../src/adapters/mikro-orm/rows.ts';
 import { translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
-import { framesOf } from '../../src/adapters/redaction/stack-frames.ts';
+import { framesOf } from '../../src/adapters/redaction/redact-error.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
@@ -50,7 +50,7 @@ describe('translateError', () => {
   let users: UserRepository;
   beforeAll(async () => {
     database = await openEmbedded();
-    users = mikroOrmUserRepository(database.em);
+    users = mikroOrmUserRepository(database);
   });
   afterAll(() => database?.close());
   beforeEach(async () => {
@@ -89,7 +89,7 @@ describe('translateError', () => {
   });
 
   it('returns DB_QUERY_FAILED for any other error of the database', async () => {
-    const sessions = mikroOrmSessionRepository(database.em);
+    const sessions = mikroOrmSessionRepository(database);
     expect(await rejection(sessions.add(aSession()))).toMatchObject({
       code: 'DB_QUERY_FAILED',
       reason: expect.stringContaining('23503 sessions sessions_user_id_fkey'),

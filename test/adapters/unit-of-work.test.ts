@@ -1,12 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/audited.ts';
 import { memoryUnitOfWork } from '../../src/adapters/unit-of-work/memory.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
-import { watchedUnitOfWork } from '../../src/adapters/unit-of-work/watched.ts';
+import { auditedUnitOfWork, watchedUnitOfWork } from '../../src/adapters/unit-of-work/observed.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import type { Database } from '../../src/infrastructure/database/database.ts';
-import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
 import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
 import { transactions } from '../../src/infrastructure/database/transact.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
@@ -19,7 +17,7 @@ import { canStartPgbouncer, startPgbouncer } from '../support/servers/of-the-tes
 import type { TestServer } from '../support/servers/server.ts';
 import {
   createDatabase,
-  failingEm,
+  failingDatabase,
   inTransaction,
   onPostgresql,
   openEmbedded,
@@ -80,9 +78,9 @@ const unitsOver = ({
   options,
   database: { em },
 }: Made): Pick<UnitOfWorkStore, 'unitOfWork' | 'stores' | 'failing'> => ({
-  stores: sqlStores(em),
+  stores: sqlStores({ em }),
   unitOfWork: mikroOrmUnitOfWork(transactions(em, options), sqlStores),
-  failing: async () => mikroOrmUnitOfWork((work) => work(failingEm(em).getKysely()), sqlStores),
+  failing: async () => mikroOrmUnitOfWork((work) => work(failingDatabase(em)), sqlStores),
 });
 
 const onDatabase = (name: string, open: () => Promise<Made>) =>

@@ -5,7 +5,7 @@ import type { Database } from '../../src/infrastructure/database/database.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeUserRepository } from '../contracts/user-repository.contract.ts';
 import {
-  failingEm,
+  failingDatabase,
   openEmbedded,
   openOnPostgresql,
   type SharedDatabase,
@@ -33,12 +33,12 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       const another = async () => {
         const other = (await openAnother?.()) ?? database;
         others.push(other);
-        return mikroOrmUserRepository(other.em);
+        return mikroOrmUserRepository(other);
       };
       return {
-        repository: mikroOrmUserRepository(em),
+        repository: mikroOrmUserRepository({ em }),
         another: openAnother === undefined ? absent('an embedded database serves one process') : another,
-        failing: async () => mikroOrmUserRepository(failingEm(em)),
+        failing: async () => mikroOrmUserRepository(failingDatabase(em)),
         close: async () => void (await Promise.all(others.map((other) => other.close()))),
       };
     });

@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
-import type { TokenPair } from '../../src/application/steps/issue-token-pair.ts';
+import type { TokenPair } from '../../src/application/steps/open-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../src/domain/event.ts';
 import type { Session } from '../../src/domain/session.ts';

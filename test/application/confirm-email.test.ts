@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmail } from '../../src/application/use-cases/confirm-email.ts';
+import { confirmEmail } from '../../src/application/use-cases/verify-email.ts';
 import { EMAIL, INVALID_LINK, ORIGIN, registeredAda } from '../support/account.ts';
 import { DAY, MINUTE } from '../support/application.ts';
 import { expectAllOrNothing } from '../support/units.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inSteps } from '../../src/application/steps/in-steps.ts';
+import { inSteps } from '../../src/application/use-cases/register-unproven.ts';
 
 /** Pauses that end when the test says so. */
 const pauses = () => {

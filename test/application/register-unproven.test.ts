@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Pause } from '../../src/application/steps/in-steps.ts';
-import { confirmEmail } from '../../src/application/use-cases/confirm-email.ts';
 import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
 import { login } from '../../src/application/use-cases/login.ts';
-import { registerUnproven } from '../../src/application/use-cases/register-unproven.ts';
+import { type Pause, registerUnproven } from '../../src/application/use-cases/register-unproven.ts';
+import { confirmEmail } from '../../src/application/use-cases/verify-email.ts';
 import { DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
 import { notingPasswordHasher } from '../support/fakes.ts';

@@ -1,14 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { ADA, application, DAY } from '../support/application.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
 import { reportsOf } from '../support/reports.ts';
 
 /** Ada, whose hash was made at a lower cost than is configured. */
 const setUp = async () => {
-  const users = memoryUserRepository();
   const failures: unknown[] = [];
-  const app = application({ users, report: reportsOf('rehash-failed', (error) => failures.push(error)) });
+  const app = application({ report: reportsOf('rehash-failed', (error) => failures.push(error)) });
+  const { users } = app;
   const { user } = await app.register(ADA);
   const passwordHash = await plainPasswordHasher(9).hash(ADA.password);
   await users.setPasswordHash(user.id, { passwordHash, isOfNewPassword: false, now: app.clock.now() });

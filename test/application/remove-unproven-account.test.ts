@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmail } from '../../src/application/use-cases/confirm-email.ts';
-import { removeUnprovenAccount } from '../../src/application/use-cases/remove-unproven-account.ts';
+import { confirmEmail, removeUnprovenAccount } from '../../src/application/use-cases/verify-email.ts';
 import { audited, BOB, EMAIL, INVALID_LINK, inShort, NOTHING, ORIGIN, registeredAda } from '../support/account.ts';
 import { ADA, DAY, rejections } from '../support/application.ts';
 import { tokenIn } from '../support/mail/sender.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { requestEmailVerification } from '../../src/application/use-cases/request-email-verification.ts';
+import { requestEmailVerification } from '../../src/application/use-cases/verify-email.ts';
 import { EMAIL, ORIGIN, registeredAda } from '../support/account.ts';
 import { MINUTE } from '../support/application.ts';
 

@@ -41,7 +41,7 @@ describe('docs/operate.md', () => {
   it('has a statement that ends the sessions of all', async () => {
     const { em, close } = await openEmbedded();
     onTestFinished(close);
-    const [users, sessions] = [mikroOrmUserRepository(em), mikroOrmSessionRepository(em)];
+    const [users, sessions] = [mikroOrmUserRepository({ em }), mikroOrmSessionRepository({ em })];
     const [one, other] = [aUser(), aUser()];
     for (const user of [one, other]) {
       await users.add(user);

@@ -41,10 +41,13 @@ describe.each(ports)('the port %s', (port) => {
   });
 
   it('has its contract run for every adapter', () => {
-    const tests = filesBelow('test/adapters')
-      .map((file) => readText(`test/adapters/${file}`))
-      .filter((text) => text.includes(`contracts/${port}.contract.ts`))
-      .join('\n');
+    const isOfRecords = readText('test/contracts/records.ts').includes(`/${port}.contract.ts`);
+    const tests = isOfRecords
+      ? storages
+      : filesBelow('test/adapters')
+          .map((file) => readText(`test/adapters/${file}`))
+          .filter((text) => text.includes(`contracts/${port}.contract.ts`))
+          .join('\n');
     const technologies = filesBelow(`src/adapters/${port}`).filter((file) =>
       /export const \w+ =/.test(factoryOf(port, file)),
     );
@@ -53,6 +56,9 @@ describe.each(ports)('the port %s', (port) => {
     }
   });
 });
+
+/** `test/adapters/records.test.ts` runs the contracts of records over the stores that these put together. */
+const storages = ['sql', 'memory-stores'].map((file) => readText(`src/infrastructure/storages/${file}.ts`)).join('\n');
 
 const factoryOf = (port: string, file: string): string => readText(`src/adapters/${port}/${file}`);
 const implementsPort = (port: string, file: string): boolean => factoryOf(port, file).includes(`ports/${port}.ts`);

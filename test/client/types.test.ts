@@ -26,7 +26,7 @@ import type * as auth from '../../src/adapters/http/routes/auth.ts';
 import type { EmailChangePreviewJson } from '../../src/adapters/http/routes/email.ts';
 import type * as events from '../../src/adapters/http/routes/events.ts';
 import type { SessionJson } from '../../src/adapters/http/routes/sessions.ts';
-import type * as accounts from '../../src/adapters/http/routing/account-schemas.ts';
+import type * as accounts from '../../src/adapters/http/routing/schemas.ts';
 import type {
   ChangePasswordBody,
   ConfirmPasswordResetBody,

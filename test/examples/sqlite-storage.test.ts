@@ -4,9 +4,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Stores } from 'tandem';
 import {
   absent,
-  describeEventRepository,
-  describeLinkRepository,
-  describeOutbox,
+  describeRecords,
   describeSessionRepository,
   describeUnitOfWork,
   describeUserRepository,
@@ -15,7 +13,6 @@ import {
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../examples/sqlite-storage/database.ts';
 import { openSqliteStorage } from '../../examples/sqlite-storage/storage.ts';
-import type { RecordsStore } from '../contracts/records/store.ts';
 import { aUser } from '../support/builders.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -90,22 +87,17 @@ describeSessionRepository('sqliteSessionRepository', async () => {
   };
 });
 
-/** What the contracts of events, links and messages are given. */
-const records = async <Port extends 'events' | 'links' | 'outbox'>(port: Port): Promise<RecordsStore<Stores[Port]>> => {
+describeRecords('in SQLite', async (name) => {
   const { storage, users, inAnother, closed, deleteUser, close } = await openFile();
   return {
-    repository: storage[port],
+    repository: storage[name],
     owners: [users[0].id, users[1].id],
-    another: () => inAnother(port),
-    failing: async () => closed()[port],
+    another: () => inAnother(name),
+    failing: async () => closed()[name],
     deleteUser,
     close,
   };
-};
-
-describeEventRepository('sqliteEventRepository', () => records('events'));
-describeLinkRepository('sqliteLinkRepository', () => records('links'));
-describeOutbox('sqliteOutbox', () => records('outbox'));
+});
 
 describeUnitOfWork('the unit of work', async () => {
   const { storage, closed, close } = await openFile();

@@ -6,8 +6,7 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import { prepareMail } from '../../src/application/mail/prepare-mail.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { endPresentedSessions } from '../../src/application/steps/end-presented-sessions.ts';
-import { endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
+import { endPresentedSessions, endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
 import { withdrawLinks } from '../../src/application/steps/links.ts';
 import { resetPassword } from '../../src/application/use-cases/reset-password.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
@@ -47,7 +46,7 @@ type Work = (stores: Stores) => Promise<unknown>;
 const setUp = async () => {
   const database = await openOnPostgresql(TEST_DATABASE_URL ?? '');
   onTestFinished(database.close);
-  const stores = sqlStores(database.em);
+  const stores = sqlStores(database);
   const user = aUser();
   await stores.users.add(user);
   const unit = mikroOrmUnitOfWork(transactions(database.em, { kind: 'postgresql' }), sqlStores);

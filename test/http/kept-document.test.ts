@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { keptDocument } from '../../src/adapters/http/kept-document.ts';
+import { keptDocument } from '../../src/adapters/http/documents.ts';
 
 it('a kept document is made once, whoever asks at the same time', async () => {
   let made = 0;

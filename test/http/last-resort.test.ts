@@ -4,7 +4,7 @@ import createHttpError from 'http-errors';
 import Koa from 'koa';
 import request from 'supertest';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { HttpFailure } from '../../src/adapters/http/errors/http-failure.ts';
+import { HttpFailure } from '../../src/adapters/http/errors/exceptions.ts';
 import { lastResort } from '../../src/adapters/http/errors/last-resort.ts';
 import { head, openSocket, readToEnd } from '../support/http/raw-http.ts';
 import {

@@ -172,10 +172,10 @@ describe('the output of npm run users', () => {
   beforeAll(async () => {
     await copyEmbedded(directory.path, { migrated: true });
     const { em, close } = await openDatabase({ kind: 'embedded', dataDir: directory.path }, { migrate: false });
-    await mikroOrmUserRepository(em).add(user);
+    await mikroOrmUserRepository({ em }).add(user);
     const all = Array.from({ length: MANY }, () => anEvent({ userId: user.id, userAgent: 'A phone' }));
-    await mikroOrmEventRepository(em).add(all);
-    await mikroOrmOutbox(em).add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
+    await mikroOrmEventRepository({ em }).add(all);
+    await mikroOrmOutbox({ em }).add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
     await close();
   });
 

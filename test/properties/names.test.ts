@@ -98,7 +98,7 @@ describe.each(['username', 'email'] as const)('%ss', (kind) => {
             const expected = same ? 'found, refused' : 'not found, stored';
             expect(await collision(memoryUserRepository(), kind, first, second)).toBe(expected);
             await database.em.execute('truncate users cascade');
-            expect(await collision(mikroOrmUserRepository(database.em), kind, first, second)).toBe(expected);
+            expect(await collision(mikroOrmUserRepository(database), kind, first, second)).toBe(expected);
           }),
           { numRuns },
         );

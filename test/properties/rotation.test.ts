@@ -34,8 +34,8 @@ const OUTCOMES = [
 
 const inMemory = (): Store => memoryStores();
 const onDatabase = ({ em }: Database): Store => ({
-  users: mikroOrmUserRepository(em),
-  sessions: mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }),
+  users: mikroOrmUserRepository({ em }),
+  sessions: mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }),
 });
 
 describe('the rotation of refresh tokens', () => {

@@ -1,15 +1,16 @@
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
-import { authenticate } from '../../src/application/use-cases/authenticate.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
-import { endAllSessions } from '../../src/application/use-cases/end-all-sessions.ts';
-import { endOtherSessions } from '../../src/application/use-cases/end-other-sessions.ts';
-import { endOwnSession } from '../../src/application/use-cases/end-own-session.ts';
-import { getCurrentUser } from '../../src/application/use-cases/get-current-user.ts';
-import { listSessions } from '../../src/application/use-cases/list-sessions.ts';
+import { authenticate, getCurrentUser } from '../../src/application/use-cases/current-user.ts';
 import { type LoginDeps, login } from '../../src/application/use-cases/login.ts';
 import { logout } from '../../src/application/use-cases/logout.ts';
+import {
+  endAllSessions,
+  endOtherSessions,
+  endOwnSession,
+  listSessions,
+} from '../../src/application/use-cases/manage-sessions.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { eachStore } from './storage/changed-storage.ts';
 
 /** Changes that are kept one by one, also when the work fails later. */
 export const separately = (stores: Stores): UnitOfWork => ({ run: (work) => work(stores) });
@@ -51,13 +52,8 @@ export const expectAllOrNothing = async (
   expect(await look()).not.toStrictEqual(before);
 };
 
-const failingStores = ({ users, sessions, events, links, outbox }: Stores, afterCall: () => void): Stores => ({
-  users: watched(users, afterCall),
-  sessions: watched(sessions, afterCall),
-  events: watched(events, afterCall),
-  links: watched(links, afterCall),
-  outbox: watched(outbox, afterCall),
-});
+const failingStores = (stores: Stores, afterCall: () => void): Stores =>
+  eachStore(stores, (store) => watched(store, afterCall));
 
 const watched = <Store extends object>(store: Store, afterCall: () => void): Store =>
   new Proxy(store, {

@@ -1,3 +1,4 @@
+import type { InferEntity } from '@mikro-orm/core';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import {
@@ -8,22 +9,21 @@ import {
   isCountedWith,
 } from '../../domain/event.ts';
 import { isId } from '../../domain/id.ts';
-import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
-import type { Statements } from '../mikro-orm/transaction.ts';
+import { EventEntity } from '../mikro-orm/entities.ts';
+import type { NewRow, Tables } from '../mikro-orm/rows.ts';
+import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 
-const toEvent = (row: Row<'events'>): AccountEvent => ({
-  id: row.id,
-  userId: row.user_id,
-  kind: row.kind,
-  at: Number(row.at),
-  sessionId: row.session_id,
-  reason: row.reason,
-  count: Number(row.count),
-  requestId: row.request_id,
-  userAgent: row.user_agent,
-  address: row.address,
-});
+const toEvent = ({
+  refusedFrom: _refused,
+  loggedInFrom: _loggedIn,
+  sessionId = null,
+  reason = null,
+  requestId = null,
+  userAgent = null,
+  address = null,
+  ...event
+}: InferEntity<typeof EventEntity>): AccountEvent => ({ ...event, sessionId, reason, requestId, userAgent, address });
 
 const toRow = (event: AccountEvent): NewRow<'events'> => ({
   id: event.id,
@@ -41,8 +41,8 @@ const toRow = (event: AccountEvent): NewRow<'events'> => ({
 });
 
 /** Stores events in table `events`. */
-export const mikroOrmEventRepository = (statements: Statements): EventRepository => {
-  const tables = () => statements.getKysely<Tables>();
+export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => {
+  const tables = () => db.em.getKysely<Tables>();
   return {
     async add(events) {
       const [first, ...others] = counted(events).map(toRow);
@@ -59,10 +59,9 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
     },
     async list({ userId, before, limit }) {
       if (!isId(userId)) return [];
-      const latest = tables().selectFrom('events').selectAll().where('user_id', '=', userId).orderBy('id', 'desc');
-      const page = before === null ? latest : latest.where('id', '<', before);
-      const rows = await translated(() => page.limit(limit).execute());
-      return rows.map(toEvent);
+      const where = { userId, ...(before !== null && { id: { $lt: before } }) };
+      const page = { orderBy: { id: 'desc' }, limit } as const;
+      return (await translated(() => db.em.find(EventEntity, where, page))).map(toEvent);
     },
     async knowsDevice(userId, { userAgent, address }) {
       const known = tables()
@@ -77,13 +76,7 @@ export const mikroOrmEventRepository = (statements: Statements): EventRepository
       return (await translated(() => known.execute())).length > 0;
     },
     async countSince(userId, kind, since) {
-      const counted = tables()
-        .selectFrom('events')
-        .select((eb) => eb.fn.countAll().as('count'))
-        .where('user_id', '=', userId)
-        .where('kind', '=', kind)
-        .where('at', '>=', since);
-      return Number((await translated(() => counted.executeTakeFirstOrThrow())).count);
+      return translated(() => db.em.count(EventEntity, { userId, kind, at: { $gte: since } }));
     },
     async purge(before, limit) {
       const { numDeletedRows } = await translated(() => purgeBefore(tables(), before, limit).executeTakeFirst());

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
 import {
   counted,
@@ -8,7 +9,9 @@ import {
   waitFor,
   withdrawn,
 } from '../../domain/login-throttle.ts';
-import { hashedKey } from './hashed-key.ts';
+
+/** A key of constant length. It is hashed because users sometimes type their password into the account field. */
+export const hashedKey = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
 type MemoryOptions = {
   /** Milliseconds of a monotonic clock. */

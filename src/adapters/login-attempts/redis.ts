@@ -12,7 +12,7 @@ import {
   withdrawn,
 } from '../../domain/login-throttle.ts';
 import { withFallback } from '../resilience/with-fallback.ts';
-import { hashedKey } from './hashed-key.ts';
+import { hashedKey } from './memory.ts';
 
 /** The rule is that of domain/login-throttle.ts. Redis stores what it counts, and swaps it if nobody else has done so in between. */
 const SCRIPTS = {

@@ -8,7 +8,7 @@ export const USERNAME_KEY = 'users_username_canonical_key';
 export const EMAIL_KEY = 'users_email_key';
 
 /** The schema is built by the migrations; a test compares it with these entities. Times are epoch milliseconds. */
-const UserEntity = defineEntity({
+export const UserEntity = defineEntity({
   name: 'User',
   tableName: 'users',
   properties: {
@@ -25,15 +25,16 @@ const UserEntity = defineEntity({
   },
 });
 
-const SessionEntity = defineEntity({
+export const SessionEntity = defineEntity({
   name: 'Session',
   tableName: 'sessions',
   properties: {
     id: p.character().length(26).primary(),
-    user: () =>
+    userId: () =>
       p
         .manyToOne(UserEntity)
-        .ref()
+        .mapToPk()
+        .fieldName('user_id')
         .deleteRule('cascade')
         .updateRule('no action')
         .foreignKeyName('sessions_user_id_fkey')
@@ -62,17 +63,18 @@ const REFUSALS_KEY = 'events_user_id_refused_from_key';
 const DEVICE_KEY = `create unique index "events_device_key" on "events"
   ("user_id", (hashtextextended(coalesce("address", '') || ' ' || coalesce("user_agent", ''), 0)), "logged_in_from")`;
 
-const EventEntity = defineEntity({
+export const EventEntity = defineEntity({
   name: 'Event',
   tableName: 'events',
-  uniques: [{ name: REFUSALS_KEY, properties: ['user', 'refusedFrom'] }],
+  uniques: [{ name: REFUSALS_KEY, properties: ['userId', 'refusedFrom'] }],
   indexes: [{ name: 'events_device_key', expression: DEVICE_KEY }],
   properties: {
     /** First in the primary key: by an index of ids alone, PostgreSQL would look for the latest events of a user among those of all. */
-    user: () =>
+    userId: () =>
       p
         .manyToOne(UserEntity)
-        .ref()
+        .mapToPk()
+        .fieldName('user_id')
         .primary()
         .deleteRule('cascade')
         .updateRule('no action')
@@ -93,14 +95,15 @@ const EventEntity = defineEntity({
   },
 });
 
-const LinkEntity = defineEntity({
+export const LinkEntity = defineEntity({
   name: 'Link',
   tableName: 'links',
   properties: {
-    user: () =>
+    userId: () =>
       p
         .manyToOne(UserEntity)
-        .ref()
+        .mapToPk()
+        .fieldName('user_id')
         .primary()
         .deleteRule('cascade')
         .updateRule('no action')
@@ -113,16 +116,17 @@ const LinkEntity = defineEntity({
   },
 });
 
-const MessageEntity = defineEntity({
+export const MessageEntity = defineEntity({
   name: 'Message',
   tableName: 'outbox',
   properties: {
     id: p.character().length(26).primary(),
     kind: p.text().$type<Message['kind']>(),
-    user: () =>
+    userId: () =>
       p
         .manyToOne(UserEntity)
-        .ref()
+        .mapToPk()
+        .fieldName('user_id')
         .nullable()
         .deleteRule('cascade')
         .updateRule('no action')

@@ -1,18 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import type { Kysely } from 'kysely';
 import { AppError } from '../../domain/errors/app-error.ts';
-import type { Tables } from './rows.ts';
 
-/** Where a repository sends its statements: to the database, or to one transaction. */
-export type Statements = Pick<SqlEntityManager, 'getKysely'>;
-
-export const statementsOf = (transaction: Kysely<Tables>): Statements =>
-  // The repositories ask for these tables alone.
-  ({ getKysely: () => transaction }) as unknown as Statements;
+/** Where a repository sends its statements: the entity manager of the database, or of one transaction. */
+export type DatabaseAccess = { readonly em: SqlEntityManager };
 
 /** Runs work in one transaction, which is rolled back when the work rejects. */
-export type Transact = <Result>(work: (transaction: Kysely<Tables>) => Promise<Result>) => Promise<Result>;
+export type Transact = <Result>(work: (transaction: DatabaseAccess) => Promise<Result>) => Promise<Result>;
 
 /** What has gone wrong in a transaction. */
 export type Transaction = {
@@ -66,12 +60,9 @@ export const within = <Result>(transaction: Transaction, work: () => Promise<Res
  * The database for those who are in no transaction. Within one they would wait for its end if the database has one connection, and
  * would not see its changes otherwise.
  */
-export const outsideOfTransactions = (em: SqlEntityManager): Statements =>
-  Object.create(em, {
-    getKysely: {
-      value: () => {
-        if (!inTransaction()) return em.getKysely();
-        throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work uses a store that is not its own' });
-      },
-    },
-  });
+export const outsideOfTransactions = (em: SqlEntityManager): DatabaseAccess => ({
+  get em() {
+    if (!inTransaction()) return em;
+    throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work uses a store that is not its own' });
+  },
+});

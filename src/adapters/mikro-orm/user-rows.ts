@@ -1,6 +1,6 @@
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import type { ChangeableFields, User } from '../../domain/user.ts';
-import type { NewRow, Row } from './rows.ts';
+import type { Row } from './rows.ts';
 
 /** The columns of which a user consists. */
 export const USER_COLUMNS = [
@@ -27,19 +27,6 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   passwordChangedAt: Number(row.password_changed_at),
   emailVerifiedAt: toTime(row.email_verified_at),
   disabledAt: toTime(row.disabled_at),
-});
-
-export const toRow = (user: User): NewRow<'users'> => ({
-  id: user.id,
-  username: user.username,
-  username_canonical: canonicalUsername(user.username),
-  email: canonicalEmail(user.email),
-  password_hash: user.passwordHash,
-  created_at: user.createdAt,
-  updated_at: user.updatedAt,
-  password_changed_at: user.passwordChangedAt,
-  email_verified_at: user.emailVerifiedAt,
-  disabled_at: user.disabledAt,
 });
 
 /** The columns of those fields that are given. */

@@ -1,3 +1,4 @@
+import type { InferEntity } from '@mikro-orm/core';
 import { type Kysely, sql } from 'kysely';
 import {
   type Admission,
@@ -8,37 +9,28 @@ import {
 } from '../../application/ports/outbox.ts';
 import { isId } from '../../domain/id.ts';
 import { isRequest, type Message, SECRET_KINDS } from '../../domain/message.ts';
-import type { NewRow, Row, Tables } from '../mikro-orm/rows.ts';
-import type { Statements } from '../mikro-orm/transaction.ts';
+import { MessageEntity } from '../mikro-orm/entities.ts';
+import type { Tables } from '../mikro-orm/rows.ts';
+import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
 
-const toMessage = (row: Row<'outbox'>): Message => ({
-  id: row.id,
-  kind: row.kind,
-  userId: row.user_id,
-  to: row.to,
-  email: row.email,
-  origin: row.origin,
-  createdAt: Number(row.created_at),
-  attempts: Number(row.attempts),
-});
+const toMessage = ({
+  nextAttemptAt: _next,
+  waitingRequest: _waiting,
+  userId = null,
+  email = null,
+  ...message
+}: InferEntity<typeof MessageEntity>): Message => ({ ...message, userId, email });
 
-const toRow = (message: Message): NewRow<'outbox'> => ({
-  id: message.id,
-  kind: message.kind,
-  user_id: message.userId,
-  to: message.to,
-  email: message.email,
-  origin: JSON.stringify(message.origin) as never,
-  created_at: message.createdAt,
-  attempts: message.attempts,
-  next_attempt_at: message.createdAt,
-  waiting_request: isRequest(message) ? `${message.kind} ${message.to}` : null,
+const toEntity = (message: Message) => ({
+  ...message,
+  nextAttemptAt: message.createdAt,
+  waitingRequest: isRequest(message) ? `${message.kind} ${message.to}` : null,
 });
 
 /** Stores messages in table `outbox`. */
-export const mikroOrmOutbox = (statements: Statements): Outbox => {
-  const tables = () => statements.getKysely<Tables>();
+export const mikroOrmOutbox = (db: DatabaseAccess): Outbox => {
+  const tables = () => db.em.getKysely<Tables>();
   return {
     async add(messages) {
       const [requests, others] = [messages.filter(isRequest), messages.filter((message) => !isRequest(message))];
@@ -47,34 +39,28 @@ export const mikroOrmOutbox = (statements: Statements): Outbox => {
         const { rows } = await translated(() => addRequest(request).execute(tables()));
         waiting = Math.max(waiting, Number(rows[0]?.count));
       }
-      if (others.length > 0) await translated(() => tables().insertInto('outbox').values(others.map(toRow)).execute());
+      if (others.length > 0) await translated(() => db.em.insertMany(MessageEntity, others.map(toEntity)));
       return waiting >= REQUESTS_WAITING / 2;
     },
     async claim(claim) {
       const rows = await translated(() => claimDue(tables(), claim).execute());
-      return rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1));
+      const claimed = rows.map((row) => db.em.map(MessageEntity, { ...row, attempts: Number(row.attempts) }));
+      return claimed.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     async identify(id, { kind, userId }) {
-      const named = tables().updateTable('outbox').set({ kind, user_id: userId }).where('id', '=', id);
-      return (await translated(() => named.executeTakeFirst())).numUpdatedRows > 0n;
+      return (await translated(() => db.em.nativeUpdate(MessageEntity, { id }, { kind, userId }))) > 0;
     },
     async postpone(id, until) {
-      const later = tables().updateTable('outbox').set({ next_attempt_at: until }).where('id', '=', id);
-      await translated(() => later.execute());
+      await translated(() => db.em.nativeUpdate(MessageEntity, { id }, { nextAttemptAt: until }));
     },
     async remove(ids) {
       if (ids.length === 0) return;
-      await translated(() =>
-        tables()
-          .deleteFrom('outbox')
-          .where('id', 'in', [...ids])
-          .execute(),
-      );
+      await translated(() => db.em.nativeDelete(MessageEntity, { id: { $in: [...ids] } }));
     },
     async listByUser(userId) {
       if (!isId(userId)) return [];
-      const rows = tables().selectFrom('outbox').selectAll().where('user_id', '=', userId).orderBy('id');
-      return (await translated(() => rows.execute())).map(toMessage);
+      const messages = await translated(() => db.em.find(MessageEntity, { userId }, { orderBy: { id: 'asc' } }));
+      return messages.map(toMessage);
     },
     async admit(admission) {
       const { rows } = await translated(() => count(admission).execute(tables()));
@@ -115,14 +101,14 @@ const count = ({ mailbox, now, burst, interval }: Admission) =>
 
 /** One statement, whatever is stored: it costs the same for every address. Returns how many requests waited before. */
 const addRequest = (message: Message) => {
-  const row = toRow(message);
+  const { waitingRequest } = toEntity(message);
   return sql<{ count: number | string }>`with waiting as (
       select count(*) as count, count(*) filter (where address is not distinct from ${message.origin.address}::text) as of_network
       from (select origin->>'address' as address from outbox where waiting_request is not null limit ${REQUESTS_WAITING}) as requests
     ), added as (
       insert into outbox (id, kind, user_id, "to", email, origin, created_at, next_attempt_at, waiting_request)
-      select ${row.id}, ${row.kind}, ${row.user_id}::text, ${row.to}::text, ${row.email}::text, ${row.origin}::jsonb,
-        ${row.created_at}::bigint, ${row.next_attempt_at}::bigint, ${row.waiting_request}::text
+      select ${message.id}, ${message.kind}, ${message.userId}::text, ${message.to}::text, ${message.email}::text,
+        ${JSON.stringify(message.origin)}::jsonb, ${message.createdAt}::bigint, ${message.createdAt}::bigint, ${waitingRequest}::text
       from waiting where count < ${REQUESTS_WAITING} and of_network < ${REQUESTS_OF_NETWORK}
       on conflict (waiting_request) do nothing
     )

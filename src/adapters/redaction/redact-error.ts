@@ -1,6 +1,29 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { redisCode, safeMessage } from './safe-messages.ts';
-import { framesOf } from './stack-frames.ts';
+
+/** Frames of one error; a driver's error may contain two stacks. */
+const MAX_FRAMES = 20;
+
+/** A line in the exact format of V8. A message may have several lines, and some may look like a frame. */
+const FRAME =
+  /^ {4}at (?:async )?(?:[\w$.<>#[\] ]{1,120} \()?(?:(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^\s()]{1,250}:\d{1,7}:\d{1,7}|<anonymous>|native|index \d{1,7})\)?$/;
+
+/** The frames of an error's stack, without its message. */
+export const framesOf = (error: unknown): string => {
+  const stack: unknown = error instanceof Error ? error.stack : undefined;
+  if (typeof stack !== 'string') return '';
+  return stack
+    .split('\n')
+    .filter((line) => FRAME.test(line))
+    .slice(0, MAX_FRAMES)
+    .join('\n');
+};
+
+/** Appends the frames of a foreign error to the error that replaces it; its message and members are dropped. */
+export const inPlaceOf = <Replacement extends Error>(foreign: unknown, replacement: Replacement): Replacement => {
+  replacement.stack = `${replacement.stack}\n${framesOf(foreign)}`;
+  return replacement;
+};
 
 /** What the log may contain of an error. Its other members stay out: drivers put statements and their parameters there. */
 export type RedactedError = {
@@ -85,3 +108,26 @@ const namedIn = (error: object): { name: unknown; message: unknown } => ({
   name: Reflect.get(error, 'name'),
   message: Reflect.get(error, 'message'),
 });
+
+/** WASI's errno numbers, which are all that the embedded database reports: those that a directory can cause. */
+const WASI_ERRNO: Readonly<Record<number, string>> = {
+  2: 'EACCES: permission denied',
+  29: 'EIO: i/o error',
+  31: 'EISDIR: illegal operation on a directory',
+  41: 'ENFILE: too many open files in system',
+  33: 'EMFILE: too many open files',
+  51: 'ENOSPC: no space left on device',
+  54: 'ENOTDIR: not a directory',
+  63: 'EPERM: operation not permitted',
+  69: 'EROFS: read-only file system',
+};
+
+/**
+ * Why a file or a directory could not be used, in the words of the system. For the operator at the start alone: it names paths,
+ * so it is neither logged nor sent to a client.
+ */
+export const systemReason = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  const errno: unknown = Reflect.get(error, 'errno');
+  return (typeof errno === 'number' && WASI_ERRNO[errno]) || error.message;
+};

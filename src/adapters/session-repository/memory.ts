@@ -33,6 +33,7 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
   return {
     async add(session) {
       if (sessions.has(session.id)) throw new AppError('DB_UNIQUE_VIOLATION');
+      if (!users.has(session.userId)) throw new AppError('DB_QUERY_FAILED', { reason: 'the session has no user' });
       sessions.set(session.id, copied(session));
       const surplus = liveOf(session.userId, session.createdAt).slice(SESSIONS_PER_USER);
       for (const { id } of surplus) sessions.delete(id);

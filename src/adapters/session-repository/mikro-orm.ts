@@ -1,25 +1,23 @@
+import type { InferEntity } from '@mikro-orm/core';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
 import { isId } from '../../domain/id.ts';
-import type { Rotation, RotationOutcome, SessionKey } from '../../domain/session.ts';
+import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import { SessionEntity } from '../mikro-orm/entities.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
-import type { Statements } from '../mikro-orm/transaction.ts';
+import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
 import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
 import { toTime, toUser } from '../mikro-orm/user-rows.ts';
-import { ROTATION_BUDGET, serverClock } from './rotation-recovery/deadlines.ts';
-import { notExecuted } from './rotation-recovery/not-executed.ts';
-import { toSession } from './sql-rows.ts';
+import { notExecuted, ROTATION_BUDGET, serverClock } from './rotation-recovery/deadlines.ts';
 import {
   addCounting,
   clockOf,
   endOne,
   endSurplus,
-  liveSessions,
   lockUser,
   mayBeTooMany,
   purgeDue,
   revertRotation,
   rotateBefore,
-  selectSession,
   selectWithUser,
 } from './sql-statements.ts';
 
@@ -27,14 +25,11 @@ import {
 const PURGE_ROUNDS = 100;
 
 /**
- * Stores sessions in the table `sessions`, by single queries outside MikroORM's unit of work.
+ * Stores sessions in the table `sessions`.
  * @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022.
  */
-export const mikroOrmSessionRepository = (
-  statements: Statements,
-  { budget = ROTATION_BUDGET } = {},
-): SessionRepository => {
-  const tables = () => statements.getKysely<Tables>();
+export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATION_BUDGET } = {}): SessionRepository => {
+  const tables = () => db.em.getKysely<Tables>();
   const readTime = async (): Promise<number> => {
     const { now } = await translated(() =>
       tables()
@@ -61,14 +56,14 @@ export const mikroOrmSessionRepository = (
       const { others } = await translated(() => addCounting(tables(), session).executeTakeFirstOrThrow());
       if (!mayBeTooMany(others)) return [];
       // Concurrent transactions do not see each other's sessions: the last one to get the lock sees them all.
-      if (tables().isTransaction) await translated(() => lockUser(tables(), session).execute());
+      if (db.em.isInTransaction()) await translated(() => lockUser(tables(), session).execute());
       const surplus = await translated(() => endSurplus(tables(), session).execute());
       return surplus.map(({ id }) => id);
     },
     async find({ id, userId }) {
       if (!isId(id) || !isId(userId)) return null;
-      const [row] = (await translated(() => selectSession(tables(), { id, userId }))).rows;
-      return row === undefined ? null : toSession(row);
+      const found = await translated(() => db.em.findOne(SessionEntity, { id, userId }));
+      return found && toSession(found);
     },
     async findWithUser({ id, userId }) {
       if (!isId(userId)) return null;
@@ -93,8 +88,9 @@ export const mikroOrmSessionRepository = (
       return numDeletedRows > 0n;
     },
     async listByUser(userId, now) {
-      const rows = await translated(() => liveSessions(tables(), userId, now).selectAll().execute());
-      return rows.map(toSession);
+      const live = { userId, expiresAt: { $gt: now } };
+      const orderBy = { rotatedAt: 'desc', id: 'desc' } as const;
+      return (await translated(() => db.em.find(SessionEntity, live, { orderBy }))).map(toSession);
     },
     async endByUser(userId, exceptId) {
       const all = tables().deleteFrom('sessions').where('user_id', '=', userId).returning('id');
@@ -115,4 +111,17 @@ export const mikroOrmSessionRepository = (
       return purged;
     },
   };
+};
+
+/** `runStartedAt` is null until an instance of this version rotates the session. */
+const toSession = ({
+  earlierTokens: _earlier,
+  purgeCheckAt: _purge,
+  previousTokenId = null,
+  runStartedAt,
+  userAgent = null,
+  address = null,
+  ...session
+}: InferEntity<typeof SessionEntity>): Session => {
+  return { ...session, previousTokenId, userAgent, address, runStartedAt: runStartedAt ?? session.rotatedAt };
 };

@@ -1,9 +1,8 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
-import type { Tables } from '../mikro-orm/rows.ts';
+import type { NewRow, Tables } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 import { USER_COLUMNS } from '../mikro-orm/user-rows.ts';
-import { SESSION_COLUMNS, toRow } from './sql-rows.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
 
@@ -12,13 +11,29 @@ export const clockOf = <Db, Table extends keyof Db>(eb: ExpressionBuilder<Db, Ta
   eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
 /** The live sessions of a user, sorted as by `byLastUse`. */
-export const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
+const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
   db
     .selectFrom('sessions')
     .where('user_id', '=', userId)
     .where('expires_at', '>', now)
     .orderBy('rotated_at', 'desc')
     .orderBy('id', 'desc');
+
+const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens'> => ({
+  id: session.id,
+  user_id: session.userId,
+  current_token_id: session.currentTokenId,
+  previous_token_id: session.previousTokenId,
+  rotated_at: session.rotatedAt,
+  rotation: session.rotation,
+  run_started_at: session.runStartedAt,
+  run_first: session.runFirst,
+  created_at: session.createdAt,
+  expires_at: session.expiresAt,
+  purge_check_at: session.expiresAt,
+  user_agent: session.userAgent,
+  address: session.address,
+});
 
 /** Inserts a session and returns how many others its user has, expired ones included, in the snapshot of this statement. */
 export const addCounting = (db: Kysely<Tables>, session: Session) =>
@@ -120,10 +135,6 @@ export const rotateBefore = statement(
       .selectFrom('users')
       .select(USER_COLUMNS)
       .where('id', '=', (query) => query.selectFrom('rotated').select('user_id')),
-);
-
-export const selectSession = statement((db, { id, userId }: SessionKey) =>
-  db.selectFrom('sessions').select(SESSION_COLUMNS).where('id', '=', id).where('user_id', '=', userId),
 );
 
 export const selectWithUser = statement((db, { id, userId }: SessionKey) =>

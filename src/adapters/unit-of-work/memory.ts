@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { SharedTables, Tables } from '../memory/tables.ts';
@@ -8,7 +9,7 @@ const MOST_RUNS = 100;
 
 /** Units of work take turns. @param storesOver makes the stores that keep their values in given tables. */
 export const memoryUnitOfWork = (tables: SharedTables, storesOver: (tables: Tables) => Stores): UnitOfWork => {
-  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = pLimit(1);
   const runAlone = async <Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> => {
     for (let runs = 0; runs < MOST_RUNS; runs += 1) {
       const changes = tables.begin();
@@ -17,13 +18,5 @@ export const memoryUnitOfWork = (tables: SharedTables, storesOver: (tables: Tabl
     }
     throw new AppError('DB_QUERY_FAILED', { reason: 'what a unit of work changes was changed again and again' });
   };
-  return {
-    run(work) {
-      return outsideOfUnits(() => {
-        const turn = last.then(() => runAlone(work));
-        last = turn.catch(() => undefined);
-        return turn;
-      });
-    },
-  };
+  return { run: (work) => outsideOfUnits(() => inTurn(() => runAlone(work))) };
 };

@@ -1,5 +1,5 @@
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import { type Statements, statementsOf, type Transact, type Transaction, within } from '../mikro-orm/transaction.ts';
+import { type DatabaseAccess, type Transact, type Transaction, within } from '../mikro-orm/transaction.ts';
 import { afterConflict, isConflictOfTransactions, translateError } from '../mikro-orm/translate-error.ts';
 import { outsideOfUnits } from './nesting.ts';
 
@@ -7,11 +7,11 @@ import { outsideOfUnits } from './nesting.ts';
 const MOST_RUNS = 3;
 
 /** Each unit is one transaction. @param storesOver makes the stores that send their statements to it. */
-export const mikroOrmUnitOfWork = (transact: Transact, storesOver: (statements: Statements) => Stores): UnitOfWork => {
+export const mikroOrmUnitOfWork = (transact: Transact, storesOver: (db: DatabaseAccess) => Stores): UnitOfWork => {
   const run = async <Result>(work: (stores: Stores) => Promise<Result>, runsLeft: number): Promise<Result> => {
     const transaction: Transaction = { failure: undefined, rejection: undefined, sent: new Set() };
     try {
-      return await transact((db) => within(transaction, () => work(storesOver(statementsOf(db)))));
+      return await transact((db) => within(transaction, () => work(storesOver(db))));
     } catch (error) {
       const { failure, rejection } = transaction;
       if (isConflictOfTransactions(failure ?? error) && runsLeft > 0) {

@@ -1,55 +1,47 @@
-import type { Kysely } from 'kysely';
+import { type FilterQuery, type InferEntity, LockMode } from '@mikro-orm/core';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
 import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { isId } from '../../domain/id.ts';
 import type { User } from '../../domain/user.ts';
+import { UserEntity } from '../mikro-orm/entities.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
-import { statement } from '../mikro-orm/statement.ts';
-import type { Statements } from '../mikro-orm/transaction.ts';
+import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
 import { translated } from '../mikro-orm/translate-error.ts';
-import { toFields, toRow, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
+import { toFields, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
 
-const selectBy = (column: 'id' | 'username_canonical' | 'email') =>
-  statement((db, { value }: { readonly value: string }) =>
-    db.selectFrom('users').select(USER_COLUMNS).where(column, '=', value),
-  );
+/** Stores users in table `users`. */
+export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
+  const findBy = async (where: FilterQuery<InferEntity<typeof UserEntity>>): Promise<User | null> => {
+    const found = await translated(() => db.em.findOne(UserEntity, where));
+    if (found === null) return null;
+    const { usernameCanonical: _, emailVerifiedAt = null, disabledAt = null, ...user } = found;
+    return { ...user, emailVerifiedAt, disabledAt };
+  };
 
-const selectById = selectBy('id');
-const selectByUsername = selectBy('username_canonical');
-const selectByEmail = selectBy('email');
-
-/**
- * A change of a user that locks them first as `lock` does. An update alone takes a weaker lock, which stored sessions and events of the user
- * do not wait for: to strengthen it later, a unit would have to wait for a log-in that waits for the unit.
- */
-const changeOf = (db: Kysely<Tables>, id: string) =>
-  db
-    .with('locked', () => locked(db, id))
-    .updateTable('users')
-    .where('id', '=', (query) => query.selectFrom('locked').select('locked.id'));
-
-/** No weaker lock holds back the inserts of other tables, whose foreign keys lock the row `for key share`. */
-const locked = (db: Kysely<Tables>, id: string) => db.selectFrom('users').select('id').where('id', '=', id).forUpdate();
-
-/** Users in table `users`, one plain query per call, without MikroORM's unit of work. */
-export const mikroOrmUserRepository = (statements: Statements): UserRepository => {
-  const tables = () => statements.getKysely<Tables>();
-  const findBy = async (select: typeof selectById, value: string): Promise<User | null> => {
-    if (!isStorable(value)) return null;
-    const [row] = (await translated(() => select(tables(), { value }))).rows;
-    return row === undefined ? null : toUser(row);
+  /**
+   * A change of a user that locks them first as `lock` does, in one statement. An update alone takes a weaker lock, which stored sessions and
+   * events of the user do not wait for: to strengthen it later, a unit would have to wait for a log-in that waits for the unit.
+   */
+  const changeOf = (id: string) => {
+    const tables = db.em.getKysely<Tables>();
+    return tables
+      .with('locked', () => tables.selectFrom('users').select('id').where('id', '=', id).forUpdate())
+      .updateTable('users')
+      .where('id', '=', (query) => query.selectFrom('locked').select('locked.id'));
   };
 
   return {
     async add(user) {
-      await translated(() => tables().insertInto('users').values(toRow(user)).execute());
+      const [usernameCanonical, email] = [canonicalUsername(user.username), canonicalEmail(user.email)];
+      await translated(() => db.em.insert(UserEntity, { ...user, usernameCanonical, email }));
     },
-    findById: async (id) => (isId(id) ? findBy(selectById, id) : null),
-    findByUsername: (username) => findBy(selectByUsername, canonicalUsername(username)),
-    findByEmail: (email) => findBy(selectByEmail, canonicalEmail(email)),
+    findById: async (id) => (isId(id) ? findBy({ id }) : null),
+    findByUsername: async (username) =>
+      isStorable(username) ? findBy({ usernameCanonical: canonicalUsername(username) }) : null,
+    findByEmail: async (email) => (isStorable(email) ? findBy({ email: canonicalEmail(email) }) : null),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces }) {
       if (!isId(id)) return false;
-      const change = changeOf(tables(), id).set({
+      const change = changeOf(id).set({
         password_hash: passwordHash,
         updated_at: now,
         ...(isOfNewPassword && { password_changed_at: now }),
@@ -60,7 +52,7 @@ export const mikroOrmUserRepository = (statements: Statements): UserRepository =
     },
     async update(id, { now, ...change }, onlyIf = {}) {
       if (!isId(id)) return null;
-      const changed = changeOf(tables(), id)
+      const changed = changeOf(id)
         .set({ ...toFields(change), updated_at: now })
         .where((eb) =>
           eb.and(
@@ -74,13 +66,15 @@ export const mikroOrmUserRepository = (statements: Statements): UserRepository =
       const row = await translated(() => changed.executeTakeFirst());
       return row === undefined ? null : toUser(row);
     },
+    /** No weaker lock holds back the inserts of other tables, whose foreign keys lock the row `for key share`. */
     async lock(id) {
-      if (!tables().isTransaction || !isId(id)) return;
-      await translated(() => locked(tables(), id).execute());
+      if (!db.em.isInTransaction() || !isId(id)) return;
+      const lockMode = LockMode.PESSIMISTIC_WRITE;
+      await translated(() => db.em.findOne(UserEntity, { id }, { lockMode, fields: ['id'] }));
     },
     async remove(id) {
       if (!isId(id)) return;
-      await translated(() => tables().deleteFrom('users').where('id', '=', id).execute());
+      await translated(() => db.em.nativeDelete(UserEntity, { id }));
     },
   };
 };

@@ -1,6 +1,5 @@
 import { laidOut, type MailContext, type MailText, resetPage } from './layout.ts';
-import { own, prose } from './prose.ts';
-import { durationText, timeText } from './wording.ts';
+import { durationText, own, prose, timeText } from './prose.ts';
 
 /** For a new account. @param validFor milliseconds, of both links. */
 export const verifyEmail = (

@@ -1,7 +1,22 @@
-import { factsOf, type Happened } from './happened.ts';
+import type { Device } from '../../domain/device.ts';
 import { laidOut, type MailContext, type MailText, resetPage } from './layout.ts';
-import { own, prose } from './prose.ts';
-import { durationText } from './wording.ts';
+import { durationText, own, prose, timeText } from './prose.ts';
+
+/** When something happened, and on which device. */
+export type Happened = {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly device: Device;
+};
+
+/** For the layout. The device names itself, and the network is one that we have seen. */
+const factsOf = ({ at, device: { userAgent, address } }: Happened) => ({
+  facts: [
+    ['Time', prose`${own(timeText(at))}`],
+    ['Device', userAgent === null ? prose`unknown` : prose`"${userAgent}"`],
+    ['Network', prose`${own(address ?? 'unknown')}`],
+  ] as const,
+});
 
 /** @param validFor milliseconds. */
 export const passwordReset = (

@@ -16,6 +16,7 @@ export type UserInSession = {
  * - finds no user who is not stored
  * - distinguishes an id from the same id with trailing spaces
  * - rejects a second session with the same id and user, and keeps the first
+ * - rejects a session of a user who is not stored
  * - is not affected by changes to a session that it was given or has returned
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
@@ -61,7 +62,7 @@ export type UserInSession = {
 export interface SessionRepository {
   /**
    * Also ends the surplus, and returns the ids of the sessions that it ended. A process that is killed meanwhile may leave some of it until the next add.
-   * @throws AppError DB_UNIQUE_VIOLATION when the id is taken.
+   * @throws AppError DB_UNIQUE_VIOLATION when the id is taken; DB_QUERY_FAILED when the user is not stored.
    */
   add(session: Session): Promise<readonly string[]>;
   find(key: SessionKey): Promise<Session | null>;

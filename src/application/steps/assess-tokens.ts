@@ -2,7 +2,7 @@ import type { Session, SessionKey } from '../../domain/session.ts';
 import { type ReplayPolicy, type TokenStanding, tokenStanding } from '../../domain/token-standing.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
-import type { RefreshToken } from '../ports/token-signer.ts';
+import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 
 export type AssessTokensDeps = {
   readonly sessions: SessionRepository;
@@ -47,4 +47,16 @@ export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Ses
   for (const { token, standing } of assessed) if (standing === 'reused') keys.set(token.sessionId, keyOf(token));
   for (const { token, standing } of assessed) if (RANKS[standing] < RANKS.reused) keys.delete(token.sessionId);
   return [...keys.values()];
+};
+
+type GenuineTokensDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
+
+/** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
+export const genuineTokens = async (
+  { tokens, clock }: GenuineTokensDeps,
+  presented: readonly string[],
+): Promise<RefreshToken[]> => {
+  const now = clock.now();
+  const verified = await Promise.all(presented.map((text) => tokens.verifyRefresh(text, now)));
+  return verified.flatMap((outcome) => (outcome.ok ? [outcome.token] : []));
 };

@@ -1,12 +1,12 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session } from '../../domain/session.ts';
+import { accessClaims, refreshClaims } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { endSession } from './end-sessions.ts';
-import { issueTokenPair, type TokenPair } from './issue-token-pair.ts';
 import { endings, type RecordDeps, record } from './record.ts';
 
 export type PrepareSessionDeps = {
@@ -71,4 +71,33 @@ export const reopenSession = async (
   const { session, opened } = await prepareSession(deps, user, deps.clock.now(), origin);
   await storeSession(deps, stores, session, { kind: 'session-opened', origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
+};
+
+export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
+
+type IssueTokenPairDeps = {
+  readonly tokens: TokenSigner;
+  readonly ids: IdGenerator;
+  /** Milliseconds. */
+  readonly accessLifetime: number;
+};
+
+/** What the refresh token contains of its session. */
+type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
+
+/** Signs a new access token, and the session's current refresh token. */
+export const issueTokenPair = async (
+  { tokens, ids, accessLifetime }: IssueTokenPairDeps,
+  user: User,
+  session: CurrentToken,
+  now: number,
+): Promise<TokenPair> => {
+  const [accessToken, refreshToken] = await Promise.all([
+    tokens.signAccess({
+      claims: accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime }),
+      sessionId: session.id,
+    }),
+    tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
+  ]);
+  return { accessToken, refreshToken };
 };

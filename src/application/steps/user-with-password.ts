@@ -3,9 +3,8 @@ import type { User } from '../../domain/user.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { comparePassword } from './compare-password.ts';
+import { comparePassword, deviceAttempt } from './compare-password.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from './live-user.ts';
-import { deviceAttempt } from './login-attempt.ts';
 
 export type UserWithPasswordDeps = LiveUserDeps & {
   readonly attempts: LoginAttempts;

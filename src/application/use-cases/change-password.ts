@@ -10,14 +10,12 @@ import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
-import { comparePassword } from '../steps/compare-password.ts';
+import { comparePassword, deviceAttempt } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import type { TokenPair } from '../steps/issue-token-pair.ts';
 import { withdrawLinks } from '../steps/links.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
-import { deviceAttempt } from '../steps/login-attempt.ts';
 import { type NoticeDeps, noticeOfPassword } from '../steps/notices.ts';
-import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
+import { type PrepareSessionDeps, reopenSession, type TokenPair } from '../steps/open-session.ts';
 import { record } from '../steps/record.ts';
 
 export type ChangePasswordDeps = NoticeDeps &

@@ -1,21 +1,43 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Link } from '../../domain/link.ts';
+import { type Link, UNDO_LIFETIME } from '../../domain/link.ts';
 import { isLive, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
-import { comparePassword } from '../steps/compare-password.ts';
+import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { assertNotHeld, heldBy, hold } from '../steps/held-addresses.ts';
-import type { TokenPair } from '../steps/issue-token-pair.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
-import { loginAttempts } from '../steps/login-attempt.ts';
 import { areAddressesTold, type NoticeDeps } from '../steps/notices.ts';
-import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
+import { type PrepareSessionDeps, reopenSession, type TokenPair } from '../steps/open-session.ts';
 import { record, tell } from '../steps/record.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
+
+export type PreviewEmailChangeDeps = LinkDeps &
+  Pick<NoticeDeps, 'notices'> & { readonly links: LinkRepository; readonly users: UserRepository };
+
+type Preview = {
+  readonly username: string;
+  /** When the account was registered. Epoch milliseconds. */
+  readonly createdAt: number;
+  /** Until when a former address could take the account back if the change was confirmed now; `null` if none could. */
+  readonly undoUntil: number | null;
+};
+
+/** Says whose address a link changes, and leaves the link usable. @throws AppError AUTH_LINK_INVALID */
+export const previewEmailChange =
+  (deps: PreviewEmailChangeDeps) =>
+  async (token: string): Promise<Preview> => {
+    const { userId, email } = await findLink(deps, deps, 'email-change', token);
+    const user = await deps.users.findById(userId);
+    if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
+    const held = await heldBy(deps, deps, userId);
+    const { username, createdAt } = user;
+    if (held !== null && held.email !== email) return { username, createdAt, undoUntil: held.expiresAt };
+    return { username, createdAt, undoUntil: areAddressesTold(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
+  };
 
 export type ConfirmEmailChangeDeps = LinkDeps &
   NoticeDeps &

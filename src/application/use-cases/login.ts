@@ -14,11 +14,9 @@ import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
-import { comparePassword } from '../steps/compare-password.ts';
-import { endPresentedSessions } from '../steps/end-presented-sessions.ts';
-import { endSession } from '../steps/end-sessions.ts';
-import { genuineTokens } from '../steps/genuine-tokens.ts';
-import { loginAttempts } from '../steps/login-attempt.ts';
+import { genuineTokens } from '../steps/assess-tokens.ts';
+import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
+import { endPresentedSessions, endSession } from '../steps/end-sessions.ts';
 import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
 import { turns } from '../steps/turns.ts';
@@ -89,17 +87,14 @@ export const login = (deps: LoginDeps) => {
       return store(deps, { user, session, isOwnDevice, genuine, origin });
     });
     await opening.catch(async (error: unknown) => {
-      // The database refuses the log-in of a user who was deleted meanwhile, when a store of its own may already have the session.
-      if (!(await isDeleted(deps, user))) throw error;
-      await deps.sessions.end(session);
-      throw wrongSince('the user was deleted');
+      // The storage refuses the log-in of a user who was deleted meanwhile.
+      throw (await isDeleted(deps, user)) ? wrongSince('the user was deleted') : error;
     });
     const refusal = await refusalSince(deps, current, password);
     if (refusal === null) return opened;
     const { reason, error } = refusal;
-    // A session in a store of its own outlives its user, and nothing can be recorded about a user who does not exist.
-    if (reason === null) await deps.sessions.end(session);
-    else await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
+    // The session of a user who was deleted is gone with them.
+    if (reason !== null) await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
     throw error;
   };
 };

@@ -1,8 +1,8 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { type EndPresentedDeps, endPresentedSessions } from '../steps/end-presented-sessions.ts';
-import { genuineTokens } from '../steps/genuine-tokens.ts';
+import { genuineTokens } from '../steps/assess-tokens.ts';
+import { type EndPresentedDeps, endPresentedSessions } from '../steps/end-sessions.ts';
 
 export type LogoutDeps = EndPresentedDeps & {
   readonly unitOfWork: UnitOfWork;

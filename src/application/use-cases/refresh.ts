@@ -11,11 +11,16 @@ import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
-import { type AssessedToken, assessTokens, mostFavorable, reusedSessions } from '../steps/assess-tokens.ts';
+import {
+  type AssessedToken,
+  assessTokens,
+  genuineTokens,
+  mostFavorable,
+  reusedSessions,
+} from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
-import { genuineTokens } from '../steps/genuine-tokens.ts';
-import { issueTokenPair, type TokenPair } from '../steps/issue-token-pair.ts';
 import { type NoticeDeps, noticeOfReplay } from '../steps/notices.ts';
+import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
 
 export type RefreshDeps = NoticeDeps & {
   readonly users: UserRepository;

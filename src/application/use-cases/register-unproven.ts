@@ -3,12 +3,11 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { assertNotHeld, isHeld } from '../steps/held-addresses.ts';
-import { inSteps, type Pause } from '../steps/in-steps.ts';
 import { record, tell } from '../steps/record.ts';
-import { unknownPassword } from '../steps/unknown-password.ts';
 import type { RegisterDeps, RegisterInput } from './register.ts';
 
 export type RegisterUnprovenDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
@@ -99,4 +98,39 @@ const tellHolder = async (
   if (earlier >= MAILS_PER_PERIOD) return;
   await record(deps, stores, origin, [{ userId, kind: 'registration-refused' }]);
   await tell(deps, stores, origin, [{ kind: 'address-taken', userId, to: email }]);
+};
+
+/** Waits for a time in milliseconds. */
+export type Pause = (time: number) => Promise<unknown>;
+
+/**
+ * Does work whose duration must not show what was done: the result comes after `step` milliseconds, which is longer than the work takes
+ * nearly always, or else after several times as long.
+ */
+export const inSteps = async <Result>(pause: Pause, step: number, work: () => Promise<Result>): Promise<Result> => {
+  let isDone = false;
+  const end = () => {
+    isDone = true;
+  };
+  // Begins first, so that it does not end later by what the work does before it waits.
+  const first = pause(step);
+  const working = work();
+  working.then(end, end);
+  await first;
+  while (!isDone) await pause(step);
+  return working;
+};
+
+type UnknownPasswordDeps = { readonly hasher: PasswordHasher; readonly linkTokens: LinkTokens };
+
+/** @returns a function that returns the hash of a password which nobody knows. The first call computes it. */
+const unknownPassword = ({ hasher, linkTokens }: UnknownPasswordDeps): (() => Promise<string>) => {
+  let computed: Promise<string> | undefined;
+  return () => {
+    computed ??= hasher.hash(linkTokens.next()).catch((error: unknown) => {
+      computed = undefined;
+      throw error;
+    });
+    return computed;
+  };
 };

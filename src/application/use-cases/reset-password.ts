@@ -1,3 +1,4 @@
+import { canonicalEmail } from '../../domain/account.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { MessageKind, Notice } from '../../domain/message.ts';
@@ -5,6 +6,7 @@ import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Outbox } from '../ports/outbox.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
@@ -15,6 +17,17 @@ import { endHoldSoon } from '../steps/held-addresses.ts';
 import { findLink, invalidLink, takeLink } from '../steps/links.ts';
 import { areAddressesTold } from '../steps/notices.ts';
 import { type RecordDeps, record, tell } from '../steps/record.ts';
+
+export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
+
+/**
+ * Asks for a link with which the owner of an address can choose a new password. Whether the address has an account is looked up when the
+ * message is sent: until then every address costs the same.
+ */
+export const requestPasswordReset =
+  (deps: RequestPasswordResetDeps) =>
+  (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
+    tell(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
 
 export type ResetPasswordDeps = RecordDeps & {
   readonly users: UserRepository;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { OwnParts } from '../compose/own-parts.ts';
-import { print } from './standard-output.ts';
+import type { OwnParts } from '../compose/ports.ts';
+import { print } from '../printable.ts';
 import type { Status } from './users/answer.ts';
 
 /** Asks on a terminal alone. Standard output is for the result. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { type Config, parseConfig } from '../config.ts';
+import { print } from '../printable.ts';
 import { serve } from '../serve.ts';
 import { migrateStorage } from '../storages/storages.ts';
 import { manageUsers } from './manage-users.ts';
-import { print } from './standard-output.ts';
 
 /** Prints the error's message to standard error, and exits. */
 const fail = (error: unknown, status = 1): never => {

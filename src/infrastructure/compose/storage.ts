@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/deadlines.ts';
 import { recoveringSessionRepository } from '../../adapters/session-repository/rotation-recovery/recovering-repository.ts';
-import { auditedUnitOfWork } from '../../adapters/unit-of-work/audited.ts';
+import { auditedUnitOfWork } from '../../adapters/unit-of-work/observed.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
+import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
-import { auditLog } from '../logging/audit-log.ts';
 import type { OpenStorage } from '../storages/storage.ts';
 import { alreadyOpen, openStorage as open } from '../storages/storages.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 
-type Opened = Storage & Pick<OpenStorage, 'checks' | 'connections' | 'close'>;
+type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'connections' | 'close'>;
 
 /**
  * Opens the storage of DATABASE_URL, unless the caller has one. A rotation whose outcome is unknown is reverted (ADR 0022).
@@ -18,15 +18,16 @@ type Opened = Storage & Pick<OpenStorage, 'checks' | 'connections' | 'close'>;
  */
 export const openStorage = async (config: StorageConfig, logger: Logger, own?: Storage): Promise<Opened> => {
   const opened = own === undefined ? await openDatabase(config, logger) : alreadyOpen(own);
-  const { users, events, links, outbox, unitOfWork, checks, connections } = opened;
+  const { sessionsWithin, unitOfWork, checks, connections, close, ...stores } = opened;
   const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
-  const sessions = recoveringSessionRepository(opened.sessionsWithin({ budget }), { answerBudget });
+  const sessions = recoveringSessionRepository(sessionsWithin({ budget }), { answerBudget });
   return {
-    ...{ users, sessions, events, links, outbox, checks, connections },
-    unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger)),
+    storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger)) },
+    checks,
+    connections,
     close: async () => {
       sessions.close();
-      await opened.close();
+      await close();
     },
   };
 };
@@ -36,3 +37,25 @@ const openDatabase = async (config: StorageConfig, logger: Logger): Promise<Open
   const onCreate = () => logger.info('Preparing the database …');
   return open(config.database, { migrate: config.migrateOnStart, onCreate, logger });
 };
+
+/** The message of every line about an event of an account. */
+const AUDIT_MESSAGE = 'account event';
+
+/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
+const auditLog =
+  (logger: Logger) =>
+  (events: readonly AccountEvent[]): void => {
+    for (const event of events)
+      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
+  };
+
+/** Without the user agent: the request's own line has it, and anybody can choose it. */
+const lineOf = ({ kind, userId, sessionId, reason, count, requestId, address }: AccountEvent) => ({
+  kind,
+  userId,
+  ...(sessionId !== null && { sessionId }),
+  ...(reason !== null && { reason }),
+  ...(kind === 'login-refused' && { count }),
+  ...(requestId !== null && { requestId }),
+  ...(address !== null && { address }),
+});

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { DAY, MAX_DURATION } from './duration.ts';
 import { isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
+import { DAY, MAX_DURATION } from './schemas.ts';
 import type { ServiceValues } from './service.ts';
 import type { Rule, ValuesOf, Variable } from './variable.ts';
 

@@ -1,3 +1,4 @@
+import { closest, distance } from 'fastest-levenshtein';
 import type { Env } from './variable.ts';
 import { VARIABLE_NAMES } from './variables.ts';
 
@@ -30,7 +31,7 @@ const PREFIX =
   /^(?:ALLOWED_ORIGINS|(?:ACCOUNT_PAGES|BCRYPT|DATABASE|EMAIL_VERIFICATION|JWT|MAIL|PASSWORD_RESET|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
 /** Set by Kubernetes and Docker for a neighboring service called `redis`, `database` or `mail`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
-const NAME = /^[A-Z][A-Z0-9_]{4,63}$/;
+const NAME = /^[A-Z][A-Z0-9_]{5,63}$/;
 
 /** A line for each unknown name in the environment that looks like a variable of this service. Contains names only, no values. */
 export const unknownVariables = (env: Env): string[] =>
@@ -39,35 +40,13 @@ export const unknownVariables = (env: Env): string[] =>
     .filter((name) => !(name in REMOVED) && !VARIABLE_NAMES.some((known) => known === name))
     .flatMap((name) => {
       const isOurs = PREFIX.test(name);
-      const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 6);
+      const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 4);
       if (nearest !== undefined) return [`${name} is not a variable of this service. Did you mean ${nearest}?`];
       return isOurs ? [`${name} is not a variable of this service`] : [];
     });
 
 /** The variable with the smallest edit distance; `undefined` when that is above the given part of its length. */
-const nearestTo = (name: string, part: number): string | undefined =>
-  VARIABLE_NAMES.filter((known) => Math.abs(known.length - name.length) <= known.length * part)
-    .map((known) => ({ known, distance: editDistance(known, name, known.length * part) }))
-    .filter(({ known, distance }) => distance <= known.length * part)
-    .sort((a, b) => a.distance - b.distance)[0]?.known;
-
-/**
- * The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbors.
- * @returns Infinity when the distance is above the limit.
- */
-const editDistance = (a: string, b: string, limit: number): number => {
-  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  const at = (row: number, column: number): number => rows[row]?.[column] ?? Infinity;
-  for (let row = 1; row <= a.length; row++) {
-    const cells = [row];
-    rows.push(cells);
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = at(row - 1, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
-      const swapped = isSwap ? at(row - 2, column - 2) + 1 : Infinity;
-      cells.push(Math.min(at(row - 1, column) + 1, at(row, column - 1) + 1, replaced, swapped));
-    }
-    if (Math.min(...cells, ...(rows[row - 1] ?? [])) > limit) return Infinity;
-  }
-  return at(a.length, b.length);
+const nearestTo = (name: string, part: number): string | undefined => {
+  const nearest = closest(name, VARIABLE_NAMES);
+  return distance(name, nearest) <= nearest.length * part ? nearest : undefined;
 };

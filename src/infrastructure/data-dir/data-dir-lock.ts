@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { systemReason } from '../../adapters/redaction/system-reason.ts';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
 
 const FILE_NAME = 'tandem.pid';
 

@@ -21,9 +21,9 @@ export const makePrivate = (dataDir: string, name: OwnDirectory): void => {
 };
 
 /**
- * Restricts a directory of the service in `dataDir`, with everything in it, to its owner: it may have been created under another
- * umask, or come from a backup. `dataDir` is restricted as well when it belongs to this user and has nothing else in it. Files of
- * other users, such as those of a mounted volume, are not changed, and links are not followed.
+ * Restricts a directory of the service in `dataDir` to its owner: it may have been created under another umask, or come from a backup.
+ * Nobody else can then reach what is in it. `dataDir` is restricted as well when it belongs to this user and has nothing else in it.
+ * Directories of other users, such as those of a mounted volume, are not changed, and links are not followed.
  * @throws Error when other users can still access the directory.
  */
 export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
@@ -32,7 +32,7 @@ export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
   const path = join(dataDir, name);
   if (isOwn(dataDir)) restrict(dataDir);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
-  restrictTree(path);
+  if (!lstatSync(path).isSymbolicLink()) restrict(path);
   const { mode } = statSync(path);
   if ((mode & OTHERS) !== 0) throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
@@ -42,14 +42,6 @@ const isOwn = (dataDir: string): boolean => {
   const stats = statSync(dataDir, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return false;
   return stats.isDirectory() && readdirSync(dataDir).every((name) => OWN.test(name));
-};
-
-/** The option `recursive` of `readdir` would follow links to directories. */
-const restrictTree = (path: string): void => {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined || stats.isSymbolicLink()) return;
-  restrict(path);
-  if (stats.isDirectory()) for (const name of readdirSync(path)) restrictTree(join(path, name));
 };
 
 /** Ignores what cannot be changed, or no longer exists: the mode of the directory is checked at the end. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import type { Logger } from 'pino';
-import { systemReason } from '../../adapters/redaction/system-reason.ts';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
 import type { Database } from '../database/database.ts';
 import { assertHasDatabase, openEmbedded } from './tables.ts';

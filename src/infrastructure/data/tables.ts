@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
-import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migration-names.ts';
+import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
 import { lockHolder } from '../data-dir/data-dir-lock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import { Refusal } from '../refusal.ts';
@@ -54,6 +54,6 @@ export const countRows = async (send: Send): Promise<RowCounts> => {
 export const assertKnown = async (send: Send): Promise<void> => {
   const [table] = await send<{ exists: boolean }>(`select to_regclass('mikro_orm_migrations') is not null as exists`);
   const applied = table?.exists ? await send<{ name: string }>('select name from mikro_orm_migrations') : [];
-  if (applied.some(({ name }) => !MIGRATION_NAMES.some((known) => known === name)))
+  if (applied.some(({ name }) => !MIGRATION_NAMES.includes(name)))
     throw new Refusal('other-version', 'The database is that of a newer version of Tandem. Use that version.');
 };

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
+import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
 import { translated } from '../../adapters/mikro-orm/translate-error.ts';
-import { reasonOf } from '../../adapters/redaction/redact-error.ts';
-import { DATABASE_CLOSED } from '../../adapters/redaction/safe-messages.ts';
-import { systemReason } from '../../adapters/redaction/system-reason.ts';
+import { reasonOf, systemReason } from '../../adapters/redaction/redact-error.ts';
+import { DATABASE_CLOSED, NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
 import { assertNotRestoring, lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { bringUpToDate } from './bring-up-to-date.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
 /** Milliseconds. Without a limit, a ping over a network that drops packets would take minutes. */
@@ -110,3 +109,36 @@ const refusedParameter = (error: unknown): string | undefined => {
 
 /** Whether the error is one of PostgreSQL's own, whose message may quote stored values. */
 const isPostgresqlError = (error: unknown): boolean => error instanceof Error && 'severity' in error;
+
+/** Where MikroORM keeps the names of the applied migrations. */
+const APPLIED_TABLE = 'mikro_orm_migrations';
+
+/** Applies pending migrations. Loads the migrator only if there are any: most starts have none (ADR 0035). */
+const bringUpToDate = async (orm: MikroORM, options: DatabaseOptions): Promise<void> => {
+  const { schema, exists } = await placeOfTables(orm);
+  if (exists && (await isUpToDate(orm))) return;
+  if (schema === null) throw new Error(NO_SCHEMA);
+  const { applyMigrations } = await import('./migrate.ts');
+  await applyMigrations(orm, options, schema);
+};
+
+/**
+ * The schema where the tables are, or will be. Statements name tables without a schema, so PostgreSQL looks for them in the schemas of
+ * its `search_path` in turn, and creates them in the first that exists.
+ */
+const placeOfTables = async (orm: MikroORM): Promise<{ schema: string | null; exists: boolean }> => {
+  const [place] = await orm.em.execute<{ schema: string | null; exists: boolean }[]>(
+    `select coalesce(nspname, current_schema()) as schema, nspname is not null as exists
+     from (select to_regclass(?) as id) as applied
+     left join pg_class on pg_class.oid = id left join pg_namespace on pg_namespace.oid = relnamespace`,
+    [APPLIED_TABLE],
+  );
+  return place ?? { schema: null, exists: false };
+};
+
+/** Without the lock of the migrator: a migration and its name are committed together, so a name that is read is that of a whole one. */
+const isUpToDate = async (orm: MikroORM): Promise<boolean> => {
+  const rows = await orm.em.execute<{ name: string }[]>(`select name from ${APPLIED_TABLE}`);
+  const applied = new Set(rows.map(({ name }) => name));
+  return MIGRATION_NAMES.every((name) => applied.has(name));
+};

@@ -1,5 +1,3 @@
-import { discardWhenReleased } from './discard-connection.ts';
-
 /** The parts of the driver's pool and clients that are used here. */
 type Pool = {
   readonly options: object;
@@ -79,4 +77,15 @@ const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void
   });
   if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`);
   else connection.connect(port, host);
+};
+
+type Pooled = {
+  /** Returns the connection to the pool, which closes it if there is an error. Missing until the pool gives the connection away. */
+  release?: (error?: Error) => void;
+};
+
+/** Makes the pool close the connection when it is returned, instead of giving it to the next caller. */
+export const discardWhenReleased = (client: Pooled, reason: string): void => {
+  const { release } = client;
+  client.release = () => release?.(new Error(reason));
 };

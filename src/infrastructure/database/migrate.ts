@@ -1,6 +1,6 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { IsolationLevel, MikroORM, type Options } from '@mikro-orm/sql';
-import { MIGRATIONS } from '../../adapters/mikro-orm/migrations/migrations-list.ts';
+import { loadMigrations } from '../../adapters/mikro-orm/migrations/migrations.ts';
 import { type DatabaseOptions, ormOptions } from './orm-options.ts';
 
 /**
@@ -25,7 +25,7 @@ const STATEMENT_TIMEOUT = 600_000;
  */
 export const applyMigrations = async (orm: MikroORM, options: DatabaseOptions, schema: string): Promise<void> => {
   if (options.kind === 'embedded') {
-    orm.config.set('migrations', { ...orm.config.get('migrations'), ...MIGRATIONS_OPTIONS });
+    orm.config.set('migrations', { ...orm.config.get('migrations'), ...(await migrationsOptions()) });
     await new OneConnectionMigrator(orm.em).up();
     return;
   }
@@ -56,11 +56,11 @@ const upAlone = (orm: MikroORM, schema: string): Promise<void> =>
     { isolationLevel: IsolationLevel.READ_COMMITTED },
   );
 
-const MIGRATIONS_OPTIONS = { migrationsList: MIGRATIONS, snapshot: false };
+const migrationsOptions = async () => ({ migrationsList: await loadMigrations(), snapshot: false });
 
 /** The options of MikroORM with its migrator: to apply migrations, and for MikroORM's command line. */
 export const migratorOptions = async (options: DatabaseOptions): Promise<Partial<Options>> => ({
   ...(await ormOptions(options)),
   extensions: [Migrator],
-  migrations: MIGRATIONS_OPTIONS,
+  migrations: await migrationsOptions(),
 });

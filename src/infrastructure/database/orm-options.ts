@@ -12,6 +12,9 @@ type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 const SHARED: Partial<Options> = {
   entities: [...ENTITIES],
   ensureDatabase: false,
+  // Nothing is kept in memory between two statements: what is read is what is stored, and callers can share the entity manager.
+  disableIdentityMap: true,
+  allowGlobalContext: true,
   debug: false,
 };
 

@@ -1,7 +1,7 @@
-import { field } from '../../adapters/mikro-orm/sql-state.ts';
 import { statementName } from '../../adapters/mikro-orm/statement.ts';
 import { inTransaction } from '../../adapters/mikro-orm/transaction.ts';
-import { discardWhenReleased } from './discard-connection.ts';
+import { field } from '../../adapters/mikro-orm/translate-error.ts';
+import { discardWhenReleased } from './limit-queries.ts';
 
 /** The parts of the driver's client that are used here. */
 type Client = {

@@ -1,7 +1,7 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
-import type { Transact } from '../../adapters/mikro-orm/transaction.ts';
+import type { DatabaseAccess, Transact } from '../../adapters/mikro-orm/transaction.ts';
 import type { DatabaseOptions } from './orm-options.ts';
 
 /** The parts of PGlite that are used here. */
@@ -16,7 +16,8 @@ export const transactions = (em: SqlEntityManager, { kind }: Pick<DatabaseOption
 const IDLE_LIMIT = 10_000;
 
 /**
- * READ COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The server ends a transaction
+ * Kysely's transaction: one of MikroORM (7.2.1) keeps its connection out of the pool for ever when the connection breaks meanwhile. READ
+ * COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The server ends a transaction
  * whose process is gone and whose connection nobody has closed; otherwise what it has locked would stay locked for hours.
  */
 const onPostgresql =
@@ -28,8 +29,15 @@ const onPostgresql =
       .setIsolationLevel('read committed')
       .execute(async (transaction) => {
         await transaction.executeQuery(LIMIT_IDLE_TIME);
-        return work(transaction);
+        return work(within(em, transaction));
       });
+
+/** The entity manager of a transaction. */
+const within = (em: SqlEntityManager, transaction: Kysely<Tables>): DatabaseAccess => {
+  const fork = em.fork();
+  fork.setTransactionContext(transaction);
+  return { em: fork };
+};
 
 /** For this transaction alone: behind a pooler, somebody else gets the session next (ADR 0031). */
 const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
@@ -43,7 +51,9 @@ const onPglite =
   async (work) => {
     // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
     const pglite = await (em.getConnection() as unknown as { getNativeClient(): Promise<Pglite> }).getNativeClient();
-    return pglite.transaction((transaction) => work(new Kysely<Tables>({ dialect: dialectOver(transaction) })));
+    return pglite.transaction((transaction) =>
+      work(within(em, new Kysely<Tables>({ dialect: dialectOver(transaction) }))),
+    );
   };
 
 /** The dialect uses no more of a PGlite than this. */

@@ -1,5 +1,5 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { headerValues } from '../../adapters/http/header-values.ts';
+import { headerValues } from '../../adapters/http/stages/cookie-parsing.ts';
 
 /** Far below 2000, after which Node silently drops headers. */
 export const MAX_HEADERS = 100;

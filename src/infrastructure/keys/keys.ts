@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemReason } from '../../adapters/redaction/system-reason.ts';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { outageLog } from '../../adapters/resilience/outage-log.ts';
+import { outageLog } from '../../adapters/resilience/with-fallback.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { sendMessages } from '../../application/use-cases/send-messages.ts';
 import type { WakeUp } from './wake-up.ts';

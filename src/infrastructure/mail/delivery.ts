@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { WaitingMail } from '../../adapters/metrics/prometheus.ts';
-import { outageLog } from '../../adapters/resilience/outage-log.ts';
+import { outageLog } from '../../adapters/resilience/with-fallback.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Report, Reports } from '../../application/reports.ts';
 import { type SendMessagesDeps, sendMessages } from '../../application/use-cases/send-messages.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { systemReason } from '../../adapters/redaction/system-reason.ts';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
 import type { Config } from '../config.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';

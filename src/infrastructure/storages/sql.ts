@@ -1,6 +1,6 @@
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
 import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
-import { outsideOfTransactions, type Statements } from '../../adapters/mikro-orm/transaction.ts';
+import { type DatabaseAccess, outsideOfTransactions } from '../../adapters/mikro-orm/transaction.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
@@ -12,23 +12,23 @@ import { transactions } from '../database/transact.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
 
 /** The stores over a database, or over one transaction of it. */
-export const sqlStores = (statements: Statements): Stores => ({
-  users: mikroOrmUserRepository(statements),
-  sessions: mikroOrmSessionRepository(statements),
-  events: mikroOrmEventRepository(statements),
-  links: mikroOrmLinkRepository(statements),
-  outbox: mikroOrmOutbox(statements),
+export const sqlStores = (db: DatabaseAccess): Stores => ({
+  users: mikroOrmUserRepository(db),
+  sessions: mikroOrmSessionRepository(db),
+  events: mikroOrmEventRepository(db),
+  links: mikroOrmLinkRepository(db),
+  outbox: mikroOrmOutbox(db),
 });
 
 /** Opens a database that MikroORM has a driver for. In a module of its own, since MikroORM is slow to import. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {
   const { em, ping, connections, close } = await openForService(options, context);
-  const statements = outsideOfTransactions(em);
-  const { sessions: _, ...stores } = sqlStores(statements);
+  const db = outsideOfTransactions(em);
+  const { sessions: _, ...stores } = sqlStores(db);
   return {
     ...stores,
     unitOfWork: mikroOrmUnitOfWork(transactions(em, options), sqlStores),
-    sessionsWithin: (options) => mikroOrmSessionRepository(statements, options),
+    sessionsWithin: (options) => mikroOrmSessionRepository(db, options),
     checks: [{ name: 'database', ping, required: true }],
     connections,
     close,

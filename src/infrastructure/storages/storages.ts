@@ -3,8 +3,8 @@ import type { StorageOptions } from '../config/stores.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
 
 /** The storage over stores that need no connection, or whose caller keeps it. */
-export const alreadyOpen = ({ sessions, users, events, links, outbox, unitOfWork }: Storage): OpenStorage => ({
-  ...{ users, events, links, outbox, unitOfWork },
+export const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
+  ...stores,
   sessionsWithin: () => sessions,
   checks: [],
   connections: () => null,

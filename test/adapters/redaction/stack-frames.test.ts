@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf, inPlaceOf } from '../../../src/adapters/redaction/stack-frames.ts';
+import { framesOf, inPlaceOf } from '../../../src/adapters/redaction/redact-error.ts';
 
 const withStack = (stack: unknown) => Object.assign(new Error('a bug'), { stack });
 

@@ -15,7 +15,7 @@ import { describeSessionRepository } from '../../contracts/session-repository.co
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
 import {
-  failingEm,
+  failingDatabase,
   openEmbedded,
   openOnPostgresql,
   type SharedDatabase,
@@ -74,7 +74,7 @@ const delayedByLock = (em: SqlEntityManager): DelayedSessions => {
   let released = Promise.withResolvers<void>();
   let locking: Promise<void> = Promise.resolve();
   return {
-    repository: mikroOrmSessionRepository(em, { budget: SHORT_BUDGET }),
+    repository: mikroOrmSessionRepository({ em }, { budget: SHORT_BUDGET }),
     hold: async () => {
       const locked = Promise.withResolvers<void>();
       released = Promise.withResolvers();
@@ -105,8 +105,8 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     const empty = async () => {
       await database.em.execute('truncate users cascade');
       const users = [aUser(), aUser()] as const;
-      for (const user of users) await mikroOrmUserRepository(database.em).add(user);
-      const repository = mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET });
+      for (const user of users) await mikroOrmUserRepository(database).add(user);
+      const repository = mikroOrmSessionRepository(database, { budget: AMPLE_BUDGET });
       return { repository, users, owner: users[0].id };
     };
 
@@ -116,12 +116,12 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       const another = async () => {
         const other = (await openAnother?.()) ?? database;
         others.push(other);
-        return mikroOrmSessionRepository(other.em);
+        return mikroOrmSessionRepository(other);
       };
       return {
         ...(await empty()),
         another: openAnother === undefined ? absent('an embedded database serves one process') : another,
-        failing: async () => mikroOrmSessionRepository(failingEm(em)),
+        failing: async () => mikroOrmSessionRepository(failingDatabase(em)),
         delayed: async () => delayedByLock(em),
         deleteUser: async (id) => void (await em.execute('delete from users where id = ?', [id])),
         close: async () => void (await Promise.all(others.map((other) => other.close()))),
@@ -145,7 +145,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       for (const age of [0, 1]) await repository.add(aSession({ userId: owner, expiresAt: PAST - age }));
       const [purged, committing] = [Promise.withResolvers<number>(), Promise.withResolvers<void>()];
       const transaction = database.em.fork().transactional(async (em) => {
-        purged.resolve((await mikroOrmSessionRepository(em).purge(PAST, 1)).length);
+        purged.resolve((await mikroOrmSessionRepository({ em }).purge(PAST, 1)).length);
         await committing.promise;
       });
       expect([await purged.promise, await repository.purge(PAST, 10)]).toEqual([1, []]);
@@ -166,7 +166,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       const { repository, owner } = await empty();
       const session = aSession({ userId: owner });
       await repository.add(session);
-      const late = mikroOrmSessionRepository(database.em, { budget: 0 });
+      const late = mikroOrmSessionRepository(database, { budget: 0 });
       expect(await late.rotate(aRotation(session))).toBe('too-late');
       expect(await repository.find(session)).toStrictEqual(session);
     });
@@ -178,7 +178,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       const rotation = aRotation(session);
       const [rotated, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const transaction = database.em.fork().transactional(async (em) => {
-        await mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }).rotate(rotation);
+        await mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }).rotate(rotation);
         rotated.resolve();
         await committing.promise;
       });

@@ -23,9 +23,9 @@ const describeUpdates = (name: string, open: () => Promise<Database>) =>
       const database = await open();
       onTestFinished(() => database.close());
       const user = aUser();
-      await mikroOrmUserRepository(database.em).add(user);
+      await mikroOrmUserRepository(database).add(user);
       await database.em.fork().transactional(async (em) => {
-        const sessions = mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET });
+        const sessions = mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET });
         const session = aSession({ userId: user.id });
         await sessions.add(session);
         let current = session.currentTokenId;

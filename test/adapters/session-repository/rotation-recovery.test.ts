@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/not-executed.ts';
+import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/deadlines.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

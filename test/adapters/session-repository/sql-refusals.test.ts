@@ -1,19 +1,21 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/transaction.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/not-executed.ts';
+import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/deadlines.ts';
 import { aRotation, aSession } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 
-/** An entity manager that sends so many statements, and then has no connection. */
-const lostAfter = (em: SqlEntityManager, statements: number): SqlEntityManager => {
+/** A database that answers so many statements, and then has no connection. */
+const lostAfter = (em: SqlEntityManager, statements: number): DatabaseAccess => {
   let sent = 0;
-  const getKysely = () => {
-    if (sent >= statements) throw new Error('Connection terminated');
-    sent += 1;
-    return em.getKysely();
+  return {
+    get em() {
+      if (sent >= statements) throw new Error('Connection terminated');
+      sent += 1;
+      return em;
+    },
   };
-  return Object.create(em, { getKysely: { value: getKysely } });
 };
 
 describe('a rotation that was not sent to the database, or found nothing to rotate', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wrapped } from '../../../src/application/mail/layout.ts';
-import { durationText, timeText } from '../../../src/application/mail/wording.ts';
+import { durationText, timeText } from '../../../src/application/mail/prose.ts';
 
 describe('a duration', () => {
   it.each([

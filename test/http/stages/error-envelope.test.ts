@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
-import { RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
-import { HttpFailure } from '../../../src/adapters/http/errors/http-failure.ts';
+import { HttpFailure, RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { probe, type StageApp, stageApp, throwing } from '../../support/http/stage-app.ts';
 

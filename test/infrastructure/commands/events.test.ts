@@ -1,7 +1,7 @@
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
 import { memoryEventRepository } from '../../../src/adapters/event-repository/memory.ts';
-import { events } from '../../../src/infrastructure/commands/users/inspect.ts';
+import { events } from '../../../src/infrastructure/commands/users/act.ts';
 import { anEvent, anId, NOW } from '../../support/builders.ts';
 
 const MINUTE = 60_000;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Check } from '../../../src/adapters/http/routes/health.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { type OwnParts, rotationBudget } from '../../../src/infrastructure/compose/own-parts.ts';
+import { type OwnParts, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';

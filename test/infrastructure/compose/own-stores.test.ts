@@ -5,6 +5,7 @@ import type { Storage, Stores, UnitOfWork } from '../../../src/application/ports
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
+import { eachStore } from '../../support/storage/changed-storage.ts';
 
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
@@ -27,13 +28,7 @@ const asInstance = <Port extends object>(port: Port): Port => {
 /** Stores and their unit of work, all of them instances of classes. */
 const instances = (): Storage => {
   const { unitOfWork, ...stores } = memoryStores();
-  const all = ({ users, sessions, events, links, outbox }: Stores) => ({
-    users: asInstance(users),
-    sessions: asInstance(sessions),
-    events: asInstance(events),
-    links: asInstance(links),
-    outbox: asInstance(outbox),
-  });
+  const all = (stores: Stores) => eachStore(stores, asInstance);
   const unit: UnitOfWork = { run: (work) => unitOfWork.run((inside) => work(all(inside))) };
   return { ...all(stores), unitOfWork: asInstance(unit) };
 };

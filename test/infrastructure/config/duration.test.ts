@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_DURATION, parseDuration } from '../../../src/infrastructure/config/duration.ts';
+import { MAX_DURATION, parseDuration } from '../../../src/infrastructure/config/schemas.ts';
 
 describe('parseDuration', () => {
   it.each([

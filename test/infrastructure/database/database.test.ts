@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
+import { MIGRATION_NAMES } from '../../../src/adapters/mikro-orm/migrations/migrations.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { aUser } from '../../support/builders.ts';
@@ -25,11 +25,11 @@ describe('openDatabase of an embedded database', () => {
     await copyFresh();
     const user = aUser();
     const first = await openDatabase(options, { migrate: true });
-    await mikroOrmUserRepository(first.em).add(user);
+    await mikroOrmUserRepository(first).add(user);
     await first.close();
 
     const second = await openDatabase(options, { migrate: true });
-    expect(await mikroOrmUserRepository(second.em).findById(user.id)).toStrictEqual(user);
+    expect(await mikroOrmUserRepository(second).findById(user.id)).toStrictEqual(user);
     await second.close();
   });
 
@@ -59,7 +59,7 @@ describe('openDatabase of an embedded database', () => {
     expect(helper.complaints()).toBe('');
 
     const database = await openDatabase(options, { migrate: true });
-    expect(await mikroOrmUserRepository(database.em).findById(user.id)).toStrictEqual(user);
+    expect(await mikroOrmUserRepository(database).findById(user.id)).toStrictEqual(user);
     await database.close();
   });
 
@@ -77,14 +77,14 @@ describe('openDatabase of an embedded database', () => {
     await database.close();
     const closed = { code: 'DB_QUERY_FAILED', reason: expect.stringContaining('the database is closed') };
     await expect(database.ping()).rejects.toMatchObject(closed);
-    await expect(mikroOrmUserRepository(database.em).findById(aUser().id)).rejects.toMatchObject(closed);
+    await expect(mikroOrmUserRepository(database).findById(aUser().id)).rejects.toMatchObject(closed);
     await database.close();
   });
 
   it('migrates only on request, and a second time without an effect', async () => {
     await copyFresh();
     const database = await openDatabase(options, { migrate: false });
-    const users = mikroOrmUserRepository(database.em);
+    const users = mikroOrmUserRepository(database);
     await expect(users.findById(aUser().id)).rejects.toMatchObject({
       code: 'DB_QUERY_FAILED',
       reason: expect.stringContaining('42P01'),
@@ -178,7 +178,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running Postg
     );
     const [first] = instances;
     const applied = await first?.em.execute('select name from mikro_orm_migrations');
-    expect(applied).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
+    expect(applied).toEqual(MIGRATION_NAMES.map((name) => ({ name })));
     await Promise.all(instances.map(({ close }) => close()));
   });
 
@@ -221,7 +221,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('openDatabase of a running Postg
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
     await expect.poll(() => answers(ping)).toBe(true);
-    expect(await mikroOrmUserRepository(em).findById(aUser().id)).toBeNull();
+    expect(await mikroOrmUserRepository({ em }).findById(aUser().id)).toBeNull();
     await killer.close();
     await close();
   });

@@ -1,6 +1,6 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
+import { MIGRATION_NAMES } from '../../../src/adapters/mikro-orm/migrations/migrations.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
@@ -51,7 +51,7 @@ const migrateTo = async (url: string, name: string): Promise<void> => {
 
 const expectMigrated = async ({ em, close }: Database) => {
   onTestFinished(close);
-  expect(await em.execute('select name from mikro_orm_migrations')).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
+  expect(await em.execute('select name from mikro_orm_migrations')).toEqual(MIGRATION_NAMES.map((name) => ({ name })));
 };
 
 describe.each(ROUTES)('a migration, %s', (_name, route) => {
@@ -78,7 +78,7 @@ describe.each(ROUTES)('a migration, %s', (_name, route) => {
 
   it('is applied when the latest one is missing', async () => {
     const { direct, url } = await route();
-    await migrateTo(direct, MIGRATIONS.at(-2)?.name ?? '');
+    await migrateTo(direct, MIGRATION_NAMES.at(-2) ?? '');
     await expectMigrated(await openDatabase(onPostgresql(url), { migrate: true }));
   });
 
@@ -119,12 +119,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is
     const [first, second] = [await open(url), await open(url)];
     await expectMigrated(first);
     expect(await tablesOf(second)).toEqual(TABLES.map((table) => `of One's own.${table}`));
-    expect(await mikroOrmUserRepository(second.em).findById('01ARZ3NDEKTSV4RRFFQ69G5FAV')).toBeNull();
+    expect(await mikroOrmUserRepository(second).findById('01ARZ3NDEKTSV4RRFFQ69G5FAV')).toBeNull();
   });
 
   it('keeps its tables where they are when a schema comes before theirs', async () => {
     const url = await directly();
-    await migrateTo(url, MIGRATIONS.at(-2)?.name ?? '');
+    await migrateTo(url, MIGRATION_NAMES.at(-2) ?? '');
     const database = await alter(url, { search_path: 'later, public' });
     await database.em.execute('create schema later');
     const first = await open(url);

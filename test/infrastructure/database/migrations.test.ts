@@ -90,7 +90,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       await database.migrate();
       expect(await filesOf(database)).toEqual(before);
 
-      const [users, sessions] = [mikroOrmUserRepository(database.em), mikroOrmSessionRepository(database.em)];
+      const [users, sessions] = [mikroOrmUserRepository(database), mikroOrmSessionRepository(database)];
       expect(await users.findByUsername('ADA')).toStrictEqual(USER);
       expect(await sessions.listByUser(USER.id, SESSION.createdAt)).toStrictEqual([SESSION]);
       const rotation = aRotation(SESSION);
@@ -115,10 +115,10 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       onTestFinished(() => database.close());
       const user = aUser();
       await insertUserAsFirst(database.em, user);
-      expect(await mikroOrmUserRepository(database.em).findById(user.id)).toStrictEqual(user);
+      expect(await mikroOrmUserRepository(database).findById(user.id)).toStrictEqual(user);
       const session = aSession({ userId: USER.id });
       await insertAsFirst(database.em, session);
-      expect(await mikroOrmSessionRepository(database.em).find(session)).toStrictEqual(session);
+      expect(await mikroOrmSessionRepository(database).find(session)).toStrictEqual(session);
     });
 
     it('is purged of what the first version wrote before and after the upgrade', async () => {
@@ -131,7 +131,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       for (const session of [before, refreshed]) if (session) await insertAsFirst(database.em, session);
       await database.migrate();
       if (after) await insertAsFirst(database.em, after);
-      const sessions = mikroOrmSessionRepository(database.em);
+      const sessions = mikroOrmSessionRepository(database);
       expect(await sessions.purge(PAST - 1, 1)).toEqual([keyOf(before)]);
       await database.em.execute('update sessions set expires_at = ? where id = ?', [PAST + 2, refreshed?.id]);
       expect(await sessions.purge(PAST + 1, 10)).toEqual([keyOf(after)]);
@@ -151,7 +151,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       await insertUnbounded(database.em, 'registered', { from: 1, count: 1, userAgent });
       await insertUnbounded(database.em, 'logged-in', { from: 2, count: EVENTS_KEPT + 9 });
       await database.migrate();
-      const events = mikroOrmEventRepository(database.em);
+      const events = mikroOrmEventRepository(database);
       const times = async () =>
         (await events.list({ userId: USER.id, before: null, limit: 2_000 })).map(({ at }) => at);
       expect(await times()).toEqual([...Array.from({ length: EVENTS_KEPT - 1 }, (_, at) => EVENTS_KEPT + 10 - at), 1]);

@@ -62,14 +62,16 @@ const describePlans = (name: string, open: () => Promise<Database>, count: numbe
       database = await open();
       await fill(database, count);
       const user = aUser();
-      await mikroOrmUserRepository(database.em).add(user);
+      await mikroOrmUserRepository(database).add(user);
       session = aSession({ userId: user.id });
-      await mikroOrmSessionRepository(database.em).add(session);
+      await mikroOrmSessionRepository(database).add(session);
     });
     afterAll(() => database?.close());
 
     it.each(Object.entries(WORK))('%s uses an index and scans no table', async (_what, [index, work]) => {
-      const plans = await plansOf(database.em, (em) => work({ repository: mikroOrmSessionRepository(em), session }));
+      const plans = await plansOf(database.em, (em) =>
+        work({ repository: mikroOrmSessionRepository({ em }), session }),
+      );
       const scans = plans.flatMap((plan) => plan.scans);
       expect(scans.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
       expect(scans).toContainEqual(expect.stringMatching(`^(Index|Bitmap Index|Index Only) Scan ${index}$`));

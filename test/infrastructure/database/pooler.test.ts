@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { MIGRATIONS } from '../../../src/adapters/mikro-orm/migrations/migrations-list.ts';
+import { MIGRATION_NAMES } from '../../../src/adapters/mikro-orm/migrations/migrations.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
@@ -12,7 +12,7 @@ import { canStartPgbouncer, startPgbouncer } from '../../support/servers/of-the-
 import { ALIAS } from '../../support/servers/pgbouncer.ts';
 import type { TestServer } from '../../support/servers/server.ts';
 import {
-  failingEm,
+  failingDatabase,
   onPostgresql,
   openOnPostgresql,
   type SharedDatabase,
@@ -32,7 +32,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     onTestFinished(() => Promise.all(instances.map(({ close }) => close())).then(() => undefined));
     for (const { em } of instances) {
       const applied = await em.execute('select name from mikro_orm_migrations');
-      expect(applied).toEqual(MIGRATIONS.map(({ name }) => ({ name })));
+      expect(applied).toEqual(MIGRATION_NAMES.map((name) => ({ name })));
     }
   });
 
@@ -46,7 +46,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     const atFirst = await others.em.execute(before);
     const service = await openDatabase(onPostgresql(url), { migrate: true });
     onTestFinished(() => Promise.all([others.close(), service.close()]).then(() => undefined));
-    await mikroOrmSessionRepository(service.em).purge(Date.now(), 10);
+    await mikroOrmSessionRepository(service).purge(Date.now(), 10);
     expect(await others.em.execute(before)).toEqual(atFirst);
     expect(await others.em.execute(`${locks} where locktype = 'advisory' and pid = pg_backend_pid()`)).toEqual([]);
   });
@@ -87,26 +87,26 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
     const openAnother = async () => {
       const another = await database.openAnother();
       others.push(another);
-      return another.em;
+      return another;
     };
     const close = async () => {
       await Promise.all(others.splice(0).map((other) => other.close()));
     };
 
     describeUserRepository('mikroOrmUserRepository', async () => ({
-      repository: mikroOrmUserRepository(database.em),
+      repository: mikroOrmUserRepository(database),
       another: async () => mikroOrmUserRepository(await openAnother()),
-      failing: async () => mikroOrmUserRepository(failingEm(database.em)),
+      failing: async () => mikroOrmUserRepository(failingDatabase(database.em)),
       close,
     }));
     describeSessionRepository('mikroOrmSessionRepository', async () => {
       const users = [aUser(), aUser()] as const;
-      for (const user of users) await mikroOrmUserRepository(database.em).add(user);
+      for (const user of users) await mikroOrmUserRepository(database).add(user);
       return {
-        repository: mikroOrmSessionRepository(database.em, { budget: AMPLE_BUDGET }),
+        repository: mikroOrmSessionRepository(database, { budget: AMPLE_BUDGET }),
         users,
         another: async () => mikroOrmSessionRepository(await openAnother(), { budget: AMPLE_BUDGET }),
-        failing: async () => mikroOrmSessionRepository(failingEm(database.em)),
+        failing: async () => mikroOrmSessionRepository(failingDatabase(database.em)),
         delayed: absent('a locked row behind a pooler: test/faults/locked-row.test.ts'),
         deleteUser: async (id) => void (await database.em.execute('delete from users where id = ?', [id])),
         close,

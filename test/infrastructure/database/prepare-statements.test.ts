@@ -29,7 +29,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
 
   it('a statement of a repository is prepared once, however often it is executed', async () => {
     const { em } = await openSingle(url);
-    const users = mikroOrmUserRepository(em);
+    const users = mikroOrmUserRepository({ em });
     expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
     for (let count = 0; count < 10; count += 1) await users.findByEmail(`${count}@example.org`);
     expect(await em.execute(PREPARED)).toEqual([{ count: 1 }]);
@@ -37,7 +37,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
 
   it('a column that is added changes nothing', async () => {
     const { em } = await openSingle(url);
-    const users = mikroOrmUserRepository(em);
+    const users = mikroOrmUserRepository({ em });
     const user = aUser();
     await users.add(user);
     expect(await users.findById(user.id)).toStrictEqual(user);
@@ -52,10 +52,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
       await em.execute(`alter table ${table} set (autovacuum_enabled = false)`);
       await em.execute(`vacuum analyze ${table}`);
     }
-    const sessions = mikroOrmSessionRepository(em);
+    const sessions = mikroOrmSessionRepository({ em });
     await sessions.rotate(aRotation(aSession()));
     await sessions.find(aSession());
-    await mikroOrmUserRepository(em).findById(anId());
+    await mikroOrmUserRepository({ em }).findById(anId());
     const prepared = await em.execute<{ name: string; count: number }[]>(
       `select name, cardinality(parameter_types) as count from pg_prepared_statements where name like 'tandem%'`,
     );
@@ -73,7 +73,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   };
   it.each(Object.entries(OUTDATING))('a statement is executed although %s', async (_why, outdate) => {
     const { em } = await openSingle(url);
-    const users = mikroOrmUserRepository(em);
+    const users = mikroOrmUserRepository({ em });
     const user = aUser();
     await users.add(user);
     await users.findById(user.id);
@@ -89,8 +89,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   it('a session is rotated once although its statements were deallocated', async () => {
     const { em } = await openSingle(url);
     const user = aUser();
-    await mikroOrmUserRepository(em).add(user);
-    const sessions = mikroOrmSessionRepository(em);
+    await mikroOrmUserRepository({ em }).add(user);
+    const sessions = mikroOrmSessionRepository({ em });
     const session = aSession({ userId: user.id });
     await sessions.add(session);
     const rotation = aRotation(session);
@@ -105,7 +105,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
   it('no statement has a name', async () => {
     const { direct, url } = await behindPgbouncer({ default_pool_size: '1' });
     const { em } = await openSingle(url);
-    await mikroOrmUserRepository(em).findByEmail('ada@example.org');
+    await mikroOrmUserRepository({ em }).findByEmail('ada@example.org');
     expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
     expect(direct).not.toBe(url);
   });

@@ -135,7 +135,7 @@ const describePlans = (name: string, open: () => Promise<Database>, rows: number
     const busy = aUser();
     beforeAll(async () => {
       database = await open();
-      await mikroOrmUserRepository(database.em).add(busy);
+      await mikroOrmUserRepository(database).add(busy);
       await fill(database, busy.id, rows);
     });
     afterAll(() => database?.close());
@@ -143,9 +143,9 @@ const describePlans = (name: string, open: () => Promise<Database>, rows: number
     const plansFor = (work: (context: Context) => Promise<unknown>) =>
       plansOf(database.em, (em) =>
         work({
-          events: mikroOrmEventRepository(em),
-          links: mikroOrmLinkRepository(em),
-          outbox: mikroOrmOutbox(em),
+          events: mikroOrmEventRepository({ em }),
+          links: mikroOrmLinkRepository({ em }),
+          outbox: mikroOrmOutbox({ em }),
           busy: busy.id,
         }),
       );

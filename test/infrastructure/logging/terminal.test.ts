@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
-import { terminalStream } from '../../../src/infrastructure/logging/terminal.ts';
+import { createLogger, terminalStream } from '../../../src/infrastructure/logging/logger.ts';
 
 const terminal = async () => {
   const output = new PassThrough({ encoding: 'utf8' });

@@ -3,7 +3,7 @@ import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
-import type { OwnParts } from '../../../src/infrastructure/compose/own-parts.ts';
+import type { OwnParts } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage, type TestStorage } from '../storage/storage.ts';
 import { aPerson, cookiePair, refreshCookieOf, startService, type TestService } from './service.ts';

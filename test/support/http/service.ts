@@ -2,7 +2,7 @@ import request from 'supertest';
 import { expect, vi } from 'vitest';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
-import type { OwnParts } from '../../../src/infrastructure/compose/own-parts.ts';
+import type { OwnParts } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';

@@ -2,8 +2,11 @@ import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
 import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 import type { AttemptOutcome } from '../../../src/application/reports.ts';
-import { requestPasswordReset } from '../../../src/application/use-cases/request-password-reset.ts';
-import { type ResetPasswordDeps, resetPassword } from '../../../src/application/use-cases/reset-password.ts';
+import {
+  type ResetPasswordDeps,
+  requestPasswordReset,
+  resetPassword,
+} from '../../../src/application/use-cases/reset-password.ts';
 import { sendMessages } from '../../../src/application/use-cases/send-messages.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';

@@ -6,6 +6,6 @@ import { aUser } from '../builders.ts';
 const [, , dataDir = ''] = process.argv;
 const { em } = await openDatabase({ kind: 'embedded', dataDir }, { migrate: true });
 const user = aUser();
-await mikroOrmUserRepository(em).add(user);
+await mikroOrmUserRepository({ em }).add(user);
 process.stdout.write(JSON.stringify(user));
 process.stdin.resume();

@@ -73,7 +73,7 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
     if (kind === 'email-verification') return aMessage({ ...about, userId: bob, to: BOB.email });
     return aMessage({ ...about, userId: dan, to: TO[kind] ?? DAN.email });
   });
-  const stores = sqlStores(em);
+  const stores = sqlStores({ em });
   try {
     await stores.users.update(dan, { emailVerifiedAt: 1, now: Date.now() });
     await hold({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, { id: dan, email: OTHER });

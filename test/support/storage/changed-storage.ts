@@ -2,13 +2,15 @@ import type { Storage, Stores } from '../../../src/application/ports/unit-of-wor
 
 /** The same storage, some of whose stores are replaced, within units of work too. @param change is called anew for each unit. */
 export const changedStorage = (
-  { users, sessions, events, links, outbox, unitOfWork }: Storage,
+  { unitOfWork, ...stores }: Storage,
   change: (stores: Stores) => Partial<Stores>,
-): Storage => {
-  const stores = { users, sessions, events, links, outbox };
-  return {
-    ...stores,
-    ...change(stores),
-    unitOfWork: { run: (work) => unitOfWork.run((inside) => work({ ...inside, ...change(inside) })) },
-  };
-};
+): Storage => ({
+  ...stores,
+  ...change(stores),
+  unitOfWork: { run: (work) => unitOfWork.run((inside) => work({ ...inside, ...change(inside) })) },
+});
+
+/** The same stores, each replaced by what `change` makes of it. */
+export const eachStore = (stores: Stores, change: <Store extends object>(store: Store) => Store): Stores =>
+  // The type of the entries does not tell which store has which name.
+  Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, change(store)])) as Stores;

@@ -9,6 +9,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
+import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/transaction.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { copyEmbedded } from './embedded-template.ts';
@@ -80,8 +81,8 @@ export const inTransaction = <Result>(
       work((statement, parameters = []) => transaction.executeQuery(CompiledQuery.raw(statement, [...parameters]))),
     );
 
-/** An entity manager whose statements fail, with an error of the driver that quotes their parameters. */
-export const failingEm = (em: SqlEntityManager): SqlEntityManager => {
+/** A database whose statements fail, with an error of the driver that quotes their parameters. */
+export const failingDatabase = (em: SqlEntityManager): DatabaseAccess => {
   const fail: DatabaseConnection['executeQuery'] = ({ parameters }) =>
     em.getKysely().executeQuery(CompiledQuery.raw('select $1::text::int', [JSON.stringify(parameters)])) as never;
   const failing = new Kysely({
@@ -92,5 +93,7 @@ export const failingEm = (em: SqlEntityManager): SqlEntityManager => {
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
-  return Object.create(em, { getKysely: { value: () => failing } });
+  const fork = em.fork();
+  fork.setTransactionContext(failing);
+  return { em: fork };
 };

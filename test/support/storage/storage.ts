@@ -18,8 +18,8 @@ export const openTestStorage = async (): Promise<TestStorage> => {
   const kind = server === null ? 'embedded' : 'postgresql';
   return {
     storage: {
-      ...sqlStores(em),
-      sessions: mikroOrmSessionRepository(em, { budget: AMPLE_BUDGET }),
+      ...sqlStores({ em }),
+      sessions: mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }),
       unitOfWork: mikroOrmUnitOfWork(transactions(em, { kind }), sqlStores),
     },
     close,

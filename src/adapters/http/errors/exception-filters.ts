@@ -1,8 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { reasonOf } from '../../redaction/redact-error.ts';
-import { RateLimitExceeded, RequestValidationFailure, ResponseSerializationFailure } from './exceptions.ts';
-import { httpFailure } from './http-failure.ts';
+import {
+  httpFailure,
+  RateLimitExceeded,
+  RequestValidationFailure,
+  ResponseSerializationFailure,
+} from './exceptions.ts';
 
 type Filter = (exception: unknown) => AppError | null;
 

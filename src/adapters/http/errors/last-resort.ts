@@ -7,7 +7,7 @@ import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
 import { securityHeaderFields } from '../stages/security-headers.ts';
-import { httpFailure } from './http-failure.ts';
+import { httpFailure } from './exceptions.ts';
 
 /** A valid ULID, for a request without an id. */
 const NO_ID = '0'.repeat(26);

@@ -1,8 +1,7 @@
 import type { Context } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
-import { redactError } from '../../redaction/redact-error.ts';
-import { framesOf } from '../../redaction/stack-frames.ts';
-import { isDeclared } from '../errors/declared-error.ts';
+import { framesOf, redactError } from '../../redaction/redact-error.ts';
+import { isDeclared } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
 type LogDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'slowRequest' | 'onRequest' | 'detailedRequestLog'>;

@@ -1,5 +1,4 @@
-import type { Route } from '../routing/define-route.ts';
-import { TAGS } from '../routing/tags.ts';
+import { type Route, TAGS } from '../routing/define-route.ts';
 import { collectComponents, type Json } from './components.ts';
 import type { DocumentSettings } from './envelopes.ts';
 import { operationOf, templateOf } from './operation.ts';

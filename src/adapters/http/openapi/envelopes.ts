@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { errorEnvelopeOf } from '../envelope.ts';
-import { httpFailure } from '../errors/http-failure.ts';
+import { httpFailure } from '../errors/exceptions.ts';
 import type { Components, Json } from './components.ts';
 import { EXAMPLE_ID, EXAMPLE_TIME } from './examples.ts';
 

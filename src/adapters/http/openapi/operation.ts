@@ -1,11 +1,10 @@
 import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
 import type { Route } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
-import { type Components, isJson, type Json } from './components.ts';
+import { type Components, isJson, type Json, jsonSchemaOf } from './components.ts';
 import type { DocumentSettings } from './envelopes.ts';
 import { withExample } from './examples.ts';
 import { responsesOf } from './responses.ts';
-import { jsonSchemaOf } from './schemas.ts';
 
 /** The operation of a route: OpenAPI 3.1 §4.8.10. */
 export const operationOf = (route: Route, settings: DocumentSettings, components: Components): Json => ({

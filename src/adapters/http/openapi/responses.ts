@@ -1,11 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Route } from '../routing/define-route.ts';
-import type { Components, Json } from './components.ts';
+import { type Components, type Json, jsonSchemaOf } from './components.ts';
 import { type DocumentSettings, errorExample, errorSchema, successExample, successSchema } from './envelopes.ts';
 import { exampleOf, withExample } from './examples.ts';
 import { errorHeadersOf, hasETag, successHeadersOf } from './headers.ts';
-import { jsonSchemaOf } from './schemas.ts';
 
 /** The responses of a route by status: its success, and its errors, each with all codes of that status. */
 export const responsesOf = (route: Route, settings: DocumentSettings, components: Components): Json => {

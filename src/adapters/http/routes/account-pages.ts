@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../html-response.ts';
-import { keptDocument } from '../kept-document.ts';
+import { HTML_TYPE, keptDocument, PAGE_CACHE_CONTROL } from '../documents.ts';
 import type { AccountPageName } from '../pages/account.ts';
 import { type Route, route } from '../routing/define-route.ts';
 

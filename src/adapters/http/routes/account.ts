@@ -9,8 +9,8 @@ import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
 import { boundedQueue } from '../../resilience/bounded-queue.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
-import { ChangeUsernameBody, DeleteAccountBody } from '../routing/account-schemas.ts';
 import { type Route, route } from '../routing/define-route.ts';
+import { ChangeUsernameBody, DeleteAccountBody } from '../routing/schemas.ts';
 import { EventJson } from './events.ts';
 
 type AccountDeps = ChangeDeps & DeleteAccountDeps & ExportAccountDeps;

@@ -1,34 +1,31 @@
 import * as v from 'valibot';
-import { type ConfirmEmailDeps, confirmEmail } from '../../../application/use-cases/confirm-email.ts';
 import {
   type ConfirmEmailChangeDeps,
   confirmEmailChange,
-} from '../../../application/use-cases/confirm-email-change.ts';
-import {
   type PreviewEmailChangeDeps,
   previewEmailChange,
-} from '../../../application/use-cases/preview-email-change.ts';
-import {
-  type RemoveUnprovenAccountDeps,
-  removeUnprovenAccount,
-} from '../../../application/use-cases/remove-unproven-account.ts';
+} from '../../../application/use-cases/confirm-email-change.ts';
 import {
   type RequestEmailChangeDeps,
   requestEmailChange,
 } from '../../../application/use-cases/request-email-change.ts';
-import {
-  type RequestEmailVerificationDeps,
-  requestEmailVerification,
-} from '../../../application/use-cases/request-email-verification.ts';
 import { type UndoEmailChangeDeps, undoEmailChange } from '../../../application/use-cases/undo-email-change.ts';
+import {
+  type ConfirmEmailDeps,
+  confirmEmail,
+  type RemoveUnprovenAccountDeps,
+  type RequestEmailVerificationDeps,
+  removeUnprovenAccount,
+  requestEmailVerification,
+} from '../../../application/use-cases/verify-email.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
-import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/account-schemas.ts';
 import { type Route, route } from '../routing/define-route.ts';
+import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/schemas.ts';
 import { Refreshed } from './auth.ts';
 
 type EmailDeps = RequestEmailVerificationDeps &

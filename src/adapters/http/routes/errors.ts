@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describeError, listErrors, type PublishedError } from '../../../application/use-cases/browse-catalog.ts';
+import { prefersHtml } from '../documents.ts';
 import { errorUri } from '../envelope.ts';
-import { prefersHtml } from '../request/preferred-type.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ErrorCodeParams } from '../routing/schemas.ts';
 

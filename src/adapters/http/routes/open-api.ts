@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { keptDocument } from '../kept-document.ts';
+import { keptDocument } from '../documents.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 type Settings = { readonly baseUrl: string; readonly version: string };

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
-import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../html-response.ts';
-import { keptDocument } from '../kept-document.ts';
+import { HTML_TYPE, keptDocument, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { type Route, route, type Unwrapped } from '../routing/define-route.ts';
 import { PAGE_POLICY } from '../stages/security-headers.ts';
 

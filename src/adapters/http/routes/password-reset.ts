@@ -2,9 +2,10 @@ import * as v from 'valibot';
 import type { Mailer } from '../../../application/ports/mailer.ts';
 import {
   type RequestPasswordResetDeps,
+  type ResetPasswordDeps,
   requestPasswordReset,
-} from '../../../application/use-cases/request-password-reset.ts';
-import { type ResetPasswordDeps, resetPassword } from '../../../application/use-cases/reset-password.ts';
+  resetPassword,
+} from '../../../application/use-cases/reset-password.ts';
 import { originOf } from '../request/device.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ConfirmPasswordResetBody, PasswordResetBody } from '../routing/schemas.ts';

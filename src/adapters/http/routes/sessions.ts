@@ -1,10 +1,13 @@
 import * as v from 'valibot';
 import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
 import type { ChangeDeps } from '../../../application/steps/record.ts';
-import { endAllSessions } from '../../../application/use-cases/end-all-sessions.ts';
-import { type EndOtherSessionsDeps, endOtherSessions } from '../../../application/use-cases/end-other-sessions.ts';
-import { endOwnSession } from '../../../application/use-cases/end-own-session.ts';
-import { listSessions } from '../../../application/use-cases/list-sessions.ts';
+import {
+  type EndOtherSessionsDeps,
+  endAllSessions,
+  endOtherSessions,
+  endOwnSession,
+  listSessions,
+} from '../../../application/use-cases/manage-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';

@@ -1,6 +1,6 @@
 import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
 import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
-import { getCurrentUser } from '../../../application/use-cases/get-current-user.ts';
+import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';

@@ -20,14 +20,14 @@ import {
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
 
-export const Username = v.pipe(
+const Username = v.pipe(
   v.string(),
   v.minLength(USERNAME_MIN_LENGTH),
   v.maxLength(USERNAME_MAX_LENGTH),
   v.regex(USERNAME_PATTERN, 'must consist of letters A–Z and a–z, digits, dots, underscores and hyphens'),
 );
 
-export const Email = v.pipe(
+const Email = v.pipe(
   v.string(),
   v.trim(),
   v.maxLength(EMAIL_MAX_LENGTH),
@@ -58,7 +58,7 @@ const NewPassword = v.pipe(
 );
 
 /** The current password has no limits: it may be older than they are. */
-export const CurrentPassword = v.pipe(v.string(), v.minLength(1));
+const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
 export const RegisterBody = v.pipe(
   v.object({ username: Username, email: Email, password: NewPassword }),
@@ -82,7 +82,7 @@ export const ChangePasswordBody = v.pipe(
 export const PasswordResetBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
 
 /** The token of a link: one of another form is simply not found. */
-export const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
+const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
 
 export const ConfirmPasswordResetBody = v.pipe(
   v.object({ token: LinkToken, newPassword: NewPassword }),
@@ -96,3 +96,29 @@ export const Id = v.pipe(
 );
 
 export const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });
+
+/** The bodies of requests about accounts. */
+
+export const AddressBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
+
+export const LinkBody = v.pipe(
+  v.object({ token: LinkToken }),
+  v.examples([{ token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg' }]),
+);
+
+export const ConfirmEmailChangeBody = v.pipe(
+  v.object({ token: LinkToken, password: v.optional(CurrentPassword) }),
+  v.examples([{ token: 'Zk3cO4nJ1xqk0m7h5v8s2r6t9w1y3u5i7o9p2a4d6fg', password: 'correct horse' }]),
+);
+
+export const ChangeUsernameBody = v.pipe(v.object({ username: Username }), v.examples([{ username: 'ada.lovelace' }]));
+
+export const ChangeEmailBody = v.pipe(
+  v.object({ email: Email, password: CurrentPassword }),
+  v.examples([{ email: 'ada@example.net', password: 'correct horse' }]),
+);
+
+export const DeleteAccountBody = v.pipe(
+  v.object({ password: CurrentPassword }),
+  v.examples([{ password: 'correct horse' }]),
+);

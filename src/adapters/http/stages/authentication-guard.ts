@@ -1,9 +1,9 @@
 import type { Context, Middleware } from 'koa';
 import type { AccessToken } from '../../../application/ports/token-signer.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
-import { headerValues } from '../header-values.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
+import { headerValues } from './cookie-parsing.ts';
 
 /** RFC 6750 §2.1: the scheme in any letter case (RFC 9110 §11.1), one token of b64token characters. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;

@@ -1,6 +1,6 @@
 import cors from '@koa/cors';
 import type { Middleware } from 'koa';
-import { httpFailure } from '../errors/http-failure.ts';
+import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import compose from 'koa-compose';
 import * as v from 'valibot';
-import { httpFailure } from '../errors/http-failure.ts';
+import { httpFailure } from '../errors/exceptions.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 /** Responds to every path and method without a route. It is a route itself, so that rate limits apply. */

@@ -1,13 +1,11 @@
 import type { Context, Middleware } from 'koa';
 import type { AppError } from '../../../domain/errors/app-error.ts';
+import { prefersHtml, respondWithHtml } from '../documents.ts';
 import { contextOf, errorEnvelopeOf } from '../envelope.ts';
-import { asDeclared } from '../errors/declared-error.ts';
 import { toAppError } from '../errors/exception-filters.ts';
-import { errorHeaders } from '../errors/http-failure.ts';
-import { respondWithHtml } from '../html-response.ts';
+import { asDeclared, errorHeaders } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
-import { prefersHtml } from '../request/preferred-type.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 
 /** Stage 13: turns an exception of any stage into the error envelope, or into a page for a browser. */
@@ -48,6 +46,6 @@ const wantsPage = (ctx: Context): boolean => {
 };
 
 const errorPageOf = async ({ request: { id } }: Context, error: AppError, deps: HttpDeps): Promise<string> => {
-  const { failurePage } = await import('../pages/failure.ts');
+  const { failurePage } = await import('../pages/errors.ts');
   return failurePage(deps, error, id);
 };

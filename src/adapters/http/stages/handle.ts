@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa';
 import { withTimeout } from '../../resilience/response-timeout.ts';
-import { httpFailure } from '../errors/http-failure.ts';
+import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import type { Route } from '../routing/define-route.ts';
 

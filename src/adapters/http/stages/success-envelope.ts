@@ -1,12 +1,10 @@
 import type { Context, Middleware } from 'koa';
 import * as v from 'valibot';
+import { etagOf, PAGE_CACHE_CONTROL, prefersHtml, respondWithHtml } from '../documents.ts';
 import { successEnvelopeOf } from '../envelope.ts';
 import { ResponseSerializationFailure } from '../errors/exceptions.ts';
-import { PAGE_CACHE_CONTROL, respondWithHtml } from '../html-response.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { etagOf } from '../kept-document.ts';
 import { logRequest } from '../logging/request-log.ts';
-import { prefersHtml } from '../request/preferred-type.ts';
 import type { Route, Unwrapped } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
 

@@ -2,7 +2,7 @@ import type { SessionRepository } from '../../../application/ports/session-repos
 import { AppError } from '../../../domain/errors/app-error.ts';
 import type { Rotation } from '../../../domain/session.ts';
 import { withResponseTimeout } from '../../resilience/response-timeout.ts';
-import { NotExecutedError } from './not-executed.ts';
+import { NotExecutedError } from './deadlines.ts';
 
 type RecoveryOptions = {
   /** Milliseconds after which a call fails; a rotation that has not happened by then never will. */

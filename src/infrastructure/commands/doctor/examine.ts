@@ -1,6 +1,5 @@
 import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
-import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
-import { systemReason } from '../../../adapters/redaction/system-reason.ts';
+import { reasonOf, systemReason } from '../../../adapters/redaction/redact-error.ts';
 import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
 import type { VariableName } from '../../config/variables.ts';
 import { cookie, proxy } from './cookie.ts';

@@ -1,5 +1,5 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
-import { MIGRATIONS } from '../../../adapters/mikro-orm/migrations/migrations-list.ts';
+import { MIGRATION_NAMES } from '../../../adapters/mikro-orm/migrations/migrations.ts';
 import type { Config } from '../../config.ts';
 import { openDatabase } from '../../database/database.ts';
 import { clockFinding } from './clock.ts';
@@ -65,14 +65,13 @@ const findingsOf = async (em: SqlEntityManager, config: Config): Promise<Finding
 };
 
 const migrationFindings = (applied: readonly string[], migrateOnStart: boolean, mayCreate: boolean): Finding[] => {
-  const known: readonly string[] = MIGRATIONS.map(({ name }) => name);
-  const unknown = applied.filter((name) => !known.includes(name)).join(', ');
+  const unknown = applied.filter((name) => !MIGRATION_NAMES.includes(name)).join(', ');
   const newer = warning(
     'database.newer',
     `The database has migrations that this version does not know: ${unknown}.`,
     'Run the newest version that has migrated it, on all instances.',
   );
-  const pending = known.filter((name) => !applied.includes(name)).join(', ');
+  const pending = MIGRATION_NAMES.filter((name) => !applied.includes(name)).join(', ');
   return [...(unknown === '' ? [] : [newer]), ofPending(pending, migrateOnStart, mayCreate)];
 };
 

@@ -1,11 +1,12 @@
+import { accountData, eventsData, userData } from '../../../application/steps/account-data.ts';
 import { accountKind } from '../../../domain/account.ts';
 import { isId } from '../../../domain/id.ts';
 import type { User } from '../../../domain/user.ts';
 import { type Answer, answer, Failure } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
 import { CHANGES, type Change, nameOf } from './change.ts';
-import { events, exported, find, show } from './inspect.ts';
 import type { Accounts } from './open-accounts.ts';
+import { accountText, eventsTable, usersTable } from './tables.ts';
 
 /** Asks a question that is answered with yes or no; `null` when nobody can be asked. */
 export type Ask = ((question: string) => Promise<boolean>) | null;
@@ -58,4 +59,36 @@ const assertConfirmed = async (question: string, ask: Ask): Promise<void> => {
   if (ask === null)
     throw new Failure(2, 'not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.');
   if (!(await ask(question))) throw new Failure(1, 'not-confirmed', 'Nothing was changed.');
+};
+
+/** The commands that only read. */
+const find = (found: User): Answer => {
+  const user = userData(found);
+  return answer({ user }, usersTable([user]));
+};
+
+const show = async (accounts: Accounts, found: User): Promise<Answer> => {
+  const data = await accountData(accounts, found, accounts.clock.now());
+  return answer(data, accountText(data));
+};
+
+const exported = async (accounts: Accounts, found: User): Promise<Answer> => {
+  const data = await accountData(accounts, found, accounts.clock.now());
+  return answer({ ...data, events: await eventsData(accounts.events, found.id) }, '');
+};
+
+const LATEST = 50;
+const MORE = `These are the latest ${LATEST}. For older ones use --since or --until.\n`;
+
+/** Without a range, the latest ones. */
+export const events = async (
+  { events: stored }: Pick<Accounts, 'events'>,
+  { id: userId }: Pick<User, 'id'>,
+  { since, until }: Pick<UserOptions, 'since' | 'until'>,
+): Promise<Answer> => {
+  const all = await eventsData(stored, userId);
+  const isLatest = since === null && until === null;
+  const listed = isLatest ? all.slice(0, LATEST) : all.filter(({ at }) => at >= (since ?? at) && at <= (until ?? at));
+  const text = listed.length === 0 ? 'No events.\n' : eventsTable(listed);
+  return answer({ userId, events: listed }, isLatest && all.length > LATEST ? text + MORE : text);
 };

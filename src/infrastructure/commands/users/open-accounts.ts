@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
-import type { OwnParts } from '../../compose/own-parts.ts';
+import type { OwnParts } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
 import { lockHolder } from '../../data-dir/data-dir-lock.ts';
@@ -30,20 +30,22 @@ export const openAccounts = async (config: Config, { storage: given, ports: own 
   const destination = pino.destination(STANDARD_ERROR);
   const logger = createLogger({ level, environment, version: VERSION, destination }, () => ({}));
   // Changes of the schema are the service's, or of `npm run migrate`.
-  const storage = await openStorage({ ...config, migrateOnStart: false, databaseWarnings: [] }, logger, given);
-  const { users, sessions, events, links, outbox, unitOfWork, close } = storage;
+  const { storage, close } = await openStorage(
+    { ...config, migrateOnStart: false, databaseWarnings: [] },
+    logger,
+    given,
+  );
   const clock = own.clock ?? systemClock;
   const settings = {
     accountPagesUrl: config.accountPagesUrl,
     hasPages: config.mail !== null || !config.ownAccountPages,
   };
   const ports = {
-    unitOfWork,
     clock,
     ids: own.ids ?? ulidGenerator(clock),
     linkTokens: own.linkTokens ?? randomLinkTokens(),
   };
-  return { users, sessions, events, links, outbox, ...ports, ...settings, close };
+  return { ...storage, ...ports, ...settings, close };
 };
 
 /** @throws Failure when there is no database, or it belongs to another process. */

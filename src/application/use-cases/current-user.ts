@@ -1,5 +1,7 @@
+import { type PublicUser, publicUser } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.ts';
+import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 
 export type AuthenticateDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
 
@@ -8,3 +10,12 @@ export const authenticate =
   ({ tokens, clock }: AuthenticateDeps) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
+
+/**
+ * The user as stored now, which may differ from the claims of the access token.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const getCurrentUser =
+  (deps: LiveUserDeps) =>
+  async (caller: Caller): Promise<PublicUser> =>
+    publicUser(await liveUser(deps, caller));

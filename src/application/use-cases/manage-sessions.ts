@@ -1,16 +1,68 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { SessionKey } from '../../domain/session.ts';
+import type { Session, SessionKey } from '../../domain/session.ts';
 import type { TokenStanding } from '../../domain/token-standing.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
-import { type AssessTokensDeps, assessTokens, mostFavorable } from '../steps/assess-tokens.ts';
-import { endSessionsOf } from '../steps/end-sessions.ts';
-import { genuineTokens } from '../steps/genuine-tokens.ts';
-import type { TokenPair } from '../steps/issue-token-pair.ts';
-import { type Caller, lockedLiveUser } from '../steps/live-user.ts';
+import { type AssessTokensDeps, assessTokens, genuineTokens, mostFavorable } from '../steps/assess-tokens.ts';
+import { endSession, endSessionsOf } from '../steps/end-sessions.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
-import { type PrepareSessionDeps, reopenSession } from '../steps/open-session.ts';
+import { type PrepareSessionDeps, reopenSession, type TokenPair } from '../steps/open-session.ts';
+import type { ChangeDeps } from '../steps/record.ts';
+
+/** A session as its user sees it, without its tokens. Times are epoch milliseconds. */
+export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'address'> & {
+  readonly lastUsedAt: number;
+  /** Whether it is the session of the request. */
+  readonly current: boolean;
+};
+
+/**
+ * The live sessions of a user, the most recently used first.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const listSessions =
+  (deps: LiveUserDeps) =>
+  async (caller: Caller): Promise<ListedSession[]> => {
+    await liveUser(deps, caller);
+    const live = await deps.sessions.listByUser(caller.userId, deps.clock.now());
+    return live.map(({ id, createdAt, rotatedAt, userAgent, address }) => ({
+      id,
+      createdAt,
+      lastUsedAt: rotatedAt,
+      userAgent,
+      address,
+      current: id === caller.sessionId,
+    }));
+  };
+
+/**
+ * Ends one session of a user.
+ * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such session, even if another user has.
+ */
+export const endOwnSession =
+  (deps: ChangeDeps) =>
+  async (caller: Caller, id: string, origin = NO_ORIGIN): Promise<void> => {
+    const ended = await deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      return endSession(deps, stores, { id, userId }, { reason: 'ended-by-user', origin });
+    });
+    if (!ended) throw new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such session' });
+  };
+
+/**
+ * Ends all sessions of a user.
+ * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const endAllSessions =
+  (deps: ChangeDeps) =>
+  async (caller: Caller, origin = NO_ORIGIN): Promise<void> => {
+    await deps.unitOfWork.run(async (stores) => {
+      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'all-ended', origin });
+    });
+  };
 
 export type EndOtherSessionsDeps = NoticeDeps &
   PrepareSessionDeps &

@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import type { Context } from 'koa';
+import { PAGE_POLICY } from './stages/security-headers.ts';
+
+/** Browsers send less than 200 characters; the library takes milliseconds for the longest header that Node accepts. */
+const ACCEPT_MAX_LENGTH = 1_000;
+
+/** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). One that accepts neither, or anything, gets JSON. */
+export const prefersHtml = (ctx: Context): boolean =>
+  ctx.get('Accept').length <= ACCEPT_MAX_LENGTH && ctx.accepts('json', 'html') === 'html';
+
+export const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** Of pages and of what they load. They are public and the same for everybody. */
+export const PAGE_CACHE_CONTROL = 'public, max-age=300';
+
+export const respondWithHtml = (ctx: Context, text: string): void => {
+  ctx.body = text;
+  ctx.set({ 'Content-Type': HTML_TYPE, 'Content-Security-Policy': PAGE_POLICY });
+};
+
+/** A strong entity tag without its quotes (RFC 9110 §8.8.3). */
+export const etagOf = (content: string): string => createHash('sha256').update(content).digest('base64url');
+
+type Kept = { readonly text: string; readonly etag: string };
+
+/** A document that is made when it is first needed, and then kept. After a failure the next call tries again. */
+export const keptDocument = (make: () => Promise<string>): (() => Promise<Kept>) => {
+  let kept: Promise<Kept> | undefined;
+  return () => {
+    kept ??= make().then(
+      (text) => ({ text, etag: etagOf(text) }),
+      (error: unknown) => {
+        kept = undefined;
+        throw error;
+      },
+    );
+    return kept;
+  };
+};

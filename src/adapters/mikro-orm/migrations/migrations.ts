@@ -1,0 +1,23 @@
+import { readdirSync } from 'node:fs';
+import { parse } from 'node:path';
+import type { Constructor } from '@mikro-orm/core';
+import type { Migration } from '@mikro-orm/migrations';
+
+/**
+ * The names of all migrations, oldest first: those of the files beside this one. Never rename a released one: databases store the names of
+ * applied migrations.
+ */
+export const MIGRATION_NAMES: readonly string[] = readdirSync(import.meta.dirname)
+  .filter((file) => /^\d{4}-/.test(file))
+  .map((file) => parse(file).name)
+  .sort();
+
+/** Their classes, the one export of each file. A start with nothing to apply does not load them. */
+export const loadMigrations = (): Promise<{ name: string; class: Constructor<Migration> }[]> =>
+  Promise.all(
+    MIGRATION_NAMES.map(async (name) => {
+      const [migration] = Object.values<Constructor<Migration>>(await import(`./${name}.ts`));
+      if (migration === undefined) throw new Error(`The migration ${name} exports no class.`);
+      return { name, class: migration };
+    }),
+  );

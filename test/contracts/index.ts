@@ -17,6 +17,7 @@ export type { OutboxStore } from './outbox/store.ts';
 export { describeOutbox } from './outbox.contract.ts';
 export { describePasswordBlocklist } from './password-blocklist.contract.ts';
 export { describePasswordHasher } from './password-hasher.contract.ts';
+export { describeRecords, type RecordsName } from './records.ts';
 export type { DelayedSessions, SessionStore } from './session-repository/store.ts';
 export { describeSessionRepository } from './session-repository.contract.ts';
 export { describeTokenSigner } from './token-signer.contract.ts';

@@ -74,6 +74,12 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(session);
   });
 
+  it('rejects a session of a user who is not stored', async ({ sessions, stored }) => {
+    const session = aSession({ userId: anId() });
+    await expect(stored(session)).rejects.toMatchObject({ name: 'AppError', code: 'DB_QUERY_FAILED' });
+    expect(await sessions.find(session)).toBeNull();
+  });
+
   it('is not affected by changes to a session that it was given or has returned', async (given) => {
     const { store, sessions, owner } = given;
     const session = aSession({ userId: owner, previousTokenId: anId() });

@@ -55,6 +55,7 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
     add: (session) =>
       access((rows) => {
         if (rows.get(session.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
+        if (!users.some(({ id }) => id === session.userId)) throw new AppError('DB_QUERY_FAILED');
         rows.set(session);
         return removeAll(rows, liveOf(rows, session.userId, session.createdAt).slice(SESSIONS_PER_USER));
       }),

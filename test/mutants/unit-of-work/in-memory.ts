@@ -4,6 +4,7 @@ import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import type { UnitOfWorkStore } from '../../contracts/unit-of-work/store.ts';
 import { NOW } from '../../support/builders.ts';
+import { eachStore } from '../../support/storage/changed-storage.ts';
 import { failingTables } from '../harness/failing-tables.ts';
 import { withTranslatedErrors } from '../harness/translated.ts';
 
@@ -14,13 +15,7 @@ type Store = { readonly tables: SharedTables; readonly untranslated: UnitOfWork 
 /** What of a correct instance is wrong. */
 export type Wrong = (correct: Instance, store: Store) => Partial<Instance>;
 
-const translatedStores = ({ users, sessions, events, links, outbox }: Stores): Stores => ({
-  users: withTranslatedErrors(users),
-  sessions: withTranslatedErrors(sessions),
-  events: withTranslatedErrors(events),
-  links: withTranslatedErrors(links),
-  outbox: withTranslatedErrors(outbox),
-});
+const translatedStores = (stores: Stores): Stores => eachStore(stores, withTranslatedErrors);
 
 const open = (tables: SharedTables, wrong: Wrong | undefined): Instance => {
   const { unitOfWork: untranslated, ...stores } = memoryStores(tables);

@@ -1,4 +1,5 @@
 import type { SessionRepository } from '../../../../src/application/ports/session-repository.ts';
+import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { Session } from '../../../../src/domain/session.ts';
 import { findIn } from '../correct.ts';
 import { byIdAlone, type Faults } from './fault.ts';
@@ -35,6 +36,19 @@ export const ADDING: Faults = {
         }),
     }),
     caughtBy: 'rejects a second session with the same id and user, and keeps the first',
+  },
+  'stores sessions of nobody': {
+    wrong: ({ access }, correct) => ({
+      add: (session) =>
+        correct.add(session).catch((error: unknown) => {
+          if (!(error instanceof AppError) || error.code !== 'DB_QUERY_FAILED') throw error;
+          return access((rows) => {
+            rows.set(session);
+            return [];
+          });
+        }),
+    }),
+    caughtBy: 'rejects a session of a user who is not stored',
   },
   'stores the object that it is given': {
     wrong: ({ access }, correct) => {

@@ -1,0 +1,27 @@
+import type { Stores } from '../../src/application/ports/unit-of-work.ts';
+import { describeEventRepository } from './event-repository.contract.ts';
+import { describeLinkRepository } from './link-repository.contract.ts';
+import { describeOutbox } from './outbox.contract.ts';
+import type { RecordsStore } from './records/store.ts';
+
+/** The contracts of the stores that keep records about users, by their names in `Stores`. */
+const CONTRACTS = {
+  events: describeEventRepository,
+  links: describeLinkRepository,
+  outbox: describeOutbox,
+};
+
+export type RecordsName = keyof typeof CONTRACTS;
+
+/**
+ * Registers the tests of every promise of all these stores for one storage.
+ * @param make makes an empty storage, for each test anew, and what the contract of one of its stores is given.
+ */
+export const describeRecords = (
+  storage: string,
+  make: <Name extends RecordsName>(name: Name) => Promise<RecordsStore<Stores[Name]>>,
+): void => {
+  // `make` returns what the contract of this name takes; the compiler does not follow that through the loop.
+  for (const name of Object.keys(CONTRACTS) as RecordsName[])
+    CONTRACTS[name](`${name} ${storage}`, () => make(name) as never);
+};

@@ -1,0 +1,80 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT, readText } from '../support/checkout/repository.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const [, afterHeading = ''] = readText('CONTRIBUTING.md').split('\n## Add a route with a table\n');
+const [recipe = ''] = afterHeading.split('\n## ');
+/** What the recipe writes: a whole file, or changes of one. */
+const steps = [...recipe.matchAll(/^\*\*`([^`]+)`\*\*[^\n]*\n\n```(ts|diff)\n([\s\S]*?)\n```$/gm)].map(
+  ([, path = '', kind, text = '']) => ({ path, kind, text }),
+);
+
+/** The lines of a change without their first character: those that are there before it, or after it. */
+const lines = (change: string, other: '+' | '-'): string =>
+  change
+    .split('\n')
+    .filter((line) => !line.startsWith(other))
+    .map((line) => line.slice(1))
+    .join('\n');
+
+/** @throws when the place of a change is not in the text exactly once. */
+const changed = (text: string, changes: string): string =>
+  changes.split('\n…\n').reduce((before, change) => {
+    const [place, replacement] = [lines(change, '+'), lines(change, '-')];
+    expect(`\n${before}`.split(`\n${place}\n`), place).toHaveLength(2);
+    return `\n${before}`.replace(`\n${place}\n`, () => `\n${replacement}\n`).slice(1);
+  }, text);
+
+const checkout = temporaryDirectory();
+afterAll(checkout.remove);
+beforeAll(() => {
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT, encoding: 'utf8' });
+  for (const file of files.trim().split('\n')) cpSync(join(ROOT, file), join(checkout.path, file));
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout.path, 'node_modules'));
+  execFileSync('git', ['init', '--quiet'], { cwd: checkout.path });
+  for (const { path, kind, text } of steps) {
+    const file = join(checkout.path, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, kind === 'diff' ? changed(readFileSync(file, 'utf8'), text) : `${text}\n`);
+  }
+});
+
+const run = (command: string, ...args: string[]) => {
+  const { stdout, stderr, status } = spawnSync(command, args, { cwd: checkout.path, encoding: 'utf8' });
+  return status === 0 ? 'passed' : `${stdout}${stderr}`;
+};
+
+describe('the recipe for a route with a table', () => {
+  it('writes as many files as it says, each once', () => {
+    expect(recipe).toContain(`${new Set(steps.map(({ path }) => path)).size} files are written by hand`);
+    expect(new Set(steps.map(({ path }) => path)).size).toBe(steps.length);
+  });
+
+  it('leaves the checks of the checkout as they were: types, style, and what is unused', () => {
+    expect(run('npm', 'run', 'docs')).toBe('passed');
+    for (const check of ['types', 'lint', 'unused']) expect(run('npm', 'run', check)).toBe('passed');
+  });
+
+  it('adds routes that work, documents that name them, and stores that keep their promises', () => {
+    const tests = [
+      'test/http/{locale,ended-sessions,bad-input}.test.ts',
+      'test/architecture/{parity,api-page,openapi-document,fences}.test.ts',
+      'test/mutants/locale-repository.test.ts',
+      'test/adapters/records.test.ts',
+      'test/infrastructure/database/schema.test.ts',
+      'test/examples/sqlite-storage.test.ts',
+    ];
+    const matching = tests.flatMap((pattern) => expandedOf(pattern));
+    const projects = ['core', 'http', 'adapters', 'rest-servers'].flatMap((name) => ['--project', name]);
+    expect(run('npx', 'vitest', 'run', ...projects, ...matching)).toBe('passed');
+  });
+});
+
+/** `a/{b,c}.ts` as `a/b.ts` and `a/c.ts`. */
+const expandedOf = (pattern: string): string[] => {
+  const [, before = '', names, after = ''] = /^(.*)\{(.*)\}(.*)$/.exec(pattern) ?? [];
+  return names === undefined ? [pattern] : names.split(',').map((name) => `${before}${name}${after}`);
+};

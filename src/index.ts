@@ -5,13 +5,13 @@
 export type { Check } from './adapters/http/routes/health.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/nesting.ts';
 export type { Clock } from './application/ports/clock.ts';
-export type { EventRepository, Refusals } from './application/ports/event-repository.ts';
+export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { LinkTokens } from './application/ports/link-tokens.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
-export { type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
+export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
@@ -40,7 +40,7 @@ export {
 } from './domain/event.ts';
 export { isId } from './domain/id.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
-export type { Party } from './domain/login-throttle.ts';
+export type { LoginClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
 export { isHashable } from './domain/password.ts';
 export {
@@ -58,6 +58,6 @@ export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/manage-users.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';
-export { type OwnParts, rotationBudget } from './infrastructure/compose/ports.ts';
+export { type Overrides, rotationBudget } from './infrastructure/compose/ports.ts';
 export { type Config, ConfigError, parseConfig } from './infrastructure/config.ts';
 export { serve } from './infrastructure/serve.ts';

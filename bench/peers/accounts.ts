@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { BCRYPT_COST, DATABASE_POOL_SIZE, databaseUrl } from './environment.ts';
 import type { AccessClaims, RefreshClaims, Tokens, User } from './tokens/tokens.ts';
 
-export type SignedIn = { readonly user: User; readonly accessToken: string; readonly refreshToken: string };
+export type LoginResult = { readonly user: User; readonly accessToken: string; readonly refreshToken: string };
 export type NewUser = { readonly username: string; readonly email: string; readonly password: string };
 export type LogIn = { readonly account: string; readonly password: string };
 
@@ -48,13 +48,13 @@ export const openAccounts = async (tokens: Tokens) => {
   const pool = new Pool({ connectionString: databaseUrl(), max: DATABASE_POOL_SIZE });
   await pool.query(SCHEMA);
 
-  const pair = (user: User, sid: string, jti: string): SignedIn => ({
+  const pair = (user: User, sid: string, jti: string): LoginResult => ({
     user,
     accessToken: tokens.signAccess({ sub: user.id, jti: randomUUID(), tokenType: 'access', user }),
     refreshToken: tokens.signRefresh({ sub: user.id, jti, sid, tokenType: 'refresh' }),
   });
 
-  const openSession = async (user: User): Promise<SignedIn> => {
+  const openSession = async (user: User): Promise<LoginResult> => {
     const [sid, jti] = [randomUUID(), randomUUID()];
     await pool.query(
       `insert into sessions (id, user_id, current_token_id, expires_at) values ($1, $2, $3, ${LIFETIME})`,
@@ -64,7 +64,7 @@ export const openAccounts = async (tokens: Tokens) => {
   };
 
   return {
-    register: async ({ username, email, password }: NewUser): Promise<SignedIn | null> => {
+    register: async ({ username, email, password }: NewUser): Promise<LoginResult | null> => {
       const hash = await bcrypt.hash(password, BCRYPT_COST);
       const { rows } = await pool.query<UserRow>(
         `insert into users as u (id, username, email, password_hash) values ($1, $2, $3, $4) returning ${USER}`,
@@ -73,7 +73,7 @@ export const openAccounts = async (tokens: Tokens) => {
       return rows[0] === undefined ? null : openSession(userOf(rows[0]));
     },
 
-    logIn: async ({ account, password }: LogIn): Promise<SignedIn | null> => {
+    logIn: async ({ account, password }: LogIn): Promise<LoginResult | null> => {
       const column = account.includes('@') ? 'email' : 'username';
       const { rows } = await pool.query<UserRow & { password_hash: string }>(
         `select ${USER}, u.password_hash from users u where u.${column} = $1`,
@@ -84,7 +84,7 @@ export const openAccounts = async (tokens: Tokens) => {
       return openSession(userOf(row));
     },
 
-    refresh: async (token: string): Promise<SignedIn | null> => {
+    refresh: async (token: string): Promise<LoginResult | null> => {
       const claims = unlessRefused<RefreshClaims>(() => tokens.verifyRefresh(token));
       if (claims === null) return null;
       const jti = randomUUID();

@@ -5,7 +5,7 @@ import { rateLimit } from 'express-rate-limit';
 import helmet from 'helmet';
 import { Redis } from 'ioredis';
 import { type RedisReply, RedisStore } from 'rate-limit-redis';
-import { openAccounts, type SignedIn } from './accounts.ts';
+import { type LoginResult, openAccounts } from './accounts.ts';
 import { HOST, port, RATE_LIMIT, REFRESH_LIFETIME_SECONDS, redisUrl } from './environment.ts';
 import { jsonwebtokenTokens } from './tokens/jsonwebtoken.ts';
 
@@ -21,7 +21,7 @@ const accounts = await openAccounts(jsonwebtokenTokens());
 const redis = new Redis(redisUrl());
 
 const unauthorized = (response: Response) => void response.status(401).json({ error: 'Unauthorized' });
-const signedIn = (response: Response, result: SignedIn | null, status = 200) => {
+const signedIn = (response: Response, result: LoginResult | null, status = 200) => {
   if (result === null) return unauthorized(response);
   const { refreshToken, ...body } = result;
   response.status(status).cookie('refresh_token', refreshToken, COOKIE).json(body);

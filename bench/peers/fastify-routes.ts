@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifySchema } from 'fastify';
-import type { Accounts, LogIn, NewUser, SignedIn } from './accounts.ts';
+import type { Accounts, LogIn, LoginResult, NewUser } from './accounts.ts';
 import { REFRESH_LIFETIME_SECONDS } from './environment.ts';
 
 /** The schemas of the routes, or none. */
@@ -17,7 +17,7 @@ const unauthorized = (reply: FastifyReply) => reply.code(401).send({ error: 'Una
 
 /** The routes of Tandem that the bench calls, under the same paths. Needs the plugin for cookies. */
 export const addRoutes = (app: FastifyInstance, accounts: Accounts, schemas: Schemas): void => {
-  const signedIn = (reply: FastifyReply, result: SignedIn | null, status = 200) => {
+  const signedIn = (reply: FastifyReply, result: LoginResult | null, status = 200) => {
     if (result === null) return unauthorized(reply);
     const { refreshToken, ...body } = result;
     return reply.code(status).setCookie('refresh_token', refreshToken, COOKIE).send(body);

@@ -10,7 +10,7 @@ import type {
   EmailChangePreview,
   EventsPage,
   PasswordReset,
-  Refreshed,
+  RefreshResult,
   User,
   UsernameChange,
 } from './types.ts';
@@ -52,7 +52,7 @@ export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountCli
      * Without a session of the account, with its password. Another session takes the place of that of the AuthClient, which gets its token
      * with the next renewal: `refresh()` does it at once.
      */
-    confirmEmailChange: (confirmation: EmailChangeConfirmation): Promise<Refreshed | null> =>
+    confirmEmailChange: (confirmation: EmailChangeConfirmation): Promise<RefreshResult | null> =>
       ask('POST', '/auth/email-change/confirm', confirmation),
     undoEmailChange: confirm('/auth/email-change/undo'),
     /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */

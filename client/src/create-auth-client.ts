@@ -3,7 +3,7 @@ import { bodyOf, dataOf } from './response.ts';
 import { service } from './service.ts';
 import { session } from './session.ts';
 import { type Token, userOf } from './token.ts';
-import type { AuthClient, AuthClientOptions, Refreshed, SessionInfo, SignedIn, User } from './types.ts';
+import type { AuthClient, AuthClientOptions, LoginResult, RefreshResult, SessionInfo, User } from './types.ts';
 
 export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   const http = service(options);
@@ -47,14 +47,14 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     let response: Response | undefined;
     await enter(async () => {
       response = await http.send(request);
-      return (await bodyOf(response.clone())).data as Refreshed | null;
+      return (await bodyOf(response.clone())).data as RefreshResult | null;
     }, 'refresh');
     return response as Response;
   };
 
   const signIn = (path: string, body: object): Promise<User | null> =>
     enter(async () => {
-      const signedIn = await http.call<SignedIn | null>('POST', path, body);
+      const signedIn = await http.call<LoginResult | null>('POST', path, body);
       // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
       // If the service gives no answer, the token of the log-in is used.
       const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;

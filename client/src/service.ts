@@ -3,7 +3,7 @@ import { baseOf } from './base-url.ts';
 import { diagnosis } from './diagnosis.ts';
 import { browser, sleep } from './host.ts';
 import { dataOf } from './response.ts';
-import type { AuthClientOptions, Refreshed } from './types.ts';
+import type { AuthClientOptions, RefreshResult } from './types.ts';
 
 /** Milliseconds; the service itself gives up after 30 seconds. */
 const TIMEOUT = 40_000;
@@ -59,7 +59,7 @@ export const service = (options: AuthClientOptions) => {
     ...{ ...known, base, setCookies, isOurs, send, request, call },
     /** Another pair of tokens; nothing if it is refused. */
     exchange: () =>
-      call<Refreshed>('POST', '/auth/refresh-token').catch((error: AuthError) => {
+      call<RefreshResult>('POST', '/auth/refresh-token').catch((error: AuthError) => {
         if (error.code !== 'AUTH_FAILED') throw error;
       }),
     endSession: () => call('GET', '/auth/clear-cookie'),

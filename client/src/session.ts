@@ -3,9 +3,9 @@ import { browser, ignore, sleep } from './host.ts';
 import type { service } from './service.ts';
 import { tabs } from './tabs.ts';
 import { type Token, tokenOf, userOf } from './token.ts';
-import type { AuthClient, Change, Refreshed, User } from './types.ts';
+import type { AuthClient, Change, RefreshResult, User } from './types.ts';
 
-/** Refusals before the user is out. One of which another tab's renewal is the reason counts as a quarter. */
+/** RefusedLogins before the user is out. One of which another tab's renewal is the reason counts as a quarter. */
 const MISSES = 3;
 /** Milliseconds between attempts, at least. */
 const PAUSE = 100;
@@ -22,7 +22,7 @@ type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
   readonly token: () => Token | null | undefined;
   readonly renew: (stale?: string) => Promise<User | null>;
   /** Runs a request that opens a session, and takes its token, if it gets one. */
-  readonly enter: (request: () => Promise<Refreshed | null>, why?: Change) => Promise<User | null>;
+  readonly enter: (request: () => Promise<RefreshResult | null>, why?: Change) => Promise<User | null>;
 };
 
 /** The token and the user of this page. */
@@ -89,7 +89,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
     set(next, why);
   };
 
-  const adopt = ({ accessToken }: Refreshed, why: Change): User => {
+  const adopt = ({ accessToken }: RefreshResult, why: Change): User => {
     const next = tokenOf(accessToken);
     if (token && token.user.id !== next.user.id) why = 'login';
     change(next, why);

@@ -30,8 +30,8 @@ export type SessionInfo = {
   readonly current: boolean;
 };
 
-export type SignedIn = { readonly accessToken: string; readonly user: User };
-export type Refreshed = { readonly accessToken: string };
+export type LoginResult = { readonly accessToken: string; readonly user: User };
+export type RefreshResult = { readonly accessToken: string };
 
 /** What can be wrong with a field. */
 export type FieldCode =
@@ -79,7 +79,7 @@ export type SessionEnding =
   | 'password-reset'
   | 'email-change-undone'
   | 'token-replayed'
-  | 'surplus'
+  | 'evicted'
   | 'expired'
   | 'operator'
   | 'account-deleted';

@@ -50,7 +50,7 @@ export const sqliteEventRepository = ({ database, read, write }: Connection): Ev
 
   return {
     add,
-    addRefusals: (refusals) =>
+    addRefusedLogins: (refusals) =>
       add(refusals.map((refused) => ({ ...refused, kind: 'login-refused', sessionId: null, reason: null }))),
     list: async ({ userId, before, limit }) =>
       (await read(() => selectPage.all({ userId, before, limit }))).map(toEvent),

@@ -1,5 +1,5 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import { isRequest, type Message, type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING, SECRET_KINDS } from 'tandem';
+import { isRequest, type Message, type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING, SECRET_KINDS } from 'tandem';
 import type { Connection } from './connection.ts';
 
 const toMessage = ({ nextAttemptAt: _at, unclaimedRequest: _is, ...row }: Record<string, SQLOutputValue>): Message =>
@@ -20,7 +20,7 @@ export const sqliteOutbox = ({ database, read, write }: Connection): Outbox => {
     update outbox set attempts = attempts + 1, nextAttemptAt = :until, unclaimedRequest = null
     where id in (
       select id from outbox
-      where nextAttemptAt <= :now and (nextAttemptAt <= :lookedAt or (attempts = 0 and kind not in (${secret})))
+      where nextAttemptAt <= :now and (nextAttemptAt <= :lastPolledAt or (attempts = 0 and kind not in (${secret})))
       order by nextAttemptAt, id limit :limit)
     returning *`);
   const rename = database.prepare('update outbox set kind = :kind, userId = :userId where id = :id');
@@ -46,14 +46,14 @@ export const sqliteOutbox = ({ database, read, write }: Connection): Outbox => {
           if (unclaimedRequest !== null) {
             const { count, ofNetwork } = countRequests.get({ address: message.origin.address }) ?? {};
             waiting = Math.max(waiting, Number(count));
-            if (Number(count) >= REQUESTS_WAITING || Number(ofNetwork) >= REQUESTS_OF_NETWORK) continue;
+            if (Number(count) >= REQUESTS_WAITING || Number(ofNetwork) >= REQUESTS_PER_NETWORK) continue;
           }
           insert.run({ ...message, origin: JSON.stringify(message.origin), unclaimedRequest });
         }
         return waiting >= REQUESTS_WAITING / 2;
       }),
-    async claim({ now, lookedAt = now, until, limit }) {
-      const rows = await write(() => claim.all({ now, lookedAt, until, limit }));
+    async claim({ now, lastPolledAt = now, until, limit }) {
+      const rows = await write(() => claim.all({ now, lastPolledAt, until, limit }));
       return rows.map(toMessage).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
     identify: async (id, { kind, userId }) => (await write(() => rename.run({ id, kind, userId }))).changes > 0,

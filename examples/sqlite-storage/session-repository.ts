@@ -56,11 +56,11 @@ export const sqliteSessionRepository = (
 
   return {
     async add(session) {
-      const surplus = await write(() => {
+      const evicted = await write(() => {
         insert.run(session);
         return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
       });
-      return surplus.map(({ id }) => String(id));
+      return evicted.map(({ id }) => String(id));
     },
     async find({ id, userId }) {
       const row = await read(() => select.get({ id, userId }));

@@ -1,4 +1,4 @@
-/** Limits and canonical forms of usernames and email addresses: a user logs in with either (ADR 0004). */
+/** Limits and canonical forms of usernames and email addresses. A user logs in with either (ADR 0004). */
 
 export const USERNAME_MIN_LENGTH = 3;
 export const USERNAME_MAX_LENGTH = 32;
@@ -22,7 +22,7 @@ export const canonicalUsername = (username: string): string => username.toLowerC
 /** The form in which an email address is stored, compared and unique. */
 export const canonicalEmail = (email: string): string => email.trim().toLowerCase();
 
-/** One text for all spellings of an account. Failed log-ins are counted by it. */
+/** The same text for every spelling of an account name. Failed log-ins are counted by it. */
 export const canonicalAccount = (account: string): string =>
   accountKind(account) === 'email' ? canonicalEmail(account) : canonicalUsername(account);
 

@@ -10,7 +10,7 @@ export type Device = {
 
 export const UNKNOWN_DEVICE: Device = { userAgent: null, address: null };
 
-/** In bytes of UTF-8: a stranger decides what is stored. */
+/** Bytes of UTF-8. Limited, since any client decides what is stored. */
 const USER_AGENT_MAX_BYTES = 200;
 /** Control characters, format characters (which may reorder text), and lone surrogates, which cannot be stored. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
@@ -37,6 +37,6 @@ const VERSION = /\d+(?:[._]\d+)*/g;
 
 const withoutVersions = (userAgent: string | null): string | null => userAgent?.replace(VERSION, '') ?? null;
 
-/** Whether two log-ins look as if they came from one device: from the same network, with the same browser of any version. */
+/** Whether two log-ins probably come from one device: the same network, and the same browser in any version. */
 export const isSameDevice = (a: Device, b: Device): boolean =>
   a.address === b.address && withoutVersions(a.userAgent) === withoutVersions(b.userAgent);

@@ -6,17 +6,17 @@ export type Origin = Device & {
   readonly requestId: string | null;
 };
 
-/** For what the service does by itself. */
+/** The origin of what the service does by itself. */
 export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
-/** What can happen to an account. Refreshes that succeed are not among them. */
+/** The kinds of events. A refresh that succeeds is none. */
 export const EVENT_KINDS = [
   'registered',
-  /** Somebody registered with the address of the account: nothing came of it, and the response did not say so. */
+  /** Somebody tried to register with the address of the account. The response did not show that it was refused. */
   'registration-refused',
   'logged-in',
   'login-refused',
-  /** In place of the session that asked for a change. */
+  /** In place of the session that made a change. */
   'session-opened',
   'session-ended',
   'password-changed',
@@ -30,7 +30,7 @@ export const EVENT_KINDS = [
   'username-changed',
   'disabled',
   'enabled',
-  /** Only the audit log keeps it: the events of a user are deleted with the user. */
+  /** Kept by the audit log only: the events of a user are deleted with the user. */
   'deleted',
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -38,7 +38,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 /** Why a session ended. */
 export const SESSION_ENDINGS = [
   'logout',
-  /** Another session took its place: a log-in on the same device, or the session that a change opens. */
+  /** Another session took its place: a log-in on the same device, or the session that a change opened. */
   'replaced',
   'ended-by-user',
   'all-ended',
@@ -46,14 +46,14 @@ export const SESSION_ENDINGS = [
   'password-reset',
   'email-change-undone',
   'token-replayed',
-  'surplus',
+  'evicted',
   'expired',
   'operator',
   'account-deleted',
 ] as const;
 export type SessionEnding = (typeof SESSION_ENDINGS)[number];
 
-/** Something that happened to an account. It is stored with the change itself. */
+/** Something that happened to an account, stored in the unit of work of the change. */
 export type AccountEvent = Origin & {
   /** ULID; later events have greater ids. */
   readonly id: string;
@@ -64,15 +64,15 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended; `null` for other kinds. */
   readonly reason: SessionEnding | null;
-  /** How often it happened: above 1 only for log-ins and refused log-ins, which are counted by the hour. The last one is told of. */
+  /** How often it happened: above 1 only for log-ins and refused log-ins, which are counted by the hour. The other fields are the last one's. */
   readonly count: number;
 };
 
-/** What a change says about itself. The rest is added when it is recorded. */
-export type Happening = Pick<AccountEvent, 'userId' | 'kind'> & Partial<Pick<AccountEvent, 'sessionId' | 'reason'>>;
+/** An event as a use case states it. `record` adds the id, the time and the origin. */
+export type DomainEvent = Pick<AccountEvent, 'userId' | 'kind'> & Partial<Pick<AccountEvent, 'sessionId' | 'reason'>>;
 
 export const newEvent = (
-  { userId, kind, sessionId = null, reason = null }: Happening,
+  { userId, kind, sessionId = null, reason = null }: DomainEvent,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
 ): AccountEvent => ({
   id,
@@ -100,21 +100,21 @@ export const isCountedWith = (a: AccountEvent, b: AccountEvent): boolean =>
   countingPeriodOf(a.at) === countingPeriodOf(b.at) &&
   (a.kind === 'login-refused' || (a.kind === 'logged-in' && a.userAgent === b.userAgent && a.address === b.address));
 
-/** Two such events as one, which has the id of the first and tells of the last. */
+/** Two such events as one, with the id of the first and the other fields of the last. */
 export const countedTogether = (first: AccountEvent, last: AccountEvent): AccountEvent => ({
   ...last,
   id: first.id,
   count: first.count + last.count,
 });
 
-/** Events of one user that are kept. */
+/** How many events of one user are kept. */
 export const EVENTS_KEPT = 1_000;
 
 /**
- * Those of one user's events that are beyond the bound: the oldest of the most frequent kind, and of the most frequent reason to end a
- * session. So an attacker who causes events of one kind pushes out only those.
+ * The events of one user to remove, beyond `EVENTS_KEPT`: the oldest of the most frequent kind and reason. So an attacker who causes many
+ * events of one kind evicts only those.
  */
-export const surplusEvents = (events: readonly AccountEvent[]): AccountEvent[] => {
+export const evictedEvents = (events: readonly AccountEvent[]): AccountEvent[] => {
   if (events.length <= EVENTS_KEPT) return [];
   const seen = new Map<string, number>();
   const latestFirst = events.toSorted((a, b) => (a.id < b.id ? 1 : -1));

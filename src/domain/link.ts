@@ -15,7 +15,7 @@ export type Link = {
   readonly purpose: LinkPurpose;
   /** SHA-256 of the token in the link. The token itself is never stored. */
   readonly tokenHash: string;
-  /** The address that the link is about: the one it was sent to, or the one that an undo restores. Canonical. */
+  /** The address that the link was sent to, or that an undo restores. Canonical. */
   readonly email: string;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -26,17 +26,17 @@ export type Link = {
 /** How long the link of a password reset is valid, in milliseconds: half an hour. */
 export const RESET_LIFETIME = 30 * 60_000;
 
-/** How long links are valid that prove or change an email address, in milliseconds: a day. */
+/** How long links are valid that verify or change an email address, in milliseconds: a day. */
 export const EMAIL_LINK_LIFETIME = 86_400_000;
 
-/** How long an email address that was given up can be taken back, and belongs to nobody else. Milliseconds: seven days. */
+/** How long an email address that was given up is reserved for its former user. Milliseconds: seven days. */
 export const UNDO_LIFETIME = 7 * 86_400_000;
 
-/** What is left of that after a reset of the password by the new address, so that the owner of the former one can still object. */
+/** How long it is reserved at most after a password reset by the new address, so that the former owner can still object. Milliseconds. */
 export const UNDO_AFTER_RESET = 86_400_000;
 
-/** What was sent to an account because somebody asked for it who was not logged in. */
-export type LinksAsked = {
+/** The links that were sent to an account on requests without authentication. */
+export type RecentLinks = {
   /** Links within the last `LINK_SPACING`. */
   readonly lately: number;
   /** Links within the last `LINKS_PERIOD`. */
@@ -45,15 +45,15 @@ export type LinksAsked = {
   readonly hasLive: boolean;
 };
 
-/** Milliseconds. A newer link replaces the older: whoever asks all the time must not replace the link that the owner is about to use. */
+/** Milliseconds. A new link replaces the older one, so repeated requests of a stranger must not replace the link that the owner is using. */
 export const LINK_SPACING = 5 * 60_000;
 /** Milliseconds. */
 export const LINKS_PERIOD = 86_400_000;
 const LINKS_PER_PERIOD = 5;
 
 /**
- * Whether one more link may be sent that somebody asks for who is not logged in. The owner is never left without one: after
- * `LINKS_PER_PERIOD` links the next one is sent when none is live any more.
+ * Whether another link may be sent on a request without authentication. The owner always has one: after `LINKS_PER_PERIOD` links, the next
+ * one is sent when none is live any more.
  */
-export const mayAskForLink = ({ lately, inPeriod, hasLive }: LinksAsked): boolean =>
+export const isLinkAllowed = ({ lately, inPeriod, hasLive }: RecentLinks): boolean =>
   lately === 0 && (inPeriod < LINKS_PER_PERIOD || !hasLive);

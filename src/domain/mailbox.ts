@@ -1,6 +1,6 @@
 import type { MessageKind } from './message.ts';
 
-/** Hosts under which one person has the same mailbox, by the host that stands for all of them. They ignore dots in a name. */
+/** Hosts that deliver to the same mailboxes under several names, with the one that is counted. They ignore dots in a local part. */
 const HOSTS = new Map([
   ['gmail.com', 'gmail.com'],
   ['googlemail.com', 'gmail.com'],
@@ -9,7 +9,7 @@ const HOSTS = new Map([
   ['pm.me', 'proton.me'],
 ]);
 
-/** One text for the spellings of an address that lead to one mailbox, as far as is known. For counting only. @param email canonical. */
+/** The same text for the known spellings of one mailbox. For counting only. @param email canonical. */
 export const mailboxOf = (email: string): string => {
   const at = email.lastIndexOf('@');
   const [name = '', given] = [email.slice(0, at).replace(/(?<=.)\+.*$/, ''), email.slice(at + 1)];
@@ -20,7 +20,7 @@ export const mailboxOf = (email: string): string => {
 /** Milliseconds after which a mailbox may get one mail more: five a day. */
 export const MAIL_INTERVAL = 86_400_000 / 5;
 
-/** What others can cause without the password of the account, that which costs them least first; and at last what tells of a takeover. */
+/** The mails that others can cause without the password have the lowest limits; those that report a takeover have the highest. */
 const BURSTS: Partial<Record<MessageKind, number>> = {
   'email-change': 2,
   'email-verification': 3,
@@ -33,7 +33,7 @@ const BURSTS: Partial<Record<MessageKind, number>> = {
 };
 
 /**
- * How many mails of all kinds a mailbox may have got at once before one of this kind is dropped. Each kind has one more than those with which
- * somebody else could use the limit up.
+ * The number of mails at once (of all kinds together) from which on a mail of this kind is dropped. The limits differ, so that mails which
+ * a stranger can cause do not use up the limit of the important ones.
  */
 export const mailBurst = (kind: MessageKind): number => BURSTS[kind] ?? 5;

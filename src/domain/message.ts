@@ -1,10 +1,10 @@
 import type { Origin } from './event.ts';
 
-/** What was asked for an address by somebody who is not logged in: whether it has an account is looked up when it is sent. */
+/** Requests without authentication for a mail to an address. Whether the address has an account is looked up when the mail is sent. */
 const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** What can be told by email. */
+/** The kinds of mail, and of requests for one. */
 export const MESSAGE_KINDS = [
   ...REQUEST_KINDS,
   'password-reset',
@@ -25,7 +25,7 @@ export type MessageKind = (typeof MESSAGE_KINDS)[number];
 export const NOTICES = ['new-device', 'password', 'email', 'replay'] as const;
 export type Notice = (typeof NOTICES)[number];
 
-/** A message that is to be sent. It holds no link: the token of a link is made when the message is sent. */
+/** A message that is still to be sent. It has no link: the token of a link is made when the message is sent. */
 export type Message = {
   /** ULID. */
   readonly id: string;
@@ -36,7 +36,6 @@ export type Message = {
   readonly to: string;
   /** An address that the message is about, besides the one that it is sent to; `null` for most kinds. */
   readonly email: string | null;
-  /** What caused it. */
   readonly origin: Origin;
   /** Epoch milliseconds. */
   readonly createdAt: number;
@@ -44,47 +43,45 @@ export type Message = {
   readonly attempts: number;
 };
 
-/** What a change says about a message to send. The rest is added when it is recorded. */
-export type Telling = Pick<Message, 'kind' | 'userId' | 'to'> & Partial<Pick<Message, 'email'>>;
+/** A message as a use case states it. `enqueue` adds the id, the time and the origin. */
+export type MessageDraft = Pick<Message, 'kind' | 'userId' | 'to'> & Partial<Pick<Message, 'email'>>;
 
 type OfRequest = { readonly kind: RequestKind };
 
 export const isRequest = <Given extends Pick<Message, 'kind'>>(message: Given): message is Given & OfRequest =>
   REQUEST_KINDS.some((each) => each === message.kind);
 
-/** What is sent or not, or is one or the other of these, depending on whether an address has an account that only its owner may know of. */
+/** The kinds from which a stranger could learn whether an address has an account. */
 export const SECRET_KINDS: readonly MessageKind[] = [...REQUEST_KINDS, 'email-verification', 'address-taken'];
 
 /**
- * Whether the work on a message must not begin at a moment that somebody else can choose: the time of a response to them then would show
- * whether an address has an account. That of a further attempt shows whether there was a first one.
+ * Whether a message is sent only when the sender polls, at a random time. If a stranger could choose that time, the duration of their next
+ * request would show how much work the message causes, and so whether the address has an account. The same holds for retries.
  */
-export const mayWait = ({ kind, attempts }: Pick<Message, 'kind' | 'attempts'>): boolean =>
+export const waitsForPoll = ({ kind, attempts }: Pick<Message, 'kind' | 'attempts'>): boolean =>
   attempts > 0 || SECRET_KINDS.includes(kind);
 
 export const newMessage = (
-  { kind, userId, to, email = null }: Telling,
+  { kind, userId, to, email = null }: MessageDraft,
   { id, at, origin }: { readonly id: string; readonly at: number; readonly origin: Origin },
 ): Message => ({ id, kind, userId, to, email, origin, createdAt: at, attempts: 0 });
-
-/** When a message is tried again, and when no more. Times in milliseconds. */
 
 const FIRST_DELAY = 10_000;
 const LONGEST_DELAY = 3_600_000;
 
-/** Between half and all of 10 s, doubled with each attempt, up to an hour. @param random from 0 to 1, so that messages spread. */
+/** Milliseconds: 10 s, doubled with each attempt, at most an hour, less up to half at random. @param random from 0 to 1. */
 export const retryDelay = (attempts: number, random: number): number =>
   Math.round(Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (attempts - 1)) * (1 - random / 2));
 
 const DAY = 86_400_000;
 
-/** Somebody waits for this one at a screen. Days later it would only alarm its reader. */
-const SOON = 6 * 3_600_000;
-const WAITED_FOR: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
+const SIX_HOURS = 6 * 3_600_000;
+/** The user waits for these. Days later they would only alarm. */
+const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-reset'];
 
-/** How long it is tried to send a message of this kind. Links do not grow old meanwhile: they are made when they are sent. */
-const patienceFor = (kind: MessageKind): number => (WAITED_FOR.includes(kind) ? SOON : 2 * DAY);
+/** How long attempts to send a message are repeated. Its links do not expire meanwhile: they are made when it is sent. */
+const retryPeriodOf = (kind: MessageKind): number => (URGENT.includes(kind) ? SIX_HOURS : 2 * DAY);
 
-/** Whether a message that could not be sent is not tried again. */
+/** Whether a message that could not be sent is given up. */
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>
-  now - createdAt >= patienceFor(kind);
+  now - createdAt >= retryPeriodOf(kind);

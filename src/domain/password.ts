@@ -11,8 +11,7 @@ export type PasswordProblem = 'too_short' | 'too_long' | 'invalid_characters';
 
 /**
  * Why a text is not accepted as a password; `null` when it is.
- * NUL ends the string in some implementations of bcrypt. Lone surrogates have no UTF-8 form, so that several texts would share
- * one hash.
+ * Some implementations of bcrypt end a password at NUL. Lone surrogates have no UTF-8 form, so several texts would share one hash.
  */
 export const passwordProblem = (password: string): PasswordProblem | null => {
   if (password.includes('\0') || !password.isWellFormed()) return 'invalid_characters';

@@ -15,9 +15,9 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /** The number of the current token: 0 for the first, one more with each rotation. All tokens of the version before count as 0. */
+  /** The number of the current token: 0 for the first, one more with each rotation. Tokens of earlier versions have no number, and count as 0. */
   readonly rotation: number;
-  /** When the present run of rotations began. In a run, each token but the first is rotated at most a window after it was issued. */
+  /** When the current run of rotations began. In a run, each token but the first is rotated within a window after it was issued. */
   readonly runStartedAt: number;
   /** The number of the token whose rotation began the run; 0 until the first rotation. */
   readonly runFirst: number;
@@ -26,7 +26,7 @@ export type Session = {
   readonly expiresAt: number;
 } & Device;
 
-/** Both are needed to find a session, so that no user can name another user's. */
+/** Both are needed to find a session, so that no user finds another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
 
 /** How many live sessions a user may have. Beyond that, the least recently used are ended. */
@@ -68,8 +68,8 @@ export type Rotation = {
   /** When the new token expires, and the session with it. */
   readonly expiresAt: number;
   /**
-   * Whether `from` was issued so recently that a token rotated before it may still be part of a race. If not, or if `from` is the first
-   * token of the run, this rotation begins a run.
+   * Whether `from` was issued so recently that the token before it may still be part of a race (`continuesRun`). If not, or if `from` is
+   * the first token of the run, this rotation begins a run.
    */
   readonly continuesRun: boolean;
 };
@@ -87,7 +87,7 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
-/** The first token of the run is rotated again when its rotation was reverted: that did not begin the run, this does. */
+/** The first token of a run may be rotated again after its rotation was reverted: then the run begins with the new rotation. */
 const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
   !continuesRun || number === runFirst;
 
@@ -106,9 +106,9 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
     : null;
 
 /**
- * The session with a rotation undone; `null` when that is not its last rotation. The new times and the number are kept: only `from` can
- * use them, and its next rotation sets them again. `from` is then also the previous token, which has no effect, since a token is first
- * compared with the current one.
+ * The session with a rotation undone; `null` when that is not its last rotation. The times and the number are kept, since the next
+ * rotation of `from` sets them again. `from` is then also the previous token, which has no effect: a token is compared with the current one
+ * first.
  */
 export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
   session.currentTokenId === to ? { ...session, currentTokenId: from } : null;

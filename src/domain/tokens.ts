@@ -15,14 +15,13 @@ type RegisteredClaims = {
 /** SPEC "Access token". The user's times are epoch milliseconds here and ISO 8601 in the token. */
 export type AccessClaims = RegisteredClaims & { readonly tokenType: 'access'; readonly user: PublicUser };
 
-/** SPEC "Refresh token". Of the user it contains only the id. */
+/** SPEC "Refresh token". It contains the id of the user, and nothing else about the user. */
 export type RefreshClaims = RegisteredClaims & { readonly tokenType: 'refresh' };
 
 const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
 /**
- * Whether a token was certainly issued after this time. `iat` is in whole seconds, so a token of the same second may be older,
- * and counts as older.
+ * Whether a token was certainly issued after a time. `iat` is in whole seconds: a token of the same second counts as older.
  * @param time epoch milliseconds.
  */
 export const isIssuedAfter = ({ iat }: { readonly iat: number }, time: number): boolean => iat * 1000 > time;

@@ -13,13 +13,13 @@ export type User = {
   readonly updatedAt: number;
   /** When the password was last changed; 0 for the first one. A new hash of the same password is not a change. */
   readonly passwordChangedAt: number;
-  /** When the user proved to own the email address; `null` until then. */
+  /** When the user verified to own the email address; `null` until then. */
   readonly emailVerifiedAt: number | null;
   /** When an operator disabled the account; `null` while it is enabled. */
   readonly disabledAt: number | null;
 };
 
-/** The fields of a user that are changed one by one. */
+/** The fields that `UserRepository.update` can change. */
 export type ChangeableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt'>;
 
 /** The fields of a user that SPEC "User" names, which may be sent to clients. */
@@ -43,7 +43,7 @@ export const newUser = (input: {
   disabledAt: null,
 });
 
-/** Lists the public fields, so that a new field is private by default. */
+/** Names each public field, so that a new field is private by default. */
 export const publicUser = ({ id, username, email, createdAt, updatedAt }: User): PublicUser => ({
   id,
   username,

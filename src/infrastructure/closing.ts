@@ -1,9 +1,9 @@
-/** What a service has opened, to be closed in the opposite order. */
+/** The parts that a service has opened. They are closed in the opposite order. */
 export type Closing = {
   /** @param close closes what was opened last. */
   add(close: () => unknown): void;
   /**
-   * Closes everything, also if one of them fails, and each only once.
+   * Closes every part once, even if one of them fails.
    * @throws the first error
    */
   closeAll(): Promise<void>;

@@ -8,15 +8,15 @@ const ROOT_UID = 0;
 const GROUP_AND_OTHERS_WRITE = 0o022;
 
 /**
- * Has Node keep the compiled form of everything that is imported from now on, next to the installed packages (ADR 0035).
- * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Without a safe directory, nothing is kept, silently.
+ * Makes Node keep the compiled code of everything that is imported from now on, next to the installed packages (ADR 0035).
+ * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Does nothing without a safe directory.
  */
 export const useCompileCache = (modules = MODULES): void => {
   const directory = safeDirectory(modules);
   if (directory !== null) enableCompileCache(directory);
 };
 
-/** Node executes what it finds there, so nobody else may be able to replace it. @returns `null` when there is none. */
+/** A directory that no other user can write to, since Node executes what it finds there. @returns `null` when there is none. */
 const safeDirectory = (modules: string): string | null => {
   const directory = join(modules, '.cache', 'tandem', 'compile');
   try {
@@ -28,7 +28,7 @@ const safeDirectory = (modules: string): string | null => {
   }
 };
 
-/** Otherwise, directories of this user would be in the way of the owner of the packages. */
+/** A directory of another user would be in the way of the owner of the packages. */
 const isOwn = (path: string): boolean => process.geteuid === undefined || lstatSync(path).uid === process.geteuid();
 
 /** A directory, not a link, that only this user or root can write to. Windows has no such permissions. */

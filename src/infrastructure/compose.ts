@@ -10,14 +10,14 @@ import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/use-cases/current-user.ts';
 import { type Closing, closing } from './closing.ts';
 import { openPorts, openReports } from './compose/open-ports.ts';
-import type { OwnParts, Ports } from './compose/ports.ts';
-import { storedRefusals } from './compose/refusals.ts';
+import type { Overrides, Ports } from './compose/ports.ts';
+import { storeRefusedLogins } from './compose/refused-logins.ts';
 import { consoleFiles, declareRoutes, type UseCaseDeps } from './compose/routes.ts';
 import { openStorage } from './compose/storage.ts';
 import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import { wakeUp } from './mail/wake-up.ts';
+import { createWakeUp } from './mail/wake-up.ts';
 import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
 import { VERSION } from './version.ts';
 
@@ -34,38 +34,48 @@ export type Service = {
 };
 
 /** `serve` closes the caller's own storage. */
-type ComposedParts = Omit<OwnParts, 'close'>;
+type ServiceOverrides = Omit<Overrides, 'close'>;
 
 type AppDeps = Parameters<typeof createApp>[1];
 
-/** Builds the service: the same in production, in tests, and with parts of a caller's own. If that fails, it closes what it opened. */
-export const compose = async (config: Config, logger: Logger, own: ComposedParts = {}): Promise<Service> => {
+/** Builds the service, in production and in tests. If that fails, it closes what it opened. */
+export const compose = async (config: Config, logger: Logger, overrides: ServiceOverrides = {}): Promise<Service> => {
   const opened = closing();
   try {
-    return await build(config, logger, own, opened);
+    return await build(config, logger, overrides, opened);
   } catch (error) {
     await opened.closeAll().catch(() => undefined);
     throw error;
   }
 };
 
-const build = async (config: Config, logger: Logger, own: ComposedParts, opened: Closing): Promise<Service> => {
-  const { storage, checks, connections, close } = await openStorage(config, logger, own.storage);
+const build = async (
+  config: Config,
+  logger: Logger,
+  overrides: ServiceOverrides,
+  opened: Closing,
+): Promise<Service> => {
+  const { storage, checks, connections, close } = await openStorage(config, logger, overrides.storage);
   opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
   const metrics = config.metrics === null ? null : await loadMetrics();
-  const added = wakeUp();
-  const { ports, keySet, hashing } = await openPorts(config, logger, { own: own.ports ?? {}, storage, redis, added });
+  const wakeUp = createWakeUp();
+  const { ports, keySet, hashing } = await openPorts(config, logger, {
+    overrides: overrides.ports ?? {},
+    storage,
+    redis,
+    wakeUp,
+  });
   const { report, reports } = openReports(logger);
-  const refusals = storedRefusals(ports, logger);
+  const refusals = storeRefusedLogins(ports, logger);
   opened.add(refusals.close);
   const { mailer } = ports;
   listen(reports, { logger, metrics, count: refusals.count });
   const mail =
     mailer === null
       ? null
-      : mailDelivery(config, { ...ports, mailer }, { logger, wakeUp: added, report, isWatched: metrics !== null });
+      : mailDelivery(config, { ...ports, mailer }, { logger, wakeUp, report, isWatched: metrics !== null });
   const deps = useCaseDeps(config, ports, report);
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
@@ -74,7 +84,7 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     application: config.allowedOrigins[0] ?? null,
-    checks: [...checks, ...(own.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
+    checks: [...checks, ...(overrides.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
     keySet,
     console: config.console ? consoleFiles({ sendsMail, refreshLifetime: cookieLifetime(config) }) : null,
   });
@@ -95,22 +105,22 @@ const build = async (config: Config, logger: Logger, own: ComposedParts, opened:
 const cookieLifetime = ({ refreshLifetime, refreshCookie }: Config): number =>
   Math.min(refreshLifetime, refreshCookie.maxAge);
 
-/** @throws Error when addresses have to be proven and cannot be. */
+/** @throws Error when addresses have to be verified, but there is no mail. */
 const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): Config['emailVerification'] => {
   if (mailer !== null) return emailVerification;
   if (emailVerification !== 'required') return 'off';
   throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
 };
 
-/** Imported when it is used: its library is slow to load. */
+/** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
   (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics();
 
 type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
 
-type Listeners = Observers & Pick<ReturnType<typeof storedRefusals>, 'count'>;
+type Listeners = Observers & Pick<ReturnType<typeof storeRefusedLogins>, 'count'>;
 
-/** What becomes of the reports of use cases. */
+/** Passes the reports of use cases to the log and to the metrics. */
 const listen = (reports: EventEmitter<Reports>, { logger, metrics, count }: Listeners): void => {
   reports.on('login-refused', count);
   reports.on('rehash-failed', (error) => logger.warn({ err: error }, 'a password hash could not be renewed'));
@@ -169,10 +179,10 @@ const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandle
   return limitsDegraded() ? 'degraded' : 'shared';
 };
 
-/** Not required: without Redis, limits are counted in the process. */
+/** Not required: without Redis, limits are counted in each process. */
 const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => pingRedis(redis), required: false });
 
-/** Development logs every request: its clients are the developer's own. */
+/** In development every request is logged: all clients are the developer's. */
 const samplingFor = (environment: Config['environment'], logger: Logger): LogSampling =>
   environment === 'development'
     ? { admits: ({ level }) => logger.isLevelEnabled(level), close: () => undefined }

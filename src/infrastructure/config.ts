@@ -4,13 +4,13 @@ import { type ServiceSettings, serviceSettings } from './config/service.ts';
 import { type StorageOptions, storageOptions } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
 import { type TokenSettings, tokenSettings } from './config/tokens.ts';
-import { ofEarlierVersions, unknownVariables } from './config/unknown-variables.ts';
+import { removedVariables, unknownVariables } from './config/unknown-variables.ts';
 import type { Env, Environment } from './config/variable.ts';
 import {
+  configErrors,
   databaseWarningsOf,
   mapVariables,
   readValues,
-  refusals,
   shownDefault,
   VARIABLE_NAMES,
   type Values,
@@ -37,7 +37,7 @@ export type Config = {
   /** `null`, never in production: the service generates its own in `dataDir`. */
   readonly keys: TokenKeys | null;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
-  /** What is allowed but risky or probably a mistake: one line for each. */
+  /** Settings that are allowed, but risky or probably a mistake: one line each. */
   readonly warnings: readonly string[];
   /** The same about the database, for a service that opens it. */
   readonly databaseWarnings: readonly string[];
@@ -73,9 +73,9 @@ export const parseConfig = (env: Env): Config => {
   return config;
 };
 
-/** What can be read of an environment, even if the service would not start with it. */
+/** The configuration of an environment, even if the service would not start with it. */
 export type ReadConfig = {
-  /** With `problems`, not what the service would use: variables of `unread` have their defaults, and keys may be missing. */
+  /** If there are problems, this is incomplete: the variables in `unread` have their defaults, and keys may be missing. */
   readonly config: Config;
   /** As in `ConfigError`. */
   readonly problems: readonly string[];
@@ -83,24 +83,24 @@ export type ReadConfig = {
   readonly unread: ReadonlySet<VariableName>;
 };
 
-/** Parses the environment as far as it is valid. */
+/** Parses an environment as far as it is valid. */
 export const readConfig = (env: Env): ReadConfig => {
   const texts = withDefaults(env);
-  const { values: fitting, unfit } = readValues(texts);
+  const { values: valid, invalid } = readValues(texts);
   const { keys, problems: keyProblems } = readTokenKeys(texts);
   const problems = [
-    ...unfit,
-    ...refusals(fitting),
+    ...invalid,
+    ...configErrors(valid),
     ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
-    ...ofEarlierVersions(env),
+    ...removedVariables(env),
   ];
-  const defaults = readValues(withDefaults({ NODE_ENV: fitting.NODE_ENV })).values;
+  const defaults = readValues(withDefaults({ NODE_ENV: valid.NODE_ENV })).values;
   // All defaults are valid, so no variable is missing.
-  const values = { ...defaults, ...fitting } as Values;
+  const values = { ...defaults, ...valid } as Values;
   return {
     config: configOf(values, keys, env),
     problems,
-    unread: new Set(VARIABLE_NAMES.filter((name) => !(name in fitting))),
+    unread: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 

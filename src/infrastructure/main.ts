@@ -3,6 +3,6 @@ import { makeFilesPrivate } from './data-dir/private-data.ts';
 
 makeFilesPrivate();
 useCompileCache();
-// Everything else is imported afterwards: only then is it kept compiled.
+// Everything else is imported after this, so that the cache has it.
 const { runCommand } = await import('./commands/run.ts');
 await runCommand(process.argv.slice(2), process.env);

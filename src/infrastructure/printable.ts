@@ -6,14 +6,14 @@ const COMMANDS = /[\p{Cc}\p{Cf}]/gu;
 /** The text without characters that a terminal may take for commands. */
 export const printable = (text: string): string => text.replace(COMMANDS, '\ufffd');
 
-/** The same JSON text, with such characters escaped. Line breaks between members are not allowed in it. */
+/** JSON on one line, with such characters escaped. */
 export const printableJson = (json: string): string =>
   json.replace(COMMANDS, (character) =>
     Array.from(character.split(''), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
   );
 
 /**
- * Writes to standard output. That the reader has closed it, as `head` does, is no fault.
+ * Writes to standard output. A reader that has closed it, as `head` does, is no error.
  * @throws Error when it cannot be written, as on a full disk.
  */
 export const print = (text: string): Promise<void> =>

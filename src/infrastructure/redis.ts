@@ -9,12 +9,12 @@ export type { RedisClient } from './redis/connect.ts';
 
 /** Milliseconds that the start waits for Redis. */
 const START_TIMEOUT = 1_000;
-/** Milliseconds that a connection and a command may take which are asked for alone. */
-const PATIENCE = { timeout: 5_000, commandTimeout: 2_000 };
+/** Milliseconds that the doctor waits for a connection and for a command. */
+const DOCTOR_TIMEOUTS = { timeout: 5_000, commandTimeout: 2_000 };
 
 /**
- * Connects to the Redis of the service, which it does without while that is away. Waits a moment, so that
- * limits are shared from the first request; it reconnects by itself.
+ * Connects to the Redis of the service. Waits a moment, so that limits are shared from the first request. If Redis is unavailable, the
+ * service starts without it, and the client reconnects by itself.
  * @throws Error that names REDIS_URL when its database number cannot be used.
  */
 export const openOptionalRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
@@ -27,13 +27,13 @@ export const openOptionalRedis = async (urls: readonly string[], logger: Logger)
  * @throws Error that names REDIS_URL, and the reason.
  */
 export const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> => {
-  const { redis, failure } = await open(urls, logger, PATIENCE);
+  const { redis, failure } = await open(urls, logger, DOCTOR_TIMEOUTS);
   if (failure === undefined) return redis;
   redis.disconnect();
   throw new Error(`The Redis of REDIS_URL cannot be reached: ${reasonOf(failure)}`);
 };
 
-/** Rejects unless Redis accepts writes. A cluster has to do so for every slot: without one, some clients are not counted. */
+/** Rejects unless Redis accepts writes. A cluster has to accept them for every slot: otherwise some clients would not be counted. */
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) return pingCluster(redis);
   await assertWritable(redis);
@@ -46,7 +46,7 @@ type OpenOptions = ConnectionOptions & {
 };
 type Opened = { readonly redis: RedisClient; readonly failure?: unknown };
 
-/** One URL is enough for a cluster: its server reports that it is a node. */
+/** One URL is enough for a cluster, since a server reports that it is a node of one. */
 const open = async (urls: readonly string[], logger: Logger, options: OpenOptions): Promise<Opened> => {
   const redis = connectRedis(urls, logger, options);
   try {
@@ -54,7 +54,7 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
     if (redis instanceof Cluster) await connectMasters(redis);
     if (redis instanceof Cluster || !(await isNodeOfCluster(redis))) return { redis };
   } catch (failure) {
-    if (!isRefusalOfDatabase(failure)) return { redis, failure };
+    if (!refusesDatabaseNumber(failure)) return { redis, failure };
     redis.disconnect();
     throw onlyDatabaseZero();
   }
@@ -64,7 +64,7 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
 };
 
 /** The reply of a node to a database number other than 0. */
-const isRefusalOfDatabase = (error: unknown): boolean =>
+const refusesDatabaseNumber = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
 
 const hasDatabaseZero = (url: string): boolean => /^\/?0*$/.test(new URL(url).pathname);

@@ -1,6 +1,6 @@
 import { currentRequest } from '../adapters/http/stages/request-scope.ts';
 import { type Closing, closing } from './closing.ts';
-import type { OwnParts } from './compose/ports.ts';
+import type { Overrides } from './compose/ports.ts';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { purge } from './database/purge.ts';
@@ -11,17 +11,17 @@ import { createLogger } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
 /**
- * Starts the service. If that fails, everything is closed that was opened, the caller's own storage included.
- * @param own the caller's own adapters, in place of the service's
- * @returns a function that stops it: responds to every accepted request, then closes all connections, even if one of them fails.
- *   `why` is logged. Further calls wait for the first one.
+ * Starts the service. If that fails, it closes everything that was opened, including the caller's storage.
+ * @param overrides replacements for parts of the service
+ * @returns a function that stops the service: it responds to every accepted request, then closes all connections. `why` is logged. Further
+ *   calls wait for the first one.
  * @throws Error that names the invalid setting
  */
-export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: string) => Promise<void>> => {
+export const serve = async (config: Config, overrides: Overrides = {}): Promise<(why: string) => Promise<void>> => {
   const opened = closing();
-  if (own.close !== undefined) opened.add(own.close);
+  if (overrides.close !== undefined) opened.add(overrides.close);
   try {
-    return await start(config, own, opened);
+    return await start(config, overrides, opened);
   } catch (error) {
     // The reason why it did not start matters more.
     await opened.closeAll().catch(() => undefined);
@@ -29,13 +29,17 @@ export const serve = async (config: Config, own: OwnParts = {}): Promise<(why: s
   }
 };
 
-/** A developer reads text in a terminal; everybody else gets JSON lines. */
+/** A terminal in development gets text; everything else gets JSON lines. */
 const terminalOf = async ({ environment }: Config) =>
   environment === 'development' && process.stdout.isTTY
     ? (await import('./logging/logger.ts')).terminalStream()
     : undefined;
 
-const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(why: string) => Promise<void>> => {
+const start = async (
+  config: Config,
+  overrides: Overrides,
+  opened: Closing,
+): Promise<(why: string) => Promise<void>> => {
   const logger = createLogger(
     {
       level: config.logLevel,
@@ -49,7 +53,7 @@ const start = async (config: Config, own: OwnParts, opened: Closing): Promise<(w
   // Before the database is created, which takes seconds.
   await probeAddress(config);
   if (config.metrics !== null) await probeMetricsAddress(config.metrics);
-  const service = await compose(config, logger, own);
+  const service = await compose(config, logger, overrides);
   opened.add(service.close);
   if (config.metrics !== null && service.metrics !== null) {
     const metrics = await listenForMetrics(service.metrics, config.metrics);

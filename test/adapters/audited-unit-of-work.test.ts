@@ -72,7 +72,7 @@ describe('an audited unit of work', () => {
       userAgent: null,
       address: null,
     };
-    await unitOfWork.run(({ events }) => events.addRefusals([refused]));
+    await unitOfWork.run(({ events }) => events.addRefusedLogins([refused]));
     expect(reports).toMatchObject([[{ kind: 'login-refused', count: 7, userId: user.id }]]);
   });
 });

@@ -5,7 +5,7 @@ import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { redisLoginAttempts, sharedLoginAttempts } from '../../src/adapters/login-attempts/redis.ts';
 import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
-import { deviceParty, type Party } from '../../src/domain/login-throttle.ts';
+import { deviceClient, type LoginClient } from '../../src/domain/login-throttle.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
 import { stageDeps } from '../support/http/stage-app.ts';
@@ -15,8 +15,8 @@ import { takeRedisDatabase } from '../support/storage/redis-databases.ts';
 
 const HOUR = 3_600_000;
 const FREE = 50;
-const onNetwork = (name: string): Party => ({ kind: 'network', names: [`${name}/16`, `${name}/24`, name] });
-const ADA: Attempt = { key: 'account of-somebody', party: onNetwork('192.0.2.1') };
+const onNetwork = (name: string): LoginClient => ({ kind: 'network', names: [`${name}/16`, `${name}/24`, name] });
+const ADA: Attempt = { key: 'account of-somebody', client: onNetwork('192.0.2.1') };
 
 const inMemory = (capacity = 1_000) => {
   const clock = fixedClock(Date.UTC(2026, 0, 1));
@@ -122,11 +122,11 @@ describe.runIf(server !== undefined)('on Redis', () => {
   });
 
   it('the counts equal those in the process, for random attempts', async () => {
-    const parties = [
+    const clients = [
       ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),
-      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): Party => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
-      ...[1, 2, 3, 4].map((name): Party => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
-      ...[1, 2, 3, 4].map((name) => deviceParty(`device-${name}`)),
+      ...[1, 2, 3, 4, 5, 6, 7, 8].map((name): LoginClient => ({ kind: 'network', names: ['w', 'm', `n-${name}`] })),
+      ...[1, 2, 3, 4].map((name): LoginClient => ({ kind: 'network', names: ['w', `m-${name}`, 'n'] })),
+      ...[1, 2, 3, 4].map((name) => deviceClient(`device-${name}`)),
     ];
     const step = fc.record({
       what: fc.constantFrom(
@@ -136,15 +136,15 @@ describe.runIf(server !== undefined)('on Redis', () => {
         'succeed' as const,
         'withdraw' as const,
       ),
-      party: fc.constantFrom(...parties),
+      client: fc.constantFrom(...clients),
       times: fc.integer({ min: 1, max: 12 }),
       pause: fc.constantFrom(0, 0, 500, 20_000, 60_000, 600_000),
     });
     await holds(
       fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
         const [shared, own] = [await inRedis(), inMemory()];
-        for (const { what, party, times, pause } of steps) {
-          const attempt = { key: party.kind, party };
+        for (const { what, client, times, pause } of steps) {
+          const attempt = { key: client.kind, client };
           for (let count = 0; count < times; count += 1) {
             if (what === 'begin') expect(await shared.attempts.begin(attempt)).toBe(await own.attempts.begin(attempt));
             else await Promise.all([shared, own].map(({ attempts }) => attempts[what](attempt)));
@@ -177,7 +177,7 @@ describe.runIf(server !== undefined)('on Redis', () => {
     onTestFinished(close);
     for (let hour = 0; hour < 3; hour += 1) {
       for (let network = 0; network < 150; network += 1) {
-        await attempts.begin({ ...ADA, party: onNetwork(`${hour}-${network}`) });
+        await attempts.begin({ ...ADA, client: onNetwork(`${hour}-${network}`) });
         await pass(24_000);
       }
     }

@@ -251,9 +251,9 @@ describe('a log-in with the old password, under way while the password is change
       const change = racing;
       racing = null;
       if (when === 'before') await change?.();
-      const surplus = await sessions.add(session);
+      const evicted = await sessions.add(session);
       if (when === 'after') await change?.();
-      return surplus;
+      return evicted;
     };
     const { app, user, change, logIn } = await setUp({ users, sessions: { ...sessions, add } });
     // As another request does it: not within the unit of work of the log-in.

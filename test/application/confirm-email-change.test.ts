@@ -41,7 +41,7 @@ const setUp = async (given: { readonly notices?: readonly Notice[] } = {}) => {
 };
 
 describe('confirmEmailChange', () => {
-  it('changes the address, which is proven by that', async () => {
+  it('changes the address, which is verified by that', async () => {
     const { app, ofAda, happened, changeTo } = await setUp();
     app.clock.advance(MINUTE);
     await changeTo(NEW_EMAIL);
@@ -52,7 +52,7 @@ describe('confirmEmailChange', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('tells the former address, which was never proven, about the new one', async () => {
+  it('tells the former address, which was never verified, about the new one', async () => {
     const { ofAda, changeTo } = await setUp();
     await changeTo(NEW_EMAIL);
     expect((await ofAda()).messages).toMatchObject([

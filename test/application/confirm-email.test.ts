@@ -15,7 +15,7 @@ const setUp = async () => {
 };
 
 describe('confirmEmail', () => {
-  it('proves the address, records it, and tells nobody', async () => {
+  it('verifies the address, records it, and tells nobody', async () => {
     const { app, ofAda, happened, told, token, confirm } = await setUp();
     await confirm(token, ORIGIN);
     const { user, events, sessions } = await ofAda();
@@ -44,7 +44,7 @@ describe('confirmEmail', () => {
     expect(await purposes()).toEqual(['password-reset']);
   });
 
-  it('accepts the link of an address that was proven in another way, whose time it keeps', async () => {
+  it('accepts the link of an address that was verified in another way, whose time it keeps', async () => {
     const { app, user, ofAda, happened, purposes, token, confirm } = await setUp();
     const emailVerifiedAt = app.clock.now();
     await app.users.update(user.id, { emailVerifiedAt, now: emailVerifiedAt });

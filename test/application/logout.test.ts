@@ -30,7 +30,7 @@ describe('logout', () => {
     expect(event).toMatchObject({ kind: 'session-ended', reason: 'token-replayed' });
   });
 
-  it('ends the sessions of all genuine tokens of a request', async () => {
+  it('ends the sessions of all verified tokens of a request', async () => {
     const { app, token } = await setUp();
     const other = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;
     const third = (await app.login({ account: 'Ada', password: ADA.password })).refreshToken;

@@ -22,7 +22,7 @@ const setUp = (given: Parameters<typeof applicationWithMail>[0] = {}) => {
   return { app, register, sent };
 };
 
-describe('the mail to an address that is not proven', () => {
+describe('the mail to an address that is not verified', () => {
   // Proves: mail-6
   it('is two at once and five a day, of all accounts', async () => {
     const { app, register, sent } = setUp();
@@ -74,7 +74,7 @@ describe('the mail to an address that is not proven', () => {
   });
 });
 
-describe('the mail to the proven address of an account', () => {
+describe('the mail to the verified address of an account', () => {
   it('is not counted', async () => {
     const { app, register, sent } = setUp();
     const [owner, other] = [await register(MAILBOX), await register()];

@@ -69,7 +69,7 @@ describe('refresh', () => {
       const { app } = await setUp();
       const { accessToken } = await app.login({ account: 'Ada', password: ADA.password });
       for (const text of ['', 'nonsense', accessToken]) {
-        await expect(app.refresh([text])).rejects.toMatchObject({ ...REFUSED, reason: 'no genuine refresh token' });
+        await expect(app.refresh([text])).rejects.toMatchObject({ ...REFUSED, reason: 'no refresh token verifies' });
       }
     });
 

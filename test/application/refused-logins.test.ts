@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
-import { COUNTED_AT_ONCE, countRefusals } from '../../src/application/steps/count-refusals.ts';
+import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../src/application/steps/refused-login-counter.ts';
 import { disableAccount } from '../../src/application/use-cases/operate-accounts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
@@ -59,7 +59,7 @@ const counting = async () => {
   const { unitOfWork, ...stores } = memoryStores();
   const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30));
   const state = { isDown: false, units: 0 };
-  const counts = countRefusals({
+  const counts = refusedLoginCounter({
     clock,
     ids: sequentialIds(),
     unitOfWork: {

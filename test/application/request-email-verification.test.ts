@@ -31,7 +31,7 @@ describe('requestEmailVerification', () => {
     expect(await waiting()).toMatchObject([{ to: EMAIL }]);
   });
 
-  it('has links sent to an address that is not proven, and to no other', async () => {
+  it('has links sent to an address that is not verified, and to no other', async () => {
     const { app, user, happened, purposes, request } = await setUp();
     await request('nobody@example.org');
     await request(EMAIL);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { hold } from '../../src/application/steps/held-addresses.ts';
+import { reserveAddress } from '../../src/application/steps/reserved-addresses.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../support/application.ts';
 import { notingPasswordHasher, plainPasswordHasher } from '../support/fakes.ts';
@@ -51,7 +51,7 @@ describe('resetPassword', () => {
     ]);
   });
 
-  it('proves the address', async () => {
+  it('verifies the address', async () => {
     const { app, user, ask, reset } = await setUp();
     expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: null });
     await reset(await ask());
@@ -172,7 +172,7 @@ describe('resetPassword', () => {
   it('removes what somebody else may have asked for, sent or not, and keeps the link that undoes a change of the address', async () => {
     const { app, user, ask, reset } = await setUp();
     await app.tell({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
-    await hold(app, app, { id: user.id, email: 'former@example.org' });
+    await reserveAddress(app, app, { id: user.id, email: 'former@example.org' });
     await app.tell({ kind: 'email-changed', userId: user.id, to: 'former@example.org', email: EMAIL });
     await app.tell({ kind: 'email-verification', userId: user.id, to: EMAIL });
     const token = await ask();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Mail, Mailer } from '../../src/application/ports/mailer.ts';
-import { hold } from '../../src/application/steps/held-addresses.ts';
+import { reserveAddress } from '../../src/application/steps/reserved-addresses.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../support/application.ts';
 import { applicationWithMail, tokenIn } from '../support/mail/sender.ts';
@@ -43,7 +43,7 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
 
   it('is sent once, with its links', async () => {
     const { app, user, links, waiting } = await setUp();
-    if (kind === 'email-changed') await hold(app, app, { id: user.id, email: to });
+    if (kind === 'email-changed') await reserveAddress(app, app, { id: user.id, email: to });
     await app.tell({ kind, userId: isAsked ? null : user.id, to });
     const sent = await app.sendAll();
     expect(sent).toEqual([expect.objectContaining({ to, id: expect.any(String) })]);
@@ -112,11 +112,11 @@ describe('a request for a link', () => {
   // Proves: network-8
   it('is not answered because somebody else has a message sent', async () => {
     const { app, user, ask } = await setUp();
-    const lookedAt = app.clock.now();
+    const lastPolledAt = app.clock.now();
     app.clock.advance(1);
     await ask();
     await app.tell({ kind: 'email-change', userId: user.id, to: OTHER });
-    await Promise.all(await app.send(10, lookedAt));
+    await Promise.all(await app.send(10, lastPolledAt));
     expect(app.mails.map(({ to }) => to)).toEqual([OTHER]);
     await Promise.all(await app.send(10, app.clock.now()));
     expect(app.mails.map(({ to }) => to)).toEqual([OTHER, EMAIL]);
@@ -140,7 +140,7 @@ describe('a request for a link', () => {
   });
 
   // Proves: mail-6
-  it('leaves the owner of a proven address a live link at any time, however often others ask, and does not fill the mailbox', async () => {
+  it('leaves the owner of a verified address a live link at any time, however often others ask, and does not fill the mailbox', async () => {
     const { app, user, ask, isLive } = await setUp();
     await app.users.update(user.id, { emailVerifiedAt: 1, now: 1 });
     let last: Mail | undefined;
@@ -197,7 +197,7 @@ describe('a request for a link', () => {
 describe('the link that undoes a change of the address', () => {
   it('is not replaced by that of a further change', async () => {
     const { app, user, links } = await setUp();
-    await hold(app, app, { id: user.id, email: 'first@example.org' });
+    await reserveAddress(app, app, { id: user.id, email: 'first@example.org' });
     await app.tell({ kind: 'email-changed', userId: user.id, to: 'first@example.org', email: OTHER });
     await app.sendAll();
     const before = await links();
@@ -210,7 +210,7 @@ describe('the link that undoes a change of the address', () => {
 
   it('is valid for seven days from the change, however late it is sent', async () => {
     const { app, user, links } = await setUp();
-    await hold(app, app, { id: user.id, email: OTHER });
+    await reserveAddress(app, app, { id: user.id, email: OTHER });
     await app.tell({ kind: 'email-changed', userId: user.id, to: OTHER });
     app.clock.advance(DAY);
     await app.sendAll();

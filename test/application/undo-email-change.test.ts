@@ -50,7 +50,7 @@ describe('undoEmailChange', () => {
     await app.register({ ...BOB, email: EMAIL });
   });
 
-  it('restores the address, which is proven by that', async () => {
+  it('restores the address, which is verified by that', async () => {
     const { app, ofAda, token, undo } = await setUp();
     app.clock.advance(MINUTE);
     await undo(token, ORIGIN);

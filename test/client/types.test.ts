@@ -11,13 +11,13 @@ import type {
   EmailChangePreview,
   EventsPage,
   FieldProblem,
+  LoginResult,
   PasswordChange,
   PasswordReset,
-  Refreshed,
+  RefreshResult,
   Registration,
   ServiceCode,
   SessionInfo,
-  SignedIn,
   User,
   UsernameChange,
 } from '../../client/src/index.ts';
@@ -50,8 +50,8 @@ describe('the types of the client', () => {
     expectTypeOf<ServiceCode>().toEqualTypeOf<ErrorCode>();
     expectTypeOf<Plain<FieldProblem>>().toEqualTypeOf<Plain<ServiceFieldProblem>>();
     expectTypeOf<Plain<User>>().toEqualTypeOf<v.InferOutput<typeof PublicUserJson>>();
-    expectTypeOf<Plain<SignedIn>>().toEqualTypeOf<v.InferOutput<typeof auth.SignedIn>>();
-    expectTypeOf<Plain<Refreshed>>().toEqualTypeOf<v.InferOutput<typeof auth.Refreshed>>();
+    expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof auth.LoginResult>>();
+    expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof auth.RefreshResult>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
     expectTypeOf<Plain<Registration>>().toEqualTypeOf<v.InferInput<typeof RegisterBody>>();
     expectTypeOf<Plain<Credentials>>().toEqualTypeOf<v.InferInput<typeof LoginBody>>();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   counted,
-  deviceParty,
+  deviceClient,
+  FAILURE_TTL,
   isForgotten,
+  type LoginClient,
   type LoginThrottle,
-  MEMORY,
-  type Party,
   succeeded,
   waitFor,
   withdrawn,
@@ -16,12 +16,12 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** A network that shares no group with another. */
-const unrelated = (name: number | string): Party => ({
+const unrelated = (name: number | string): LoginClient => ({
   kind: 'network',
   names: [`${name}.0/16`, `${name}.0.0/24`, `${name}.0.0.1`],
 });
 /** A /64 network of IPv6, within its /48 and its /32. */
-const within = (wide: number, middle: number, narrow: number): Party => ({
+const within = (wide: number, middle: number, narrow: number): LoginClient => ({
   kind: 'network',
   names: [`${wide}::/32`, `${wide}:${middle}::/48`, `${wide}:${middle}:${narrow}::/64`],
 });
@@ -35,11 +35,11 @@ const list = <Item>(length: number, make: (index: number) => Item): Item[] =>
 const account = () => {
   let throttle: LoginThrottle | null = null;
   let now = 0;
-  const wait = (party: Party) => waitFor(throttle, party, now);
+  const wait = (client: LoginClient) => waitFor(throttle, client, now);
   /** @returns whether the attempt was admitted. */
-  const attempt = (party: Party): boolean => {
-    if (wait(party) > 0) return false;
-    throttle = counted(throttle, party, now);
+  const attempt = (client: LoginClient): boolean => {
+    if (wait(client) > 0) return false;
+    throttle = counted(throttle, client, now);
     return true;
   };
   return {
@@ -49,11 +49,11 @@ const account = () => {
     wait,
     attempt,
     /** @returns how many of the attempts were admitted. */
-    attempts: (party: Party, times: number) => list(times, () => attempt(party)).filter(Boolean).length,
-    succeed: (party: Party) => {
-      if (throttle !== null) throttle = succeeded(throttle, party);
+    attempts: (client: LoginClient, times: number) => list(times, () => attempt(client)).filter(Boolean).length,
+    succeed: (client: LoginClient) => {
+      if (throttle !== null) throttle = succeeded(throttle, client);
     },
-    state: (): LoginThrottle => throttle ?? { lastAt: now, parties: new Map(), turns: new Map() },
+    state: (): LoginThrottle => throttle ?? { lastAt: now, clients: new Map(), slots: new Map() },
   };
 };
 
@@ -61,10 +61,10 @@ const account = () => {
  * Lets all of these networks attack for some hours with the best strategy: one after the other uses up the attempts that it has
  * before it counts as failing, and then pauses. @returns the fraction of the last hour in which the owner would be admitted.
  */
-const admittedFraction = (owner: Party, networks: readonly Party[], hours = 4): number => {
+const admittedFraction = (owner: LoginClient, networks: readonly LoginClient[], hours = 4): number => {
   const { attempt, attempts, pass, wait } = account();
   const failures = new Map(networks.map((network) => [network, 0]));
-  const pausesUntil = new Map<Party, number>();
+  const pausesUntil = new Map<LoginClient, number>();
   attempts(ONE, 50);
   let open = 0;
   for (let second = 0; second < hours * 3_600; second += 10) {
@@ -120,8 +120,8 @@ describe('attackers on one account', () => {
     for (let network = 0; network < 1_000; network += 1) {
       attempt(within(network, network, network));
       pass(10 * SECOND);
-      expect(state().parties.size).toBeLessThanOrEqual(250);
-      expect(state().turns.size).toBeLessThanOrEqual(250);
+      expect(state().clients.size).toBeLessThanOrEqual(250);
+      expect(state().slots.size).toBeLessThanOrEqual(250);
     }
   });
 
@@ -163,13 +163,13 @@ describe('attackers on one account', () => {
     expect(wait(within(1, 2, 1))).toBe(0);
   });
 
-  it('have their own turns once they are failing, which no other network can take', () => {
+  it('have their own slots once they are failing, which no other network can take', () => {
     const { attempt, attempts, pass } = account();
     const [two, three] = [unrelated('two'), unrelated('three')];
-    for (const party of [ONE, two, three]) attempts(party, 17);
+    for (const client of [ONE, two, three]) attempts(client, 17);
     let [turnsOfTwo, all] = [0, 0];
     for (let second = 0; second < 3_600; second += 1) {
-      for (const party of [ONE, three]) if (attempt(party)) all += 1;
+      for (const client of [ONE, three]) if (attempt(client)) all += 1;
       // Attempts only every 50 seconds.
       if (second % 50 === 0 && attempt(two)) turnsOfTwo += 1;
       pass(SECOND);
@@ -180,7 +180,7 @@ describe('attackers on one account', () => {
 });
 
 describe("the user's devices", () => {
-  const device = (index: number) => deviceParty(`device ${index}`.replace(' ', '-'));
+  const device = (index: number) => deviceClient(`device ${index}`.replace(' ', '-'));
 
   // Proves: guess-1
   it.each([
@@ -218,7 +218,7 @@ describe("the user's devices", () => {
       pass(10 * SECOND);
     }
     expect([attempt(mine), attempt(mine), attempt(mine)]).toEqual([true, true, true]);
-    // Then it waits for its own turn, however often the others attempt.
+    // Then it waits for its own slot, however often the others attempt.
     let waited = 0;
     while (!attempt(mine)) {
       for (let index = 0; index < guessers; index += 1) attempt(device(index));
@@ -233,7 +233,7 @@ describe("the user's devices", () => {
     for (let index = 0; index < 1_000; index += 1) {
       attempt(device(index));
       pass(10 * SECOND);
-      expect(state().parties.size).toBeLessThanOrEqual(250);
+      expect(state().clients.size).toBeLessThanOrEqual(250);
     }
   });
 });
@@ -241,41 +241,41 @@ describe("the user's devices", () => {
 describe('a throttle', () => {
   it('is forgotten an hour after the last attempt', () => {
     const state = counted(null, ONE, 0);
-    expect([isForgotten(state, MEMORY - 1), isForgotten(state, MEMORY)]).toEqual([false, true]);
-    expect(MEMORY).toBe(HOUR);
-    expect(counted(state, ONE, HOUR).parties.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
+    expect([isForgotten(state, FAILURE_TTL - 1), isForgotten(state, FAILURE_TTL)]).toEqual([false, true]);
+    expect(FAILURE_TTL).toBe(HOUR);
+    expect(counted(state, ONE, HOUR).clients.get('one.0/16 one.0.0/24 one.0.0.1 ')?.failures).toBe(1);
   });
 
   it.each([
     ['network', ONE],
-    ['device', deviceParty('one')],
-  ])('is unchanged after an attempt of a %s is withdrawn, whether failures are free or not', (_kind, party) => {
+    ['device', deviceClient('one')],
+  ])('is unchanged after an attempt of a %s is withdrawn, whether failures are free or not', (_kind, client) => {
     const { attempt, pass, state } = account();
-    const others = [party, OWNER, deviceParty('other')];
+    const others = [client, OWNER, deviceClient('other')];
     for (let failure = 0; failure < 53; failure += 1) {
       const now = failure * MINUTE;
       const before = state();
       const waits = others.map((each) => waitFor(before, each, now));
-      expect(attempt(party)).toBe(true);
-      const after = withdrawn(state(), party);
-      expect(after.parties.size).toBe(failure === 0 ? 0 : 1);
+      expect(attempt(client)).toBe(true);
+      const after = withdrawn(state(), client);
+      expect(after.clients.size).toBe(failure === 0 ? 0 : 1);
       expect(others.map((each) => waitFor(after, each, now))).toEqual(waits);
-      expect(counted(after, party, now)).toEqual(state());
+      expect(counted(after, client, now)).toEqual(state());
       pass(MINUTE);
     }
   });
 
-  it('forgets the failures of a party that succeeds, and keeps those of the others', () => {
+  it('forgets the failures of a client that succeeds, and keeps those of the others', () => {
     const { attempts, succeed, state } = account();
     attempts(ONE, 20);
     attempts(OWNER, 20);
     succeed(OWNER);
-    expect([...state().parties.values()].map(({ failures }) => failures)).toEqual([20]);
+    expect([...state().clients.values()].map(({ failures }) => failures)).toEqual([20]);
     succeed(ONE);
     expect(isForgotten(state(), 0)).toBe(true);
   });
 
-  it('gives back the turn that a success has taken', () => {
+  it('gives back the slot that a success has taken', () => {
     const { attempt, attempts, pass, succeed, wait } = account();
     attempts(ONE, 50);
     pass(MINUTE);
@@ -288,7 +288,7 @@ describe('a throttle', () => {
   it('ignores the result of an attempt that was forgotten before', () => {
     const state = counted(null, ONE, 0);
     for (const settle of [withdrawn, succeeded]) {
-      expect(settle(settle(state, ONE), ONE).parties.size).toBe(0);
+      expect(settle(settle(state, ONE), ONE).clients.size).toBe(0);
       expect(settle(state, OWNER)).toEqual(state);
     }
   });

@@ -76,7 +76,7 @@ const USES: Readonly<Record<string, Use>> = {
       await isMailed(email, 'was reset');
     },
   },
-  'proves an address': {
+  'verifies an address': {
     path: '/auth/email-verification/confirm',
     tables: ['users', 'links', 'events'],
     linkFor: ({ email }) => tokenTo(email, 'email-verification'),

@@ -106,21 +106,21 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       const { stores, user, unitOfWork, interleave, runs } = await setUp();
       const sessions = [aSession({ userId: user.id }), aSession({ userId: user.id })];
       for (const session of sessions) await stores.sessions.add(session);
-      const genuine = sessions.map(({ id, currentTokenId: jti, rotation }) => ({
+      const verified = sessions.map(({ id, currentTokenId: jti, rotation }) => ({
         claims: { sub: user.id, jti, iat: NOW / 1000, exp: NOW / 1000 + 60, tokenType: 'refresh' as const },
         sessionId: id,
         rotation,
       }));
       const deps = { ...RECORDING, replayPolicy: { raceWindow: 10_000, replayWindow: 0 } };
-      const logout = (inside: Stores, tokens: typeof genuine) =>
-        endPresentedSessions(deps, inside, { userId: user.id, genuine: tokens, ...ENDING });
+      const logout = (inside: Stores, tokens: typeof verified) =>
+        endPresentedSessions(deps, inside, { userId: user.id, verified: tokens, ...ENDING });
       await interleave(
         (stop) =>
           unitOfWork.run((inside) => {
             const end: typeof inside.sessions.end = (key) => inside.sessions.end(key).finally(stop);
-            return logout({ ...inside, sessions: { ...inside.sessions, end } }, genuine);
+            return logout({ ...inside, sessions: { ...inside.sessions, end } }, verified);
           }),
-        () => unitOfWork.run((inside) => logout(inside, genuine.toReversed())),
+        () => unitOfWork.run((inside) => logout(inside, verified.toReversed())),
       );
       expect(runs()).toBe(2);
       expect(await stores.sessions.listByUser(user.id, NOW)).toEqual([]);

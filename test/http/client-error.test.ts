@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { MAX_HEADERS } from '../../src/infrastructure/http-server/refusal.ts';
+import { MAX_HEADERS } from '../../src/infrastructure/http-server/error-response.ts';
 import {
   exchangeRaw,
   head,

@@ -121,7 +121,7 @@ describe('PUT /users/me/email', () => {
 });
 
 describe('POST /auth/email-change/confirm', () => {
-  it('changes the address, which is proven then, and tells the former one', async () => {
+  it('changes the address, which is verified then, and tells the former one', async () => {
     const ada = await signUp(service);
     const { email } = aPerson();
     await confirm(ada, await linkTo(email, ada)).expect(200);
@@ -223,7 +223,7 @@ describe('an address that was given up', () => {
     }
   });
 
-  it('is held where log-ins need a proven address, and the response does not say so', async () => {
+  it('is held where log-ins need a verified address, and the response does not say so', async () => {
     const strict = await start({ EMAIL_VERIFICATION: 'required' });
     const person = aPerson();
     await strict.http.post('/auth/register').send(person).expect(202);

@@ -72,7 +72,7 @@ describe('POST /auth/email-verification', () => {
 
 describe('POST /auth/email-verification/confirm', () => {
   // Proves: asvs-6.4.1
-  it('proves the address, once, and ends the link that removes the account', async () => {
+  it('verifies the address, once, and ends the link that removes the account', async () => {
     const { user, verify, notMe } = await registered();
     const { body } = await useLink(service, CONFIRM, verify).expect(200);
     expect(body.data).toBeNull();
@@ -111,7 +111,7 @@ describe('POST /auth/email-verification/confirm', () => {
     expect(body).toMatchObject({ code: 'AUTH_LINK_INVALID', details: null });
   });
 
-  it('accepts the link of an address that was proven in another way', async () => {
+  it('accepts the link of an address that was verified in another way', async () => {
     const { user, verify } = await registered();
     await service.ports.users.update(user.id, { emailVerifiedAt: 7, now: Date.now() });
     await useLink(service, CONFIRM, verify).expect(200);
@@ -141,7 +141,7 @@ describe('POST /auth/email-verification/not-me', () => {
     expect((await signUp(service, person)).user.id).not.toBe(user.id);
   });
 
-  it('never removes an account whose address was proven', async () => {
+  it('never removes an account whose address was verified', async () => {
     const { user, notMe } = await registered();
     await service.ports.users.update(user.id, { emailVerifiedAt: 7, now: Date.now() });
     expect((await useLink(service, NOT_ME, notMe).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
@@ -156,13 +156,16 @@ describe('POST /auth/email-verification/not-me', () => {
     expect(await storedUser(user.id)).toMatchObject({ disabledAt: 7 });
   });
 
-  it('and the proof at the same moment: one of them happens', async () => {
+  it('and the verification at the same moment: one of them happens', async () => {
     for (let round = 0; round < 15; round += 1) {
       const { user, verify, notMe } = await registered();
-      const [proof, removal] = await Promise.all([useLink(service, CONFIRM, verify), useLink(service, NOT_ME, notMe)]);
-      expect([proof.status, removal.status].toSorted()).toEqual([200, 400]);
+      const [verification, removal] = await Promise.all([
+        useLink(service, CONFIRM, verify),
+        useLink(service, NOT_ME, notMe),
+      ]);
+      expect([verification.status, removal.status].toSorted()).toEqual([200, 400]);
       const stored = await storedUser(user.id);
-      if (proof.status === 200) expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
+      if (verification.status === 200) expect(stored?.emailVerifiedAt).toBeGreaterThan(0);
       else expect(stored).toBeNull();
     }
   });
@@ -180,7 +183,7 @@ describe('EMAIL_VERIFICATION=required', () => {
     if (user === null) throw new Error(`nobody has ${email}`);
     return user;
   };
-  const prove = async (email: string) => {
+  const verify = async (email: string) => {
     const { id: userId } = await byEmail(email);
     const token = await sentLink(strict, { userId, purpose: 'email-verification', email });
     await useLink(strict, CONFIRM, token).expect(200);
@@ -200,7 +203,7 @@ describe('EMAIL_VERIFICATION=required', () => {
     ]);
   });
 
-  it('refuses the log-in until the address is proven, after the right password only', async () => {
+  it('refuses the log-in until the address is verified, after the right password only', async () => {
     const person = aPerson();
     await register(person).expect(202);
     for (const account of [person.username, person.email]) {
@@ -209,7 +212,7 @@ describe('EMAIL_VERIFICATION=required', () => {
       expect(response.body.code).toBe('AUTH_EMAIL_UNVERIFIED');
       expect(response.get('Set-Cookie')).toBeUndefined();
     }
-    await prove(person.email);
+    await verify(person.email);
     await logIn(person.email, person.password).expect(200);
   });
 
@@ -217,7 +220,7 @@ describe('EMAIL_VERIFICATION=required', () => {
   it('responds the same for a taken address, and tells its owner at most five times a day', async () => {
     const owner = aPerson();
     const free = await register(owner).expect(202);
-    const userId = await prove(owner.email);
+    const userId = await verify(owner.email);
     const hash = (await byEmail(owner.email)).passwordHash;
     const before = (await messagesTo(strict, userId)).length;
     for (let time = 0; time < 7; time += 1) {
@@ -249,7 +252,7 @@ describe('EMAIL_VERIFICATION=required', () => {
     const ahead = { ...stranger, email: owner.email };
     await register(ahead).expect(202);
     await register({ ...owner, password: 'the owner chose this' }).expect(202);
-    const userId = await prove(owner.email);
+    const userId = await verify(owner.email);
     for (const password of [stranger.password, 'the owner chose this']) {
       expect((await logIn(owner.email, password).expect(401)).body.code).toBe('AUTH_CREDENTIALS_INVALID');
     }
@@ -278,7 +281,7 @@ describe('EMAIL_VERIFICATION=required', () => {
 });
 
 describe('a service without mail', () => {
-  it('does not start when addresses have to be proven', async () => {
+  it('does not start when addresses have to be verified', async () => {
     await expect(start({ EMAIL_VERIFICATION: 'required' }, { mailer: null })).rejects.toThrow(/^EMAIL_VERIFICATION: /);
   });
 

@@ -103,7 +103,7 @@ const ENDINGS: readonly (readonly [
     },
   ],
   [
-    'surplus',
+    'evicted',
     ON_LAPTOP,
     async ({ person }) => {
       clock.advance(1);

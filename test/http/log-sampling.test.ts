@@ -18,7 +18,7 @@ describe('a count of lines', () => {
   it('admits a limited number of each kind, and counts the rest', () => {
     const count = lineCount();
     expect(admitted(LINES_PER_KIND + 7, () => count.admits(KIND))).toBe(LINES_PER_KIND);
-    expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 7 }]);
+    expect(count.suppressed()).toEqual([{ ...KIND, suppressed: 7 }]);
   });
 
   it('admits fewer lines that are alike, and no more of different ones than the limit of their kind', () => {
@@ -26,7 +26,7 @@ describe('a count of lines', () => {
     expect(admitted(5, () => count.admits(KIND, { group: 'a', maxLines: 2 }))).toBe(2);
     expect(admitted(5, () => count.admits(KIND, { group: 'b', maxLines: 2 }))).toBe(2);
     expect(admitted(1_000, (n) => count.admits(KIND, { group: `c${n}`, maxLines: 2 }))).toBe(LINES_PER_KIND - 4);
-    expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 3 + 3 + 1_000 - (LINES_PER_KIND - 4) }]);
+    expect(count.suppressed()).toEqual([{ ...KIND, suppressed: 3 + 3 + 1_000 - (LINES_PER_KIND - 4) }]);
   });
 
   it.each<[string, LineKind]>([
@@ -39,13 +39,13 @@ describe('a count of lines', () => {
     const count = lineCount();
     admitted(LINES_PER_KIND + 1, () => count.admits(KIND));
     expect(count.admits(other)).toBe(true);
-    expect(count.leftOut()).toEqual([{ ...KIND, leftOut: 1 }]);
+    expect(count.suppressed()).toEqual([{ ...KIND, suppressed: 1 }]);
   });
 
   it('is empty when nothing was left out', () => {
     const count = lineCount();
     count.admits(KIND);
-    expect(count.leftOut()).toEqual([]);
+    expect(count.suppressed()).toEqual([]);
   });
 });
 
@@ -74,10 +74,10 @@ describe('sampling', () => {
     vi.advanceTimersByTime(MINUTE - 1);
     expect(logs).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(logs).toEqual([expect.objectContaining({ ...KIND, leftOut: 3, msg: 'lines left out' })]);
+    expect(logs).toEqual([expect.objectContaining({ ...KIND, suppressed: 3, msg: 'lines suppressed' })]);
     expect(admitted(LINES_PER_KIND + 1, () => sampling.admits(KIND))).toBe(LINES_PER_KIND);
     vi.advanceTimersByTime(MINUTE);
-    expect(logs.map(({ leftOut }) => leftOut)).toEqual([3, 1]);
+    expect(logs.map(({ suppressed }) => suppressed)).toEqual([3, 1]);
     vi.advanceTimersByTime(10 * MINUTE);
     expect(logs).toHaveLength(2);
   });
@@ -87,7 +87,7 @@ describe('sampling', () => {
     admitted(LINES_PER_KIND + 2, () => sampling.admits(KIND));
     sampling.close();
     vi.advanceTimersByTime(10 * MINUTE);
-    expect(logs.map(({ leftOut }) => leftOut)).toEqual([2]);
+    expect(logs.map(({ suppressed }) => suppressed)).toEqual([2]);
   });
 
   it('does not count lines below the log level', () => {
@@ -114,7 +114,7 @@ const repeat = async (times: number, send: (n: number) => PromiseLike<unknown>):
 };
 const withMessage = (logs: StageApp['logs'], text: string) => logs.filter(({ msg }) => msg === text);
 const errorLines = (logs: StageApp['logs']) =>
-  logs.filter(({ code, leftOut }) => code !== undefined && leftOut === undefined);
+  logs.filter(({ code, suppressed }) => code !== undefined && suppressed === undefined);
 
 describe('a repeated request', () => {
   const ONE_A_MINUTE = { requests: 1, window: MINUTE };
@@ -146,8 +146,8 @@ describe('a repeated request', () => {
     await repeat(TIMES, () => send(app));
     expect(errorLines(app.logs)).toHaveLength(written);
     expect(withMessage(app.logs, 'request answered')).toHaveLength(written);
-    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
-      expect.objectContaining({ ...line, leftOut: TIMES - written }),
+    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
+      expect.objectContaining({ ...line, suppressed: TIMES - written }),
     ]);
   });
 
@@ -161,8 +161,8 @@ describe('a repeated request', () => {
       200,
       ...Array(10).fill(429),
     ]);
-    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
-      expect.objectContaining({ level: 'warn', status: 429, route: 'probe', leftOut: TIMES - 10 }),
+    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
+      expect.objectContaining({ level: 'warn', status: 429, route: 'probe', suppressed: TIMES - 10 }),
     ]);
   });
 
@@ -172,9 +172,9 @@ describe('a repeated request', () => {
     await repeat(2, () => exchangeRaw(app.url, 'GARBAGE\r\n\r\n'));
     expect(withMessage(app.logs, 'unreadable request').map(({ status }) => status)).toEqual([431, 400]);
     const kind = { level: 'info', of: 'unreadable request' };
-    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
-      expect.objectContaining({ ...kind, status: 431, leftOut: 2 }),
-      expect.objectContaining({ ...kind, status: 400, leftOut: 1 }),
+    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
+      expect.objectContaining({ ...kind, status: 431, suppressed: 2 }),
+      expect.objectContaining({ ...kind, status: 400, suppressed: 1 }),
     ]);
   });
 
@@ -186,8 +186,8 @@ describe('a repeated request', () => {
     );
     expect(errorLines(app.logs)).toHaveLength(LINES_PER_KIND);
     expect(new Set(errorLines(app.logs).map(({ reason }) => reason)).size).toBe(LINES_PER_KIND);
-    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
-      expect.objectContaining({ status: 403, leftOut: 20 }),
+    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
+      expect.objectContaining({ status: 403, suppressed: 20 }),
     ]);
   });
 
@@ -211,8 +211,8 @@ describe('a repeated request', () => {
     expect(withMessage(app.logs, 'request answered').map(({ level }) => level)).toEqual(
       Array(LINES_PER_KIND).fill('warn'),
     );
-    expect(withMessage(app.endWindow(), 'lines left out')).toEqual([
-      expect.objectContaining({ level: 'warn', of: 'request answered', route: 'probe', leftOut: 5 }),
+    expect(withMessage(app.endWindow(), 'lines suppressed')).toEqual([
+      expect.objectContaining({ level: 'warn', of: 'request answered', route: 'probe', suppressed: 5 }),
     ]);
   });
 
@@ -246,6 +246,8 @@ describe('a repeated request', () => {
     const service = await startService();
     await repeat(12, () => service.http.get('/nowhere').expect(404));
     await service.close();
-    expect(withMessage(service.logs, 'lines left out')).toEqual([expect.objectContaining({ status: 404, leftOut: 2 })]);
+    expect(withMessage(service.logs, 'lines suppressed')).toEqual([
+      expect.objectContaining({ status: 404, suppressed: 2 }),
+    ]);
   });
 });

@@ -143,7 +143,7 @@ const NON_ORIGINS = [
 const NO_DURATIONS = ['15', '0s', '-1s', '15 m', '1w', '4000d', 'soon'];
 const NO_WINDOWS = [...NO_DURATIONS, '301s', '6m', '15m', '7d', '3650d'];
 const NO_LIMITS = ['100', '100/', '0/60', '100/0', '100/60s', '1.5/60', '100/90000', 'OFF', '-1/60'];
-const NO_PARTIES = ['two words', 'ü', '1:no-uri', 'a'.repeat(201), 'a\0'];
+const NOT_CONFIGURED = ['two words', 'ü', '1:no-uri', 'a'.repeat(201), 'a\0'];
 const NO_FLAGS = ['yes', '1', 'TRUE', ' true'];
 
 type Form = { readonly fits: Readonly<Record<string, object>>; readonly unfit: readonly string[] };
@@ -297,9 +297,9 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
   JWT_ISSUER: {
     fits: { 'https://auth.example.org': { issuer: 'https://auth.example.org' }, tandem: { issuer: 'tandem' } },
-    unfit: NO_PARTIES,
+    unfit: NOT_CONFIGURED,
   },
-  JWT_AUDIENCE: { fits: { 'urn:example:api': { audience: 'urn:example:api' } }, unfit: NO_PARTIES },
+  JWT_AUDIENCE: { fits: { 'urn:example:api': { audience: 'urn:example:api' } }, unfit: NOT_CONFIGURED },
   BCRYPT_COST: {
     fits: { '4': { bcryptCost: 4 }, '15': { bcryptCost: 15 } },
     unfit: ['3', '16', '10.5', 'ten', '-10', '010'],

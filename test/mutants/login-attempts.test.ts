@@ -5,8 +5,8 @@ import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { sharedRows } from './harness/shared-rows.ts';
 import { type Connection, correctAttempts, type Throttle } from './login-attempts/correct.ts';
+import { PARTIES } from './login-attempts/faults/clients.ts';
 import { withFault } from './login-attempts/faults/fault.ts';
-import { PARTIES } from './login-attempts/faults/parties.ts';
 import { SETTLING } from './login-attempts/faults/settling.ts';
 import { WAITING } from './login-attempts/faults/waiting.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
-import { tokenStanding } from '../../src/domain/token-standing.ts';
+import { tokenStatus } from '../../src/domain/token-status.ts';
 import { ADA, application, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
 import { holds } from '../support/properties/properties.ts';
@@ -50,7 +50,7 @@ const refreshed = async (steps: readonly { readonly pause: number; readonly fail
   const session = await sessions.find({ id, userId: claims.sub });
   const judged = rotated.map(({ token, at }) => ({
     age: clock.now() - at,
-    standing: tokenStanding(session, token, clock.now(), replayPolicy),
+    status: tokenStatus(session, token, clock.now(), replayPolicy),
   }));
   return judged;
 };
@@ -62,9 +62,9 @@ describe('a rotated token that comes back', () => {
       fc.nat({ max: 2 * WINDOW }),
       async (steps, wait) => {
         const judged = await refreshed(steps, wait);
-        for (const { age, standing } of judged) {
-          if (age <= WINDOW) expect(standing, `${age} ms after its rotation`).toBe('raced');
-          if (age > 2 * WINDOW + SECOND) expect(standing, `${age} ms after its rotation`).toBe('reused');
+        for (const { age, status } of judged) {
+          if (age <= WINDOW) expect(status, `${age} ms after its rotation`).toBe('raced');
+          if (age > 2 * WINDOW + SECOND) expect(status, `${age} ms after its rotation`).toBe('reused');
         }
       },
     );

@@ -2,7 +2,7 @@ import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/observed.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import type { LinkPurpose } from '../../src/domain/link.ts';
-import { NOTICES, type Notice, type Telling } from '../../src/domain/message.ts';
+import { type MessageDraft, NOTICES, type Notice } from '../../src/domain/message.ts';
 import { ADA } from './application.ts';
 import { applicationWithMail, tokenIn } from './mail/sender.ts';
 
@@ -42,7 +42,7 @@ export const registeredAda = async (given: { readonly notices?: readonly Notice[
     /** What the live links are for. */
     purposes: async () => (await ofAda()).links.map(({ purpose }) => purpose).sort(),
     /** Sends a message about Ada. @returns the token of a link in it. */
-    linkIn: async (telling: Omit<Telling, 'userId'>, purpose: LinkPurpose): Promise<string> => {
+    linkIn: async (telling: Omit<MessageDraft, 'userId'>, purpose: LinkPurpose): Promise<string> => {
       await app.tell({ ...telling, userId: user.id });
       const mails = await app.sendAll();
       return tokenIn(mails.at(-1) ?? { text: 'nothing' }, purpose);

@@ -12,11 +12,11 @@ import * as v from 'valibot';
 import { PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import {
   AccessTokenOfSession,
-  claimsBetween,
+  claimsFor,
   formProblem,
-  type Parties,
-  type PartyClaims,
-  partyClaims,
+  type IssAndAud,
+  type IssuerAndAudience,
+  issAndAud,
   RefreshTokenOfSession,
   type SessionHeader,
 } from '../../src/adapters/token-signer/claims.ts';
@@ -24,16 +24,19 @@ import type { KeyPair, TokenKeys } from '../../src/adapters/token-signer/keys.ts
 import type { TokenProblem, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 
 const ALGORITHM = 'ES256';
-const NO_PARTIES: Parties = { issuer: null, audience: null };
+const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
 
 /**
  * Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4) by jose and WebCrypto: the reference that node-crypto.ts is tested against.
  * `kid` is the key's RFC 7638 thumbprint.
- * @param parties the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
+ * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */
-export const joseTokenSigner = async (keys: TokenKeys, parties: Parties = NO_PARTIES): Promise<TokenSigner> => {
-  const access = await jwt(keys.access, partyClaims(parties));
-  const refresh = await jwt(keys.refresh, partyClaims(parties));
+export const joseTokenSigner = async (
+  keys: TokenKeys,
+  expected: IssuerAndAudience = NOT_CONFIGURED,
+): Promise<TokenSigner> => {
+  const access = await jwt(keys.access, issAndAud(expected));
+  const refresh = await jwt(keys.refresh, issAndAud(expected));
   return {
     signAccess: ({ claims, sessionId }) =>
       access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, { sid: sessionId }),
@@ -57,7 +60,7 @@ const PROBLEMS: Readonly<Partial<Record<string, TokenProblem>>> = {
 
 const problemOf = ({ code }: errors.JOSEError): TokenProblem => PROBLEMS[code] ?? 'malformed';
 
-const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) => {
+const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const keysById = new Map<unknown, KeyObject>();
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
@@ -70,7 +73,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
 
   return {
     sign: (claims: JWTPayload, session: SessionHeader): Promise<string> =>
-      new SignJWT({ ...claims, ...parties })
+      new SignJWT({ ...claims, ...expected })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid, ...session })
         .sign(privateKey),
 
@@ -84,7 +87,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
         if (error instanceof errors.JOSEError) return { ok: false, reason: problemOf(error) };
         throw error;
       }
-      const payload = claimsBetween(parties, verified.payload);
+      const payload = claimsFor(expected, verified.payload);
       if (payload === null) return { ok: false, reason: 'wrong_issuer_or_audience' };
       const parsed = v.safeParse(schema, { ...verified, payload });
       return parsed.success ? { ok: true, token: parsed.output } : { ok: false, reason: 'unexpected_claims' };

@@ -1,5 +1,5 @@
 import type { EventRepository } from '../../application/ports/event-repository.ts';
-import { type AccountEvent, countedTogether, isCountedWith, surplusEvents } from '../../domain/event.ts';
+import { type AccountEvent, countedTogether, evictedEvents, isCountedWith } from '../../domain/event.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
@@ -17,14 +17,14 @@ export const memoryEventRepository = (
     if (!hasUser(event.userId)) return;
     const first = ofUser(event.userId).find((each) => isCountedWith(each, event));
     events.set(first?.id ?? event.id, first === undefined ? { ...event } : countedTogether(first, event));
-    for (const { id } of surplusEvents(ofUser(event.userId))) events.delete(id);
+    for (const { id } of evictedEvents(ofUser(event.userId))) events.delete(id);
   };
 
   return {
     async add(added) {
       added.forEach(add);
     },
-    async addRefusals(refusals) {
+    async addRefusedLogins(refusals) {
       for (const refused of refusals) add({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
     },
     list: async ({ userId, before, limit }) =>

@@ -7,6 +7,7 @@ import {
   countingPeriodOf,
   EVENTS_KEPT,
   isCountedWith,
+  type SessionEnding,
 } from '../../domain/event.ts';
 import { isId } from '../../domain/id.ts';
 import { EventEntity } from '../mikro-orm/entities.ts';
@@ -23,7 +24,17 @@ const toEvent = ({
   userAgent = null,
   address = null,
   ...event
-}: InferEntity<typeof EventEntity>): AccountEvent => ({ ...event, sessionId, reason, requestId, userAgent, address });
+}: InferEntity<typeof EventEntity>): AccountEvent => ({
+  ...event,
+  sessionId,
+  reason: (reason && EARLIER_REASONS.get(reason)) ?? reason,
+  requestId,
+  userAgent,
+  address,
+});
+
+/** Reasons as the version before stored them. */
+const EARLIER_REASONS: ReadonlyMap<string, SessionEnding> = new Map([['surplus', 'evicted']]);
 
 const toRow = (event: AccountEvent): NewRow<'events'> => ({
   id: event.id,
@@ -48,13 +59,13 @@ export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => 
       const [first, ...others] = counted(events).map(toRow);
       if (first === undefined) return;
       const { rows } = await translated(() => addOfUsers([first, ...others]).execute(tables()));
-      if (mayBeTooMany(rows)) await translated(() => removeSurplus(events).execute(tables()));
+      if (mayBeTooMany(rows)) await translated(() => evict(events).execute(tables()));
     },
-    async addRefusals(refusals) {
+    async addRefusedLogins(refusals) {
       for (const refused of refusals) {
         const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
         const rows = await translated(() => addRefused(tables(), row).execute());
-        if (mayBeTooMany(rows)) await translated(() => removeSurplus([refused]).execute(tables()));
+        if (mayBeTooMany(rows)) await translated(() => evict([refused]).execute(tables()));
       }
     },
     async list({ userId, before, limit }) {
@@ -85,20 +96,20 @@ export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => 
   };
 };
 
-/** How many events the user had before the statement. */
+/** The number of events of the user before the statement. */
 type Added = { readonly before: number | string };
 const BEFORE = sql<Added['before']>`(select count(*) from events as stored where stored.user_id = events.user_id)`;
 
-/** Whether a user may have more than are kept, after a statement that has added these. */
+/** Whether a user may have more than `EVENTS_KEPT` events after a statement. */
 const mayBeTooMany = (added: readonly Added[]): boolean =>
   added.some(({ before }) => Number(before) + added.length > EVENTS_KEPT);
 
-/** As in the index `events_device_key`: short, whatever a stranger sends as a user agent. */
+/** The hash of the index `events_device_key`. A user agent may be too long for an index. */
 const hashOf = (address: RawBuilder<unknown>, userAgent: RawBuilder<unknown>) =>
   sql<string>`hashtextextended(coalesce(${address}, '') || ' ' || coalesce(${userAgent}, ''), 0)`;
 const DEVICE_HASH = hashOf(sql.ref('address'), sql.ref('user_agent'));
 
-/** Without two that a statement would count in one row, which PostgreSQL refuses. */
+/** Joins events that are counted together: PostgreSQL refuses a statement that updates one row twice. */
 const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
   const rows: AccountEvent[] = [];
   for (const event of events) {
@@ -111,8 +122,8 @@ const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
 };
 
 /**
- * Those of users who exist: one may have been deleted meanwhile. Names its columns, so that a
- * later version can add one that has a default while instances of this version still run.
+ * Adds the events of users who still exist. Names the columns, so that a later version can add a column with a default while instances of
+ * this version still run.
  */
 const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) => {
   const columns = Object.keys(rows[0]);
@@ -124,8 +135,8 @@ const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) =>
     returning ${BEFORE} as before`;
 };
 
-/** What `surplusEvents` says, for those of the users who have too many. */
-const removeSurplus = (events: readonly Pick<AccountEvent, 'userId'>[]) => {
+/** Deletes the events that `evictedEvents` selects, for those users who have too many. */
+const evict = (events: readonly Pick<AccountEvent, 'userId'>[]) => {
   const users = JSON.stringify([...new Set(events.map(({ userId }) => userId))]);
   return sql`with crowded as (
       select user_id from events where user_id = any(array(select jsonb_array_elements_text(${users}::jsonb))::bpchar[])
@@ -140,7 +151,7 @@ const removeSurplus = (events: readonly Pick<AccountEvent, 'userId'>[]) => {
     where events.user_id = ranked.user_id and events.id = ranked.id and ranked.rank > ${EVENTS_KEPT}::int`;
 };
 
-/** The row is added only while its user exists. */
+/** Adds refused log-ins of a user who still exists. */
 const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>
   db
     .insertInto('events')
@@ -172,7 +183,7 @@ const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>
     )
     .returning(BEFORE.as('before'));
 
-/** Where the rows are stored, of which an array is looked up; a join might scan the whole table. Old events are not changed any more. */
+/** Finds the rows by `ctid`, since a join might scan the whole table. Old events do not change, so their `ctid` stays the same. */
 const purgeBefore = (db: Kysely<Tables>, before: number, limit: number) =>
   db.deleteFrom('events').where((eb) => {
     const old = eb

@@ -7,11 +7,11 @@ import { pipeline } from './pipeline.ts';
 import { rateLimiter, sharedCount } from './rate-limit/rate-limiter.ts';
 import type { Route } from './routing/define-route.ts';
 
-/** What the HTTP server calls. */
+/** The functions that the HTTP server calls. */
 export type HttpHandlers = {
   readonly request: RequestListener;
   /** The response to a request that does not reach the application. */
-  readonly refusal: ReturnType<typeof clientError>;
+  readonly errorResponse: ReturnType<typeof clientError>;
   /** Whether limits are counted in this process because Redis is unavailable. */
   readonly limitsDegraded: () => boolean;
 };
@@ -22,5 +22,5 @@ export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly 
   app.context.onerror = lastResort(deps);
   const shared = sharedCount(deps.logger);
   app.use(pipeline(routes, rateLimiter(deps, shared), deps));
-  return { request: app.callback(), refusal: clientError(deps), limitsDegraded: shared.degraded };
+  return { request: app.callback(), errorResponse: clientError(deps), limitsDegraded: shared.degraded };
 };

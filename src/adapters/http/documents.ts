@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Context } from 'koa';
 import { PAGE_POLICY } from './stages/security-headers.ts';
 
-/** Browsers send less than 200 characters; the library takes milliseconds for the longest header that Node accepts. */
+/** Characters. Browsers send less than 200. The library would take milliseconds for the longest header that Node accepts. */
 const ACCEPT_MAX_LENGTH = 1_000;
 
-/** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). One that accepts neither, or anything, gets JSON. */
+/** Whether the client prefers HTML to JSON (RFC 9110 §12.5.1). A client that accepts neither, or everything, gets JSON. */
 export const prefersHtml = (ctx: Context): boolean =>
   ctx.get('Accept').length <= ACCEPT_MAX_LENGTH && ctx.accepts('json', 'html') === 'html';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** Of pages and of what they load. They are public and the same for everybody. */
+/** For pages, and for the files that they load: they are public and the same for everybody. */
 export const PAGE_CACHE_CONTROL = 'public, max-age=300';
 
 export const respondWithHtml = (ctx: Context, text: string): void => {
@@ -24,8 +24,8 @@ export const etagOf = (content: string): string => createHash('sha256').update(c
 
 type Kept = { readonly text: string; readonly etag: string };
 
-/** A document that is made when it is first needed, and then kept. After a failure the next call tries again. */
-export const keptDocument = (make: () => Promise<string>): (() => Promise<Kept>) => {
+/** A document that the first call makes, and that is kept from then on. After a failure, the next call tries again. */
+export const cachedDocument = (make: () => Promise<string>): (() => Promise<Kept>) => {
   let kept: Promise<Kept> | undefined;
   return () => {
     kept ??= make().then(

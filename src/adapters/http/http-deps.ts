@@ -9,7 +9,7 @@ import type { Tier } from './routing/define-route.ts';
 /** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
 
-/** What the stages of the pipeline need. */
+/** The dependencies of the stages of the pipeline. */
 export type HttpDeps = {
   readonly logger: Logger;
   /** Bounds the log lines that an unauthenticated client can cause. */
@@ -25,7 +25,7 @@ export type HttpDeps = {
   readonly allowedOrigins: readonly string[];
   /** The setting that `allowedOrigins` come from, for the log. */
   readonly allowedOriginsSetting: string;
-  /** Adds the request's own path, and the code and reason of a refusal, to the line of a request. Development only: clients choose paths. */
+  /** Whether the log line of a request has its path, and the code and reason of its error. Only in development, since clients choose paths. */
   readonly detailedRequestLog: boolean;
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
   /** Counts requests for all instances; `null`: each process counts its own. */
@@ -36,6 +36,6 @@ export type HttpDeps = {
   readonly slowRequest: { readonly warn: number; readonly error: number };
   /** Called for each response with the route's name, the status, and the milliseconds since the request arrived. */
   readonly onRequest?: ((route: string, status: number, duration: number) => void) | undefined;
-  /** Called with the status of each response to what is not HTTP, or did not arrive in time. */
+  /** Called with the status of each response to input that is not HTTP, or did not arrive in time. */
   readonly onUnreadable?: ((status: number) => void) | undefined;
 };

@@ -1,7 +1,7 @@
 import type { AccessClaims } from '../../domain/tokens.ts';
 import type { Route } from './routing/define-route.ts';
 
-/** What the stages of the pipeline set on Koa's objects: SPEC "Request processing", `req.…`. */
+/** The members that the stages add to Koa's objects: SPEC "Request processing", `req.…`. */
 declare module 'koa' {
   interface Request {
     /** Stage 2: the cookies that the service reads, by name. A browser may send several of one name. */
@@ -35,10 +35,10 @@ declare module 'koa' {
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;
     /** Set when an error is logged. */
-    refusal?: { readonly code: string; readonly reason: string | undefined };
+    loggedError?: { readonly code: string; readonly reason: string | undefined };
     /** Whether the request has been logged. */
     logged?: boolean;
     /** Whether sampling suppressed the line of the exception, and therefore that of the response. ADR 0027. */
-    leftOut?: boolean;
+    suppressed?: boolean;
   }
 }

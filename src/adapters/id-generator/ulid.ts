@@ -9,7 +9,7 @@ export const ulidGenerator = (clock: Clock): IdGenerator => {
   return { next: () => ulid(clock.now()) };
 };
 
-/** Bytes that are drawn at once: a call of the system for each of an id's 16 random characters would cost more than the id. */
+/** Bytes that are drawn at once: a system call for each of an id's 16 random characters would cost more than the id. */
 const POOL_SIZE = 4_096;
 
 /** @returns random numbers of at least 0 and below 1, in steps of 1/256, from the system's cryptographic source. */

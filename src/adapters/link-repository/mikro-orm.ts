@@ -14,7 +14,7 @@ export const mikroOrmLinkRepository = (db: DatabaseAccess): LinkRepository => ({
     const link = await translated(() => db.em.findOne(LinkEntity, { tokenHash, purpose, expiresAt: { $gt: now } }));
     return link && { ...link };
   },
-  /** One statement: of two who take a link at once, one gets it. */
+  /** One statement: one of several concurrent callers gets the link. */
   async take(purpose, tokenHash, now) {
     const taken = db.em
       .getKysely<Tables>()
@@ -40,7 +40,7 @@ export const mikroOrmLinkRepository = (db: DatabaseAccess): LinkRepository => ({
     const links = await translated(() => db.em.find(LinkEntity, live, { orderBy: { purpose: 'asc' } }));
     return links.map((link) => ({ ...link }));
   },
-  /** One statement: what another instance deletes at the same time is skipped. */
+  /** Skips rows that another instance is deleting. */
   async purge(now, limit) {
     const expired = db.em
       .getKysely<Tables>()

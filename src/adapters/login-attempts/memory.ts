@@ -3,14 +3,14 @@ import type { Attempt, LoginAttempts } from '../../application/ports/login-attem
 import {
   counted,
   isForgotten,
+  type LoginClient,
   type LoginThrottle,
-  type Party,
   succeeded,
   waitFor,
   withdrawn,
 } from '../../domain/login-throttle.ts';
 
-/** A key of constant length. It is hashed because users sometimes type their password into the account field. */
+/** A key of constant length. Hashed, because users sometimes type their password into the account field. */
 export const hashedKey = (key: string): string => createHash('sha256').update(key).digest('base64url');
 
 type MemoryOptions = {
@@ -20,7 +20,7 @@ type MemoryOptions = {
   readonly capacity?: number;
 };
 
-/** Counts in this process. Also in use while the shared store is unavailable. */
+/** Counts in this process: without Redis, and while Redis is unavailable. */
 export const memoryLoginAttempts = ({
   now = () => performance.now(),
   capacity = 50_000,
@@ -34,26 +34,26 @@ export const memoryLoginAttempts = ({
       throttles.delete(key);
     }
   };
-  const count = (key: string, party: Party, at: number): void => {
-    const next = counted(throttles.get(key) ?? null, party, at);
+  const count = (key: string, client: LoginClient, at: number): void => {
+    const next = counted(throttles.get(key) ?? null, client, at);
     throttles.delete(key);
     evict(at);
     throttles.set(key, next);
   };
-  const settle = ({ key, party }: Attempt, settled: typeof withdrawn): void => {
+  const settle = ({ key, client }: Attempt, settled: typeof withdrawn): void => {
     const hashed = hashedKey(key);
     const throttle = throttles.get(hashed);
     if (throttle === undefined) return;
-    const left = settled(throttle, party);
-    if (left.parties.size === 0) throttles.delete(hashed);
+    const left = settled(throttle, client);
+    if (left.clients.size === 0) throttles.delete(hashed);
     else throttles.set(hashed, left);
   };
 
   return {
-    async begin({ key, party }: Attempt) {
+    async begin({ key, client }: Attempt) {
       const [hashed, at] = [hashedKey(key), now()];
-      const wait = waitFor(throttles.get(hashed) ?? null, party, at);
-      if (wait === 0) count(hashed, party, at);
+      const wait = waitFor(throttles.get(hashed) ?? null, client, at);
+      if (wait === 0) count(hashed, client, at);
       return wait;
     },
     succeed: async (attempt) => settle(attempt, succeeded),

@@ -1,12 +1,12 @@
 import type { ClientContext, Cluster, Redis, Result } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Attempt, LoginAttempts } from '../../application/ports/login-attempts.ts';
-import { turns } from '../../application/steps/turns.ts';
+import { keyedMutex } from '../../application/steps/keyed-mutex.ts';
 import {
   counted,
+  FAILURE_TTL,
   isForgotten,
   type LoginThrottle,
-  MEMORY,
   succeeded,
   waitFor,
   withdrawn,
@@ -14,7 +14,7 @@ import {
 import { withFallback } from '../resilience/with-fallback.ts';
 import { hashedKey } from './memory.ts';
 
-/** The rule is that of domain/login-throttle.ts. Redis stores what it counts, and swaps it if nobody else has done so in between. */
+/** Redis stores the state of domain/login-throttle.ts as a text, and replaces it only if it has not changed in between. */
 const SCRIPTS = {
   /** Returns the stored text, empty if there is none, and the time of Redis in epoch milliseconds. */
   readThrottle: `
@@ -22,7 +22,7 @@ const SCRIPTS = {
     return {redis.call('get', KEYS[1]) or '', time[1] * 1000 + math.floor(time[2] / 1000)}`,
   swapThrottle: `
     if (redis.call('get', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-    if ARGV[2] == '' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1], ARGV[2], 'px', ${MEMORY}) end
+    if ARGV[2] == '' then redis.call('del', KEYS[1]) else redis.call('set', KEYS[1], ARGV[2], 'px', ${FAILURE_TTL}) end
     return 1`,
 };
 
@@ -36,7 +36,7 @@ declare module 'ioredis' {
 /** Returns the next throttle, or `null` to leave it as it is. */
 type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | null;
 
-/** How often a change is tried. Each time, another instance has changed the same count in between. */
+/** How often a change is tried while other instances change the same count. */
 const TRIES = 100;
 
 /**
@@ -45,14 +45,14 @@ const TRIES = 100;
  */
 export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number): LoginAttempts => {
   for (const [name, lua] of Object.entries(SCRIPTS)) redis.defineCommand(name, { lua, numberOfKeys: 1 });
-  const inTurnOf = turns();
+  const oneAtATime = keyedMutex();
   let failures = 0;
 
   const update = (key: string, change: Change) => {
     const name = `tandem:throttle:{${hashedKey(key)}}`;
     const failuresBefore = failures;
-    return inTurnOf(name, async () => {
-      // A caller that has waited for a call that failed does not wait for one more.
+    return oneAtATime(name, async () => {
+      // If Redis failed while this call waited, fail at once instead of waiting for another time-out.
       if (failures > failuresBefore) throw new Error('Redis failed meanwhile');
       try {
         await swap(name, change);
@@ -72,15 +72,15 @@ export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number)
     }
     throw new Error('the count of log-ins changes too often');
   };
-  const settle = ({ key, party }: Attempt, settled: typeof withdrawn) =>
-    update(key, (throttle) => throttle && settled(throttle, party));
+  const settle = ({ key, client }: Attempt, settled: typeof withdrawn) =>
+    update(key, (throttle) => throttle && settled(throttle, client));
 
   return {
-    async begin({ key, party }) {
+    async begin({ key, client }) {
       let wait = 0;
       await update(key, (throttle, now) => {
-        wait = waitFor(throttle, party, now);
-        return wait === 0 ? counted(throttle, party, now) : null;
+        wait = waitFor(throttle, client, now);
+        return wait === 0 ? counted(throttle, client, now) : null;
       });
       return wait;
     },
@@ -89,13 +89,13 @@ export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number)
   };
 };
 
-const write = ({ lastAt, parties, turns }: LoginThrottle): string => JSON.stringify([lastAt, [...parties], [...turns]]);
+const write = ({ lastAt, clients, slots }: LoginThrottle): string => JSON.stringify([lastAt, [...clients], [...slots]]);
 
-/** Only this adapter writes the key. */
+/** The text is trusted: only this adapter writes it. */
 const read = (text: string): LoginThrottle | null => {
   if (text === '') return null;
-  const [lastAt, parties, turns] = JSON.parse(text);
-  return { lastAt, parties: new Map(parties), turns: new Map(turns) };
+  const [lastAt, clients, slots] = JSON.parse(text);
+  return { lastAt, clients: new Map(clients), slots: new Map(slots) };
 };
 
 type Counts = {

@@ -43,11 +43,11 @@ const textOf = async (mail: Mail, from: string): Promise<Buffer> => {
 
 const removeOldest = async (directory: string): Promise<void> => {
   const mails = (await readdir(directory)).filter((name) => name.endsWith('.eml')).sort();
-  const surplus = mails.slice(0, Math.max(0, mails.length - KEPT));
-  await Promise.all(surplus.map((name) => rm(join(directory, name), { force: true })));
+  const evicted = mails.slice(0, Math.max(0, mails.length - KEPT));
+  await Promise.all(evicted.map((name) => rm(join(directory, name), { force: true })));
 };
 
-/** A path may contain what the caller regards as private. */
+/** Without the message, which contains the path. */
 const codeOf = (error: unknown): string => {
   const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
   return typeof code === 'string' ? code : 'unknown';

@@ -13,15 +13,14 @@ type Content = {
 /** Whether the text is one address, and not a list or a name with an address. */
 export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(text);
 
-/** What an id may consist of in a Message-ID and in the name of a file. */
+/** Characters that an id may not have in a Message-ID or a file name. */
 const OTHERS = /[^A-Za-z0-9_-]/g;
 
 export const safeId = ({ id }: Pick<Content, 'id'>): string => id.replaceAll(OTHERS, '_');
 
 /**
- * The message for nodemailer, which turns line breaks in headers into spaces. Addresses are given as objects, since a text would be
- * parsed as a list. Quoted-printable breaks long lines in a way that the reader undoes, and remains legible where base64, its other
- * choice, raises suspicions of spam.
+ * The message for nodemailer, which replaces line breaks in headers by spaces. Addresses are objects, since a text would be parsed as a
+ * list. The encoding is quoted-printable, since spam filters suspect base64.
  * @param from an address, or a name and an address in angle brackets
  */
 export const messageOf = (mail: Content, from: string): SendMailOptions => {
@@ -34,7 +33,7 @@ export const messageOf = (mail: Content, from: string): SendMailOptions => {
     text: mail.text,
     html: mail.html,
     encoding: 'quoted-printable',
-    // RFC 3834: programs that answer mail, such as those for absences, do not answer this one.
+    // RFC 3834: automatic responders do not answer this mail.
     headers: { 'Auto-Submitted': 'auto-generated' },
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -7,17 +7,17 @@ type SmtpOptions = {
   readonly url: string;
   /** An address, or a name and an address in angle brackets. */
   readonly from: string;
-  /** Whether to send nothing over `smtp:` without STARTTLS. If it is offered, it is used in any case. */
+  /** Whether `smtp:` requires STARTTLS. It is used in any case where the server offers it. */
   readonly requireTls: boolean;
   /** Milliseconds that one mail may take. */
   readonly timeout?: number;
 };
 
-/** Milliseconds. Servers may make unknown clients wait before they greet them. */
+/** Milliseconds. Some servers delay their greeting to unknown clients. */
 const SMTP_TIMEOUT = 60_000;
 
 /**
- * Mail over SMTP, a connection for each. nodemailer, which has 39 modules, is loaded with the first mail and not at the start (ADR 0035).
+ * Sends mail over SMTP, with a connection for each. nodemailer has 39 modules, so it is loaded with the first mail (ADR 0035).
  */
 export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: SmtpOptions): Mailer => {
   const options = connectionOf(new URL(url), requireTls, timeout);
@@ -29,12 +29,12 @@ export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: Sm
       if (!isAddress(mail.to)) return 'refused';
       transport ??= open(options);
       try {
-        // The time-outs of a connection count from the last byte, and a slow server could send one now and then.
+        // The time-outs of the connection restart with each byte, so a slow server could prolong them without end.
         const signal = AbortSignal.any([AbortSignal.timeout(timeout), closing.signal]);
         await (await transport).sendMail({ ...messageOf(mail, from), signal });
         return 'sent';
       } catch (error) {
-        if (isRefusal(error)) return 'refused';
+        if (isPermanentRejection(error)) return 'refused';
         throw undelivered(error);
       }
     },
@@ -42,8 +42,8 @@ export const smtpMailer = ({ url, from, requireTls, timeout = SMTP_TIMEOUT }: Sm
 };
 
 /**
- * Connects to the mail server and logs in, as for a mail, and sends none.
- * @returns a few words about why it failed, without texts of the server; `null` when mail can be sent.
+ * Connects to the mail server and logs in, without sending a mail.
+ * @returns why it failed, without texts of the server; `null` when mail can be sent.
  */
 export const whyNoMail = async ({ url, requireTls, timeout }: Omit<Required<SmtpOptions>, 'from'>) => {
   const transport = await open(connectionOf(new URL(url), requireTls, timeout));
@@ -70,7 +70,7 @@ const connectionOf = ({ protocol, hostname, port, username, password }: URL, req
     secure,
     requireTLS: requireTls && !secure,
     ...(username !== '' && { auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) } }),
-    // From the look-up of the name to the end of STARTTLS.
+    // Each of them also covers STARTTLS.
     connectionTimeout: timeout,
     dnsTimeout: timeout,
     greetingTimeout: timeout,
@@ -81,14 +81,14 @@ const connectionOf = ({ protocol, hostname, port, username, password }: URL, req
   };
 };
 
-/** Replies about the log-in and its encryption (RFC 4954 §6): the configuration is at fault, and not the mail. */
+/** Replies about authentication (RFC 4954 §6): the configuration is at fault, not the mail. */
 const ABOUT_LOGIN = /^53\d$/;
 
 /**
- * Whether the server refused this recipient or this message for good. A refusal of the log-in or of the sender is not one: it
- * concerns all mail, and may be corrected.
+ * Whether the server permanently rejected this recipient or this message. A rejected log-in or sender concerns all mail, and can be
+ * corrected, so it does not count.
  */
-export const isRefusal = (error: unknown): boolean => {
+export const isPermanentRejection = (error: unknown): boolean => {
   if (typeof error !== 'object' || error === null) return false;
   const { command, permanent, responseCode } = error as Readonly<Record<string, unknown>>;
   const isAboutMail = command === 'RCPT TO' || command === 'DATA';

@@ -1,15 +1,15 @@
-/** The parts of a map that the adapters in memory use. A stored value is never changed: another one takes its place. */
+/** The parts of a `Map` that the memory adapters use. A stored value is never changed, only replaced. */
 export type Table<Value> = Pick<Map<string, Value>, 'get' | 'has' | 'delete' | 'values' | 'size'> & {
   set(key: string, value: Value): unknown;
 };
 
-/** Where the adapters in memory keep their values. */
+/** The tables of the memory adapters. */
 export type Tables = {
   /** The table of that name. */
   open<Value>(name: string): Table<Value>;
 };
 
-/** Tables that several changes can be made in at once. */
+/** Tables that can be changed together. */
 export type SharedTables = Tables & { begin(): Changes };
 
 /** Changes that nobody else sees yet. */
@@ -19,7 +19,7 @@ type Changes = {
   commit(): boolean;
 };
 
-/** Each table of a name is opened once. */
+/** Makes each table once, by its name. */
 const opened = <Each>(make: (name: string) => Each) => {
   const made = new Map<string, Each>();
   const open = (name: string): Each => {
@@ -32,7 +32,7 @@ const opened = <Each>(make: (name: string) => Each) => {
 
 export const memoryTables = (): SharedTables => {
   const stored = opened(() => new Map<string, unknown>());
-  // Whoever opens a table says of what type its values are.
+  // The caller of `open` knows the type of the values.
   const typed = (open: (name: string) => Table<unknown>) => open as Tables['open'];
   return {
     open: typed(stored.open),

@@ -10,7 +10,7 @@ export type Readings = {
   readonly waitingMail: (() => WaitingMail) | null;
 };
 
-/** Messages that wait to be sent, and for how many seconds the oldest of them has. */
+/** How many messages wait to be sent, and for how many seconds the oldest has waited. */
 export type WaitingMail = { readonly count: number; readonly seconds: number };
 
 /** Where requests are counted: in this process, in Redis for all instances, or in this process because Redis is unavailable. */
@@ -20,7 +20,7 @@ const MODES = ['process', 'shared', 'degraded'] as const;
 /** Exported as 0 from the start, so that the first reuse of a token is an increase. */
 const OUTCOMES = ['rotated', 'replayable', 'raced', 'reused', 'ended'] as const;
 
-/** What becomes of a message, or of an attempt to send it. */
+/** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 
 /** Seconds. */
@@ -46,7 +46,7 @@ export const prometheusMetrics = () => {
   });
   const refreshes = new Counter({
     name: 'tandem_refreshes_total',
-    help: 'Genuine refresh tokens that were presented, by outcome.',
+    help: 'Refreshes with a verified token, by outcome.',
     labelNames: ['outcome'],
     registers,
   });

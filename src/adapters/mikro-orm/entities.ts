@@ -42,24 +42,24 @@ export const SessionEntity = defineEntity({
     currentTokenId: p.character().length(26),
     previousTokenId: p.character().length(26).nullable(),
     rotatedAt: p.bigint('number'),
-    /** Read and written by instances of the version before alone; the next version drops it. */
+    /** Only for instances of the previous version; the next version drops it. */
     earlierTokens: p.json<readonly object[]>().default('[]'),
     rotation: p.bigint('number').defaultRaw('0'),
-    /** Null in the rows of the version before. */
+    /** Null in rows of the previous version. */
     runStartedAt: p.bigint('number').nullable(),
     runFirst: p.bigint('number').defaultRaw('0'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number'),
-    /** When the purge looks at the session next: not after `expiresAt`. Refreshes leave it alone (ADR 0034). */
+    /** When the purge checks the session next: at `expiresAt` or before. Refreshes do not change it (ADR 0034). */
     purgeCheckAt: p.bigint('number').defaultRaw('0').index('sessions_purge_check_at_index'),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),
   },
 });
 
-/** The unique constraint by which refused log-ins of one user and period are counted in one event. */
+/** Refused log-ins of one user and period are counted in one row. */
 const REFUSALS_KEY = 'events_user_id_refused_from_key';
-/** Finds the devices of log-ins, and counts those of one device and period in one event. By a hash: a user agent may be long. */
+/** Finds the devices of log-ins; log-ins on one device and period are counted in one row. Of a hash, since a user agent may be long. */
 const DEVICE_KEY = `create unique index "events_device_key" on "events"
   ("user_id", (hashtextextended(coalesce("address", '') || ' ' || coalesce("user_agent", ''), 0)), "logged_in_from")`;
 
@@ -69,7 +69,7 @@ export const EventEntity = defineEntity({
   uniques: [{ name: REFUSALS_KEY, properties: ['userId', 'refusedFrom'] }],
   indexes: [{ name: 'events_device_key', expression: DEVICE_KEY }],
   properties: {
-    /** First in the primary key: by an index of ids alone, PostgreSQL would look for the latest events of a user among those of all. */
+    /** First in the primary key: otherwise PostgreSQL would search the events of all users for the latest of one. */
     userId: () =>
       p
         .manyToOne(UserEntity)
@@ -138,7 +138,7 @@ export const MessageEntity = defineEntity({
     createdAt: p.bigint('number'),
     attempts: p.integer().defaultRaw('0'),
     nextAttemptAt: p.bigint('number').index('outbox_next_attempt_at_index'),
-    /** The kind and the address of a request, of which one at most waits to be claimed; `null` from then on, and for other kinds. */
+    /** The kind and the address of a request until it is claimed, so that one of each waits at most; `null` afterwards, and for other kinds. */
     waitingRequest: p.text().nullable().unique('outbox_waiting_request_key'),
   },
 });

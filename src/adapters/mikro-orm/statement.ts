@@ -13,13 +13,13 @@ class Placeholder {
 
 const names = new Map<string, string>();
 
-/** A name for a statement that is executed again and again; `undefined` for any other text. The same text has the same name. */
+/** The name under which a statement is prepared; `undefined` for a text that `statement` did not make. */
 export const statementName = (text: string): string | undefined => names.get(text);
 
 /**
- * A statement that is built and compiled once, and then only gets its values: to build one costs about as much as to send it. Lists its
- * columns instead of `*`, since a prepared statement fails once its result has other columns.
- * @param build passes each of the values on as it is, since it gets placeholders for them.
+ * A statement that is compiled once, since building a query costs about as much as sending it. Name its columns instead of `*`: a prepared
+ * statement fails when its result gets other columns.
+ * @param build gets placeholders, so it must pass each value on unchanged.
  */
 export const statement = <Values extends object, Row>(
   build: (db: Kysely<Tables>, values: Values) => Compilable<Row>,

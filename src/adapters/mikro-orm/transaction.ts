@@ -8,13 +8,13 @@ export type DatabaseAccess = { readonly em: SqlEntityManager };
 /** Runs work in one transaction, which is rolled back when the work rejects. */
 export type Transact = <Result>(work: (transaction: DatabaseAccess) => Promise<Result>) => Promise<Result>;
 
-/** What has gone wrong in a transaction. */
+/** The state of a transaction. */
 export type Transaction = {
-  /** Why a statement failed. Nothing of the transaction can be kept then: PostgreSQL takes its commit for a rollback, without an error. */
+  /** The first failed statement. PostgreSQL then treats the commit as a rollback, without an error. */
   failure: AppError | undefined;
-  /** What the work rejected with. */
+  /** The error of the work. */
   rejection: { readonly error: unknown } | undefined;
-  /** The statements that have no answer yet. */
+  /** The statements in progress. */
   readonly sent: Set<Promise<unknown>>;
 };
 
@@ -23,13 +23,13 @@ const transactions = new AsyncLocalStorage<Transaction>();
 /** Whether the caller runs within a transaction. */
 export const inTransaction = (): boolean => transactions.getStore() !== undefined;
 
-/** Notes the failure of a statement, if it was sent within a transaction. */
+/** Remembers that a statement failed, if it belongs to a transaction. */
 export const noteFailure = (failure: AppError): void => {
   const transaction = transactions.getStore();
   if (transaction !== undefined) transaction.failure ??= failure;
 };
 
-/** Remembers a statement until it is answered, if it is sent within a transaction. */
+/** Remembers a statement until it ends, if it belongs to a transaction. */
 export const noteStatement = (answer: Promise<unknown>): void => {
   const sent = transactions.getStore()?.sent;
   if (sent === undefined) return;
@@ -38,12 +38,12 @@ export const noteStatement = (answer: Promise<unknown>): void => {
   answer.then(forget, forget);
 };
 
-/** A statement that the work has not waited for would otherwise be executed after the end of the transaction, and be kept. */
+/** Otherwise a statement that the work did not await would be executed after the end of the transaction, and be kept. */
 const untilAnswered = async ({ sent }: Transaction): Promise<void> => {
   while (sent.size > 0) await Promise.allSettled(sent);
 };
 
-/** Runs the work of a transaction. Rejects when a statement of it has failed, even if the work went on. */
+/** Runs the work of a transaction. Rejects when one of its statements failed, even if the work caught the error. */
 export const within = <Result>(transaction: Transaction, work: () => Promise<Result>): Promise<Result> =>
   transactions.run(transaction, async () => {
     try {
@@ -57,7 +57,7 @@ export const within = <Result>(transaction: Transaction, work: () => Promise<Res
   });
 
 /**
- * The database for those who are in no transaction. Within one they would wait for its end if the database has one connection, and
+ * The database outside of transactions. Refuses callers within one: they would wait for its end if the database has one connection, and
  * would not see its changes otherwise.
  */
 export const outsideOfTransactions = (em: SqlEntityManager): DatabaseAccess => ({

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import { inPlaceOf, reasonOf } from '../redaction/redact-error.ts';
+import { reasonOf, withFramesOf } from '../redaction/redact-error.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 import { inTransaction, noteFailure, noteStatement } from './transaction.ts';
 
@@ -11,7 +11,7 @@ export const field = (error: unknown, name: string): unknown =>
 /** SQLSTATE of a driver's error (PostgreSQL manual, appendix A). */
 const sqlState = (error: unknown): unknown => field(error, 'code');
 
-/** serialization_failure and deadlock_detected: another transaction was in the way, and may be gone. */
+/** serialization_failure and deadlock_detected: a concurrent transaction was in the way. */
 const CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 const QUERY_CANCELED = '57014';
 
@@ -19,8 +19,8 @@ const QUERY_CANCELED = '57014';
 const isConflict = (error: unknown): boolean => CONFLICTS.has(sqlState(error));
 
 /**
- * Whether PostgreSQL certainly rolled the statement back. Only what the server reports about the statement proves that: after a lost
- * connection it may have been executed.
+ * Whether PostgreSQL certainly rolled the statement back: the server reported it. After a lost connection, the statement may have been
+ * executed.
  */
 const isRolledBack = (error: unknown): boolean => isConflict(error) || sqlState(error) === QUERY_CANCELED;
 
@@ -39,7 +39,7 @@ const failureOf = (error: unknown): AppError => {
   return taken === undefined ? new AppError('DB_UNIQUE_VIOLATION', { reason }) : duplicateUser(taken, reason);
 };
 
-/** The translations of conflicts, after which a whole transaction may be run again. */
+/** The translated errors after which a transaction may be run again. */
 const conflicts = new WeakSet<AppError>();
 
 /** Whether a transaction was rolled back because of a concurrent one. @param error translated or not. */
@@ -51,7 +51,7 @@ export const translateError = (error: unknown): AppError => {
   if (error instanceof AppError) return error;
   const translation = failureOf(error);
   if (isConflict(error)) conflicts.add(translation);
-  return translation.status < 500 ? translation : inPlaceOf(error, translation);
+  return translation.status < 500 ? translation : withFramesOf(error, translation);
 };
 
 const noted = (failure: AppError): AppError => {
@@ -70,18 +70,18 @@ const send = <Result>(query: () => Promise<Result>): Promise<Result> => {
     noteStatement(answer);
     return answer;
   } catch (error) {
-    throw isBug(error) ? inPlaceOf(error, new AppError('SYS_UNEXPECTED_ERROR', { reason: error.name })) : error;
+    throw isBug(error) ? withFramesOf(error, new AppError('SYS_UNEXPECTED_ERROR', { reason: error.name })) : error;
   }
 };
 
 /** Milliseconds between a conflict and the second attempt. */
 const LONGEST_PAUSE = 100;
 
-/** Waits for a random time until a transaction that was in the way has its locks: sent at once, the query could take them away again. */
+/** Waits for a random time, so that the other transaction can get its locks first. */
 export const afterConflict = (): Promise<void> => pause(LONGEST_PAUSE * (0.5 + Math.random() / 2));
 
-/** Sends a query again, once, if PostgreSQL rolled it back because of a concurrent one. Within a transaction, all of it was rolled back. */
-const sendTwice = async <Result>(query: () => Promise<Result>): Promise<Result> => {
+/** Sends a query again, once, after a conflict. Not within a transaction, which was rolled back as a whole. */
+const sendWithRetry = async <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
     return await send(query);
   } catch (error) {
@@ -99,20 +99,20 @@ const sendTwice = async <Result>(query: () => Promise<Result>): Promise<Result> 
  */
 export const translated = async <Result>(query: () => Promise<Result>): Promise<Result> => {
   try {
-    return await sendTwice(query);
+    return await sendWithRetry(query);
   } catch (error) {
     throw noted(translateError(error));
   }
 };
 
 /**
- * Like `translated`, for a caller to which it matters that nothing happened.
+ * Like `translated`, for a caller that has to know whether the query had an effect.
  * @returns `null` if the server certainly rolled the query back: it was cancelled, or it conflicted twice.
  * @throws AppError as `translated`; the query may have been executed.
  */
 export const unlessRolledBack = async <Result>(query: () => Promise<Result>): Promise<Result | null> => {
   try {
-    return await sendTwice(query);
+    return await sendWithRetry(query);
   } catch (error) {
     if (isRolledBack(error)) return null;
     throw noted(translateError(error));

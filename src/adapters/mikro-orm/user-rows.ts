@@ -2,7 +2,7 @@ import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import type { ChangeableFields, User } from '../../domain/user.ts';
 import type { Row } from './rows.ts';
 
-/** The columns of which a user consists. */
+/** The columns of a user. */
 export const USER_COLUMNS = [
   'id',
   'username',
@@ -29,7 +29,7 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   disabledAt: toTime(row.disabled_at),
 });
 
-/** The columns of those fields that are given. */
+/** The columns of the given fields. */
 export const toFields = ({ username, email, emailVerifiedAt, disabledAt }: Partial<ChangeableFields>) => ({
   ...(username !== undefined && { username, username_canonical: canonicalUsername(username) }),
   ...(email !== undefined && { email: canonicalEmail(email) }),

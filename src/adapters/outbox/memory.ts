@@ -1,5 +1,5 @@
-import { type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
-import { isRequest, type Message, mayWait } from '../../domain/message.ts';
+import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
+import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
 import { memoryTables, type Tables } from '../memory/tables.ts';
 
 type Waiting = Message & { readonly nextAttemptAt: number; readonly isUnclaimedRequest: boolean };
@@ -23,7 +23,7 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
     const waiting = requests();
     const isAskedAlready = waiting.some(({ kind, to }) => kind === added.kind && to === added.to);
     const ofNetwork = waiting.filter(({ origin }) => origin.address === added.origin.address);
-    return waiting.length < REQUESTS_WAITING && ofNetwork.length < REQUESTS_OF_NETWORK && !isAskedAlready;
+    return waiting.length < REQUESTS_WAITING && ofNetwork.length < REQUESTS_PER_NETWORK && !isAskedAlready;
   };
   const toMessage = ({ nextAttemptAt: _at, isUnclaimedRequest: _is, ...message }: Waiting): Message => message;
 
@@ -37,9 +37,9 @@ export const memoryOutbox = (tables: Tables = memoryTables()): MemoryOutbox => {
       }
       return isHalfFull;
     },
-    async claim({ now, lookedAt = now, until, limit }) {
+    async claim({ now, lastPolledAt = now, until, limit }) {
       const due = all()
-        .filter((message) => message.nextAttemptAt <= (mayWait(message) ? Math.min(lookedAt, now) : now))
+        .filter((message) => message.nextAttemptAt <= (waitsForPoll(message) ? Math.min(lastPolledAt, now) : now))
         .sort((a, b) => a.nextAttemptAt - b.nextAttemptAt || (a.id < b.id ? -1 : 1))
         .slice(0, limit)
         .map(({ attempts, ...message }) => ({

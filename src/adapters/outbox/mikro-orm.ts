@@ -4,7 +4,7 @@ import {
   type Admission,
   type Claim,
   type Outbox,
-  REQUESTS_OF_NETWORK,
+  REQUESTS_PER_NETWORK,
   REQUESTS_WAITING,
 } from '../../application/ports/outbox.ts';
 import { isId } from '../../domain/id.ts';
@@ -92,14 +92,14 @@ export const mikroOrmOutbox = (db: DatabaseAccess): Outbox => {
   };
 };
 
-/** Changes no row when the mailbox may not get another mail now. */
+/** Counts a mail. Returns no row when the mailbox may not get another one now. */
 const count = ({ mailbox, now, burst, interval }: Admission) =>
   sql`insert into mailboxes (mailbox, refilled_at) values (${mailbox}, ${now + interval}::bigint)
     on conflict (mailbox) do update set refilled_at = greatest(mailboxes.refilled_at, ${now}::bigint) + ${interval}::bigint
     where mailboxes.refilled_at <= ${now + (burst - 1) * interval}::bigint
     returning mailbox`;
 
-/** One statement, whatever is stored: it costs the same for every address. Returns how many requests waited before. */
+/** One statement, so that it costs the same for every address. Returns how many requests waited before. */
 const addRequest = (message: Message) => {
   const { waitingRequest } = toEntity(message);
   return sql<{ count: number | string }>`with waiting as (
@@ -109,17 +109,17 @@ const addRequest = (message: Message) => {
       insert into outbox (id, kind, user_id, "to", email, origin, created_at, next_attempt_at, waiting_request)
       select ${message.id}, ${message.kind}, ${message.userId}::text, ${message.to}::text, ${message.email}::text,
         ${JSON.stringify(message.origin)}::jsonb, ${message.createdAt}::bigint, ${message.createdAt}::bigint, ${waitingRequest}::text
-      from waiting where count < ${REQUESTS_WAITING} and of_network < ${REQUESTS_OF_NETWORK}
+      from waiting where count < ${REQUESTS_WAITING} and of_network < ${REQUESTS_PER_NETWORK}
       on conflict (waiting_request) do nothing
     )
     select count from waiting`;
 };
 
 /**
- * Locked rows are skipped: another instance is claiming them. A claimed request makes room for the next one here and not when it is
- * answered: an insert would have to wait for the longer transaction of an answer, and show that the address has an account.
+ * Skips locked rows, which another instance is claiming. A request makes room for the next one of its address when it is claimed: if it
+ * did so when it is answered, an insert could have to wait for that transaction, and show that the address has an account.
  */
-const claimDue = (db: Kysely<Tables>, { now, lookedAt = now, until, limit }: Claim) =>
+const claimDue = (db: Kysely<Tables>, { now, lastPolledAt = now, until, limit }: Claim) =>
   db
     .updateTable('outbox')
     .set((eb) => ({
@@ -134,7 +134,7 @@ const claimDue = (db: Kysely<Tables>, { now, lookedAt = now, until, limit }: Cla
         .where('due.next_attempt_at', '<=', now)
         .where((of) =>
           of.or([
-            of('due.next_attempt_at', '<=', lookedAt),
+            of('due.next_attempt_at', '<=', lastPolledAt),
             of.and([of('due.attempts', '=', 0), of('due.kind', 'not in', [...SECRET_KINDS])]),
           ]),
         )

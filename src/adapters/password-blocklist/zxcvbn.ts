@@ -5,8 +5,8 @@ import { PASSWORD_MIN_CODE_POINTS } from '../../domain/password.ts';
 const require = createRequire(import.meta.url);
 
 /**
- * The most common passwords of zxcvbn, without those that are too short anyway. They are loaded, synchronously, at the first call
- * of `isCommon`: that takes about 35 ms, and 11 MiB that an idle service does not have to hold (ADR 0035).
+ * The most common passwords of zxcvbn, without those that are too short. The first call of `isCommon` loads them synchronously, which
+ * takes about 35 ms and 11 MiB (ADR 0035).
  */
 export const zxcvbnPasswordBlocklist = (): PasswordBlocklist => {
   let common: ReadonlySet<string> | undefined;

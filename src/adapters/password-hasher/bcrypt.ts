@@ -58,7 +58,7 @@ export type HashingRunner = {
 
 /** One for each core, eight at most: each uses some megabytes. */
 const THREADS = Math.min(availableParallelism(), 8);
-/** A second task waits in each thread, so that the thread is not idle until the main thread has read its result. */
+/** Each thread has a second task waiting, so that it is not idle until the main thread has read its result. */
 const TASKS_PER_THREAD = 2;
 /** Where the system gives priorities to threads (Linux), these yield to the thread that serves requests. See nice(2). */
 const NICENESS = 10;

@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { redisCode, safeMessage } from './safe-messages.ts';
 
-/** Frames of one error; a driver's error may contain two stacks. */
+/** Frames of one error. */
 const MAX_FRAMES = 20;
 
-/** A line in the exact format of V8. A message may have several lines, and some may look like a frame. */
+/** A frame in the exact format of V8: a line of the message may resemble one. */
 const FRAME =
   /^ {4}at (?:async )?(?:[\w$.<>#[\] ]{1,120} \()?(?:(?:file:\/\/|node:|\/|[A-Za-z]:\\)[^\s()]{1,250}:\d{1,7}:\d{1,7}|<anonymous>|native|index \d{1,7})\)?$/;
 
@@ -19,16 +19,16 @@ export const framesOf = (error: unknown): string => {
     .join('\n');
 };
 
-/** Appends the frames of a foreign error to the error that replaces it; its message and members are dropped. */
-export const inPlaceOf = <Replacement extends Error>(foreign: unknown, replacement: Replacement): Replacement => {
+/** Appends the frames of a foreign error to the error that replaces it. Its message and other members are dropped. */
+export const withFramesOf = <Replacement extends Error>(foreign: unknown, replacement: Replacement): Replacement => {
   replacement.stack = `${replacement.stack}\n${framesOf(foreign)}`;
   return replacement;
 };
 
-/** What the log may contain of an error. Its other members stay out: drivers put statements and their parameters there. */
+/** The parts of an error that may be logged. Drivers put statements and their parameters into other members. */
 export type RedactedError = {
   readonly type: string;
-  /** The whole message of an AppError; of a foreign error only a message that is known to quote no value. */
+  /** The message of an AppError, or a known message of a foreign error that quotes no value. */
   readonly message?: string;
   /** Of an AppError. */
   readonly reason?: string;
@@ -109,7 +109,7 @@ const namedIn = (error: object): { name: unknown; message: unknown } => ({
   message: Reflect.get(error, 'message'),
 });
 
-/** WASI's errno numbers, which are all that the embedded database reports: those that a directory can cause. */
+/** WASI errno numbers that a directory can cause. The embedded database reports nothing but such numbers. */
 const WASI_ERRNO: Readonly<Record<number, string>> = {
   2: 'EACCES: permission denied',
   29: 'EIO: i/o error',
@@ -123,8 +123,8 @@ const WASI_ERRNO: Readonly<Record<number, string>> = {
 };
 
 /**
- * Why a file or a directory could not be used, in the words of the system. For the operator at the start alone: it names paths,
- * so it is neither logged nor sent to a client.
+ * Why a file or a directory could not be used, in the words of the system. It names paths, so it is shown to the operator only, and
+ * neither logged nor sent to a client.
  */
 export const systemReason = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';

@@ -1,4 +1,4 @@
-/** Thrown by this service where a driver has no error for it. */
+/** Messages of this service, for errors that a driver does not have. */
 export const DATABASE_CLOSED = 'the database is closed';
 export const NO_SCHEMA = 'no schema of the search_path exists';
 export const NODE_OF_CLUSTER = 'connected to one node of a cluster';
@@ -29,7 +29,7 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
 ]);
 
 const ENGINE_TYPES: ReadonlySet<string> = new Set(['TypeError', 'RangeError', 'ReferenceError']);
-/** Messages of V8 that name code alone. Others quote values: `Cannot create property 'a' on string 'secret'`. */
+/** Messages of V8 that contain names of code only. Others quote values: `Cannot create property 'a' on string 'secret'`. */
 const OF_THE_ENGINE =
   /^(?:[\w$.]{1,100} is not (?:a function|a constructor|defined|iterable)|Cannot (?:read|set) properties of (?:undefined|null) \((?:reading|setting) '\w{1,50}'\)|Maximum call stack size exceeded|Invalid time value)$/;
 

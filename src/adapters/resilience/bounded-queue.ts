@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { AppError } from '../../domain/errors/app-error.ts';
 
-/** Runs a task when it is its turn. */
+/** Runs a task when a place is free. */
 export type BoundedQueue = {
   <T>(task: () => Promise<T>): Promise<T>;
   readonly load: () => QueueLoad;

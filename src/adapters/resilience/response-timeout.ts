@@ -2,9 +2,9 @@
 const STEP = 50;
 
 /**
- * Calls `giveUp` after `timeout` milliseconds without a response. Returns a function that cancels it.
- * When the event loop is blocked, a plain timer ends before a response that is already in the socket has been read. So the
- * time is counted in steps, each of which takes one turn of the event loop, and all sockets are read between two steps.
+ * Calls `giveUp` after `timeout` milliseconds without a response. Returns a function that cancels it. While the event loop is blocked, a
+ * plain timer would end before a response that has already arrived is read. So the time is counted in steps of one turn of the event loop,
+ * and all sockets are read between two steps.
  */
 export const onResponseTimeout = (timeout: number, giveUp: () => void): (() => void) => {
   let left = Math.ceil(timeout / STEP);

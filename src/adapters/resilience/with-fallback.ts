@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 
-/** Log messages, for the first failure and for the first success after it. */
+/** The log messages of the first failure, and of the first success after it. */
 export type OutageMessages = { readonly unavailable: string; readonly available: string };
 
-/** Logs when something stops to work, and when it works again. */
+/** Logs when something stops working, and when it works again. */
 export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: OutageMessages) => {
   let isOut = false;
   return {
@@ -20,7 +20,7 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
   };
 };
 
-/** Milliseconds for which a store that failed is not called again, so that a frozen one delays few requests. */
+/** Milliseconds without calls after a failure, so that a store that hangs delays few requests. */
 const PAUSE = 1_000;
 
 /** Calls a store that all instances share, or a fallback while it is unavailable. Logs each change once. */

@@ -12,7 +12,7 @@ import {
 import type { User } from '../../domain/user.ts';
 import type { Tables } from '../memory/tables.ts';
 
-/** Separates what is stored from the objects of callers. */
+/** A copy, so that callers cannot change what is stored. */
 const copied = (session: Session): Session => structuredClone(session);
 
 /** Keeps sessions in memory until the process ends, beside their users. For tests and development. */
@@ -35,9 +35,9 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
       if (sessions.has(session.id)) throw new AppError('DB_UNIQUE_VIOLATION');
       if (!users.has(session.userId)) throw new AppError('DB_QUERY_FAILED', { reason: 'the session has no user' });
       sessions.set(session.id, copied(session));
-      const surplus = liveOf(session.userId, session.createdAt).slice(SESSIONS_PER_USER);
-      for (const { id } of surplus) sessions.delete(id);
-      return surplus.map(({ id }) => id);
+      const evicted = liveOf(session.userId, session.createdAt).slice(SESSIONS_PER_USER);
+      for (const { id } of evicted) sessions.delete(id);
+      return evicted.map(({ id }) => id);
     },
     async find(key) {
       const session = find(key);

@@ -12,7 +12,7 @@ import {
   addCounting,
   clockOf,
   endOne,
-  endSurplus,
+  evictSessions,
   lockUser,
   mayBeTooMany,
   purgeDue,
@@ -21,7 +21,7 @@ import {
   selectWithUser,
 } from './sql-statements.ts';
 
-/** How many statements one purge sends at most, so that it ends soon however many sessions were refreshed since their last check. */
+/** The most statements of one purge: it has to end soon even if many sessions were refreshed since their last check. */
 const PURGE_ROUNDS = 100;
 
 /**
@@ -55,10 +55,10 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
     async add(session) {
       const { others } = await translated(() => addCounting(tables(), session).executeTakeFirstOrThrow());
       if (!mayBeTooMany(others)) return [];
-      // Concurrent transactions do not see each other's sessions: the last one to get the lock sees them all.
+      // Concurrent transactions do not see each other's sessions. With a lock, the last one sees them all.
       if (db.em.isInTransaction()) await translated(() => lockUser(tables(), session).execute());
-      const surplus = await translated(() => endSurplus(tables(), session).execute());
-      return surplus.map(({ id }) => id);
+      const evicted = await translated(() => evictSessions(tables(), session).execute());
+      return evicted.map(({ id }) => id);
     },
     async find({ id, userId }) {
       if (!isId(id) || !isId(userId)) return null;

@@ -6,7 +6,7 @@ import { USER_COLUMNS } from '../mikro-orm/user-rows.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
 
-/** Epoch seconds of the database clock, read when a row is checked, not when the statement starts. */
+/** Epoch seconds of the database clock, at the time of evaluation, not at the start of the statement. */
 export const clockOf = <Db, Table extends keyof Db>(eb: ExpressionBuilder<Db, Table>) =>
   eb.fn<number>('date_part', [eb.val('epoch'), eb.fn('clock_timestamp', [])]);
 
@@ -35,7 +35,7 @@ const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens'> => 
   address: session.address,
 });
 
-/** Inserts a session and returns how many others its user has, expired ones included, in the snapshot of this statement. */
+/** Inserts a session, and returns how many others its user has in the snapshot of this statement, expired ones included. */
 export const addCounting = (db: Kysely<Tables>, session: Session) =>
   db
     .insertInto('sessions')
@@ -48,20 +48,20 @@ export const addCounting = (db: Kysely<Tables>, session: Session) =>
         .as('others'),
     );
 
-/** How many concurrent inserts of one user the count may miss, since none sees the others. */
+/** The count may miss this many concurrent inserts of one user, which do not see each other. */
 const CONCURRENT_INSERTS = SESSIONS_PER_USER / 2;
 
-/** Whether the user may have more than SESSIONS_PER_USER sessions. Saves nearly every login the second statement. */
+/** Whether the user may have more than SESSIONS_PER_USER sessions. Saves nearly every log-in a second statement. */
 export const mayBeTooMany = (others: number | string | bigint | null): boolean =>
   Number(others) + CONCURRENT_INSERTS >= SESSIONS_PER_USER;
 
 /**
- * Deletes the sessions beyond SESSIONS_PER_USER after an insert. A separate statement, so that the last of several concurrent
- * inserts sees the rows of all. Locked rows are skipped: they are being deleted already, or are in use.
+ * Deletes the sessions beyond SESSIONS_PER_USER. A separate statement after the insert, so that the last of several concurrent inserts sees
+ * all rows. Skips locked rows, which are in use or being deleted.
  */
-export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =>
+export const evictSessions = (db: Kysely<Tables>, { userId, createdAt }: Session) =>
   db
-    .with('surplus', () =>
+    .with('evicted', () =>
       db
         .selectFrom('sessions')
         .select('id')
@@ -70,7 +70,7 @@ export const endSurplus = (db: Kysely<Tables>, { userId, createdAt }: Session) =
         .skipLocked(),
     )
     .deleteFrom('sessions')
-    .where('id', 'in', (query) => query.selectFrom('surplus').select('id'))
+    .where('id', 'in', (query) => query.selectFrom('evicted').select('id'))
     .returning('id');
 
 /** Locks the user of a session until the transaction ends. */
@@ -78,8 +78,8 @@ export const lockUser = (db: Kysely<Tables>, { userId }: Session) =>
   db.selectFrom('users').select('id').where('id', '=', userId).forNoKeyUpdate();
 
 /**
- * Deletes a session. Locks its user first, as the event of its end does later: who ends all sessions of the user locks the user and then the
- * sessions, and in another order each would wait for the other.
+ * Deletes a session. Locks its user first, as units that end all sessions of a user do: otherwise, this unit would lock the user later
+ * (with the event) and could deadlock with them.
  */
 export const endOne = (db: Kysely<Tables>, { id, userId }: SessionKey) =>
   db
@@ -89,14 +89,14 @@ export const endOne = (db: Kysely<Tables>, { id, userId }: SessionKey) =>
     .where('user_id', '=', (query) => query.selectFrom('locked').select('locked.id'));
 
 type RotationValues = Rotation & {
-  /** Epoch seconds of the database clock; from then on nothing changes. */
+  /** Epoch seconds of the database clock. From then on, nothing is changed. */
   readonly deadline: number;
 };
 
 /**
- * Compare-and-swap of the current token, which returns the user of the session if it is rotated, and no row otherwise. The row is locked
- * first and the time is read then, since the lock may be had only after the deadline. No indexed column gets another value, unless the
- * new expiry is earlier than the last, so that PostgreSQL writes no index (ADR 0034).
+ * Compares and swaps the current token. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
+ * time is read then: the wait for the lock may last until after the deadline. Indexed columns keep their values, unless the new expiry is
+ * earlier than the last, so PostgreSQL writes to no index (ADR 0034).
  */
 export const rotateBefore = statement(
   (db, { sessionId, userId, from, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
@@ -152,7 +152,7 @@ export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
     .where('id', '=', userId),
 );
 
-/** Also matches the row before the rotation, so that it waits for a rotation in progress instead of missing it. */
+/** Also matches the session before the rotation, so that the statement waits for a rotation in progress. */
 export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
   db
     .updateTable('sessions')
@@ -161,21 +161,20 @@ export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to
     .where('user_id', '=', userId)
     .where('current_token_id', 'in', [from, to]);
 
-/** Key of the advisory lock for purging; an arbitrary number that no other program uses. */
+/** The key of the advisory lock of purges: an arbitrary number. */
 const PURGE_LOCK = 7_263_501_949;
 
-/** Epoch milliseconds of the database clock, when the statement started. The planner can use an index with it. */
+/** Epoch milliseconds of the database clock at the start of the statement. It is stable, so the planner can use an index. */
 const statementTime = sql<number>`(date_part('epoch', statement_timestamp()) * 1000)::bigint`;
 
-/** How many sessions one purge may look at, and how many of those it may delete. */
+/** How many sessions one purge may check, and how many of them it may delete. */
 type PurgeLimits = { readonly due: number; readonly expired: number };
 
 /**
- * Looks at the sessions whose check is due, in the order of the checks. Those that were refreshed since have their next check when they
- * expire; the others have expired at the time of their check, and are deleted, those that expired first first. One instance at a time:
- * while another holds the lock, nothing is done. Skips locked rows. A check has to be due by the database clock as well, so that an
- * instance whose clock is ahead deletes no live session. Returns a row for each deleted session, or one without a session, and in each
- * row how many were looked at.
+ * Checks the sessions whose check is due. A session that was refreshed since gets its next check at its new expiry. The others have
+ * expired, and are deleted, the earliest first. Does nothing while another instance purges, and skips locked rows. The check has to be due
+ * by the database clock as well, so that an instance whose clock is ahead deletes no live session.
+ * Returns a row for each deleted session, or one row without a session; every row has the number of checked sessions.
  */
 export const purgeDue = (db: Kysely<Tables>, now: number, limits: PurgeLimits) =>
   db
@@ -193,7 +192,7 @@ export const purgeDue = (db: Kysely<Tables>, now: number, limits: PurgeLimits) =
         .forUpdate()
         .skipLocked(),
     )
-    // An array is looked up by the primary key; a join might scan the whole table.
+    // An array of ids is looked up by the primary key; a join might scan the whole table.
     .with('postponed', (query) =>
       query
         .updateTable('sessions')

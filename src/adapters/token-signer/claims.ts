@@ -11,7 +11,7 @@ const Ulid = v.pipe(v.string(), v.ulid());
 
 const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 
-/** Other parameters (RFC 7515 §4.1) would let the token choose the key or the rules, and are rejected. */
+/** Any other parameter (RFC 7515 §4.1) is rejected: it could let the token choose the key or the rules. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
 /** SPEC "Access token (JWT, ES256) claims", and its session in the header. */
@@ -42,34 +42,34 @@ export const RefreshTokenOfSession = v.pipe(
   })),
 );
 
-/** The parameters of a token's header that say what it belongs to. */
+/** The header parameters of a token's session, and its number in the session. */
 export type SessionHeader = { readonly sid: string; readonly rot?: number };
 
 /** Issuer and audience of the tokens: RFC 7519 §4.1.1, §4.1.3. `null`: not configured. */
-export type Parties = { readonly issuer: string | null; readonly audience: string | null };
-export type PartyClaims = Pick<JWTPayload, 'iss' | 'aud'>;
+export type IssuerAndAudience = { readonly issuer: string | null; readonly audience: string | null };
+export type IssAndAud = Pick<JWTPayload, 'iss' | 'aud'>;
 
-export const partyClaims = ({ issuer, audience }: Parties): PartyClaims => ({
+export const issAndAud = ({ issuer, audience }: IssuerAndAudience): IssAndAud => ({
   ...(issuer !== null && { iss: issuer }),
   ...(audience !== null && { aud: audience }),
 });
 
-/** The other claims of a token with exactly these parties; `null` for a token with others. */
-export const claimsBetween = (parties: PartyClaims, payload: JWTPayload): JWTPayload | null => {
+/** The claims without `iss` and `aud`; `null` if these are not the expected ones. */
+export const claimsFor = (expected: IssAndAud, payload: JWTPayload): JWTPayload | null => {
   const { iss, aud, ...others } = payload;
-  if (iss !== parties.iss || aud !== parties.aud) return null;
+  if (iss !== expected.iss || aud !== expected.aud) return null;
   return others;
 };
 
 /** Characters. The tokens signed here have fewer than 1 024; longer ones are rejected before anything is computed. */
 const MAX_TOKEN_LENGTH = 8 * 1024;
 /**
- * The canonical form of a compact JWS with a signature of 64 bytes. Decoders of base64url accept other texts for the same
- * signature: with white space, or with unused bits set in the last character.
+ * The canonical form of a compact JWS with a signature of 64 bytes. Decoders of base64url also accept white space, and unused bits in the
+ * last character, so one signature would have several texts.
  */
 const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
-/** Why a text can't be a token of this service, before anything is decoded. `null`: it may be one. */
+/** Checks the form of a token before anything is decoded. @returns `null` if it may be a token of this service. */
 export const formProblem = (token: string): 'too_long' | 'malformed' | null => {
   if (token.length > MAX_TOKEN_LENGTH) return 'too_long';
   return COMPACT_JWS.test(token) ? null : 'malformed';

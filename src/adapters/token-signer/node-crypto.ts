@@ -5,28 +5,31 @@ import type { TokenProblem, TokenSigner, Verified } from '../../application/port
 import { PublicUserJson } from '../json/public-user.ts';
 import {
   AccessTokenOfSession,
-  claimsBetween,
+  claimsFor,
   formProblem,
-  type Parties,
-  type PartyClaims,
-  partyClaims,
+  type IssAndAud,
+  type IssuerAndAudience,
+  issAndAud,
   RefreshTokenOfSession,
   type SessionHeader,
 } from './claims.ts';
 import type { KeyPair, TokenKeys } from './keys.ts';
 
-const NO_PARTIES: Parties = { issuer: null, audience: null };
+const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
 /** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
 const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
 /**
- * Compact JWS over ES256 (RFC 7515, RFC 7518 §3.4), signed and verified on the calling thread: this takes less time than to hand
- * the work to another thread (ADR 0033). `kid` is the key's RFC 7638 thumbprint.
- * @param parties the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
+ * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), signed and verified on the calling thread, which takes less time than a hand-over to
+ * another one (ADR 0033). `kid` is the thumbprint of the key (RFC 7638).
+ * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */
-export const nodeCryptoTokenSigner = async (keys: TokenKeys, parties: Parties = NO_PARTIES): Promise<TokenSigner> => {
-  const access = await jwt(keys.access, partyClaims(parties));
-  const refresh = await jwt(keys.refresh, partyClaims(parties));
+export const nodeCryptoTokenSigner = async (
+  keys: TokenKeys,
+  expected: IssuerAndAudience = NOT_CONFIGURED,
+): Promise<TokenSigner> => {
+  const access = await jwt(keys.access, issAndAud(expected));
+  const refresh = await jwt(keys.refresh, issAndAud(expected));
   return {
     signAccess: async ({ claims, sessionId }) =>
       access.sign({ ...claims, user: v.parse(PublicUserJson, claims.user) }, { sid: sessionId }),
@@ -55,12 +58,12 @@ const decoded = (text: string): JsonObject | null => {
 const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) => {
+const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => {
   const kid = await calculateJwkThumbprint(privateKey);
   const keysById = new Map<unknown, KeyObject>();
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
 
-  /** The key that a header names; a problem if the header asks for anything but ES256 with one of these keys. */
+  /** The key that a header names, or the problem of a header that is not ES256 with one of these keys. */
   const keyOf = (header: JsonObject): KeyObject | TokenProblem => {
     if (typeof header.alg !== 'string') return 'malformed';
     // No extension is implemented, so none can be critical: RFC 7515 §4.1.11.
@@ -70,7 +73,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
 
   return {
     sign: (claims: object, session: SessionHeader): string => {
-      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...session })}.${encoded({ ...claims, ...parties })}`;
+      const text = `${encoded({ alg: 'ES256', typ: 'JWT', kid, ...session })}.${encoded({ ...claims, ...expected })}`;
       const signature = sign(DIGEST, Buffer.from(text), { key: privateKey, dsaEncoding: SIGNATURE_FORM });
       return `${text}.${signature.toString('base64url')}`;
     },
@@ -88,7 +91,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, parties: PartyClaims) =>
       const content = decoded(claims);
       if (content === null) return rejected('malformed');
       if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejected('expired');
-      const payload = claimsBetween(parties, content);
+      const payload = claimsFor(expected, content);
       if (payload === null) return rejected('wrong_issuer_or_audience');
       const parsed = v.safeParse(schema, { payload, protectedHeader });
       return parsed.success ? { ok: true, token: parsed.output } : rejected('unexpected_claims');

@@ -4,10 +4,10 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import type { SharedTables, Tables } from '../memory/tables.ts';
 import { outsideOfUnits } from './nesting.ts';
 
-/** Only others that change the same values again and again, outside a unit of work, can make it run as often. */
+/** A unit runs again only when the same values are changed outside of a unit of work meanwhile. */
 const MOST_RUNS = 100;
 
-/** Units of work take turns. @param storesOver makes the stores that keep their values in given tables. */
+/** Runs units one after the other. @param storesOver makes stores over given tables. */
 export const memoryUnitOfWork = (tables: SharedTables, storesOver: (tables: Tables) => Stores): UnitOfWork => {
   const inTurn = pLimit(1);
   const runAlone = async <Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> => {

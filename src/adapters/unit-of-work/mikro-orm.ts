@@ -3,10 +3,10 @@ import { type DatabaseAccess, type Transact, type Transaction, within } from '..
 import { afterConflict, isConflictOfTransactions, translateError } from '../mikro-orm/translate-error.ts';
 import { outsideOfUnits } from './nesting.ts';
 
-/** How often a unit is run at most. */
+/** The most runs of one unit, which runs again after a conflict. */
 const MOST_RUNS = 3;
 
-/** Each unit is one transaction. @param storesOver makes the stores that send their statements to it. */
+/** Runs each unit in one transaction. @param storesOver makes the stores of a transaction. */
 export const mikroOrmUnitOfWork = (transact: Transact, storesOver: (db: DatabaseAccess) => Stores): UnitOfWork => {
   const run = async <Result>(work: (stores: Stores) => Promise<Result>, runsLeft: number): Promise<Result> => {
     const transaction: Transaction = { failure: undefined, rejection: undefined, sent: new Set() };
@@ -18,7 +18,7 @@ export const mikroOrmUnitOfWork = (transact: Transact, storesOver: (db: Database
         await afterConflict();
         return run(work, runsLeft - 1);
       }
-      // The driver reports the end of a transaction that could not be rolled back either in place of what the work reported.
+      // If the rollback fails as well, the driver reports that failure. The error of the work matters more.
       throw rejection === undefined ? translateError(error) : rejection.error;
     }
   };

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 const units = new AsyncLocalStorage<true>();
 
 /**
- * Runs a unit of work, unless the caller runs within one: a unit within another would wait for it for ever, or be kept when that one
+ * Runs a unit of work, unless the caller is within one: a nested unit could wait for the outer one for ever, or be kept when the outer one
  * fails.
  * @throws AppError SYS_UNEXPECTED_ERROR
  */

@@ -2,16 +2,16 @@ import type { EventRepository } from '../../application/ports/event-repository.t
 import type { Outbox } from '../../application/ports/outbox.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
-import { mayWait } from '../../domain/message.ts';
+import { waitsForPoll } from '../../domain/message.ts';
 
-/** @param isAll whether those that may wait are to be sent as well, since there are so many. */
+/** @param isAll whether to send the messages that wait for a poll as well, because there are so many. */
 type OnAdded = (isAll: boolean) => void;
 
-/** @param onAdded called when messages were added, so that they are sent at once; not for those that may wait, unless there are many. */
+/** @param onAdded called when messages were added that are to be sent at once. Messages that wait for a poll do not count, unless there are many. */
 export const watchedOutbox = (outbox: Outbox, onAdded: OnAdded): Outbox => ({
   async add(messages) {
     const isHalfFull = await outbox.add(messages);
-    if (isHalfFull || !messages.every(mayWait)) onAdded(isHalfFull);
+    if (isHalfFull || !messages.every(waitsForPoll)) onAdded(isHalfFull);
     return isHalfFull;
   },
   claim: (claim) => outbox.claim(claim),
@@ -24,7 +24,7 @@ export const watchedOutbox = (outbox: Outbox, onAdded: OnAdded): Outbox => ({
   waiting: () => outbox.waiting(),
 });
 
-/** Messages of a unit of work are there when it has ended. */
+/** The messages of a unit of work can be claimed when it has ended. */
 export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: OnAdded): UnitOfWork => ({
   async run(work) {
     let isAdded = false;
@@ -40,8 +40,8 @@ export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: OnAdded): Uni
 });
 
 /**
- * Reports the events of each unit of work after their commit. Those of a unit that failed, or was run again, are not reported.
- * @param audit gets what was stored, once.
+ * Reports the events of each unit of work after its commit: not those of a unit that failed, and once for a unit that ran twice.
+ * @param audit called with the stored events.
  */
 export const auditedUnitOfWork = (
   unitOfWork: UnitOfWork,
@@ -65,8 +65,8 @@ const noting = (events: EventRepository, note: (...events: readonly AccountEvent
     await events.add(added);
     note(...added);
   },
-  async addRefusals(refusals) {
-    await events.addRefusals(refusals);
+  async addRefusedLogins(refusals) {
+    await events.addRefusedLogins(refusals);
     for (const refused of refusals) note({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
   },
   list: (query) => events.list(query),

@@ -19,8 +19,8 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   };
 
   /**
-   * A change of a user that locks them first as `lock` does, in one statement. An update alone takes a weaker lock, which stored sessions and
-   * events of the user do not wait for: to strengthen it later, a unit would have to wait for a log-in that waits for the unit.
+   * Locks a user as `lock` does, and changes them, in one statement. The lock of a plain update is weaker: inserts of the user's sessions and
+   * events do not wait for it. A later `lock` in the same unit could then deadlock with such an insert.
    */
   const changeOf = (id: string) => {
     const tables = db.em.getKysely<Tables>();
@@ -66,7 +66,7 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
       const row = await translated(() => changed.executeTakeFirst());
       return row === undefined ? null : toUser(row);
     },
-    /** No weaker lock holds back the inserts of other tables, whose foreign keys lock the row `for key share`. */
+    /** A weaker lock would not make inserts into other tables wait, whose foreign keys lock the row `for key share`. */
     async lock(id) {
       if (!db.em.isInTransaction() || !isId(id)) return;
       const lockMode = LockMode.PESSIMISTIC_WRITE;

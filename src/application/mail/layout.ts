@@ -1,11 +1,11 @@
 import { html } from '../html.ts';
 import type { Mail } from '../ports/mailer.ts';
-import { own, type Prose, prose } from './prose.ts';
+import { type Prose, prose, trusted } from './prose.ts';
 
 /** RFC 5322 §2.1.1 asks for 78 characters at most. */
 const WIDTH = 76;
 
-/** The text in lines. A word that is longer than a line is broken. */
+/** Wraps a text into lines. A word longer than a line is broken. */
 export const wrapped = (text: string): string => {
   const lines: string[] = [];
   let line = '';
@@ -41,11 +41,11 @@ type Facts = { readonly facts: readonly (readonly [name: string, value: Prose])[
 type Block = Prose | Link | Facts;
 
 /**
- * The layout of every mail: text and HTML of the same blocks, so that neither says what the other does not.
+ * Lays out a mail as text and as HTML, from the same blocks, so that both say the same.
  * @param subject without any text that a client chose.
  */
-export const laidOut = ({ serviceName }: MailContext, subject: string, blocks: readonly Block[]): MailText => {
-  const footer = prose`This message was sent by ${own(serviceName)}. Nobody reads answers to it.`;
+export const mailLayout = ({ serviceName }: MailContext, subject: string, blocks: readonly Block[]): MailText => {
+  const footer = prose`This message was sent by ${trusted(serviceName)}. Nobody reads answers to it.`;
   return {
     subject,
     text: `${[...blocks.map(textOf), `-- \n${textOf(footer)}`].join('\n\n')}\n`,
@@ -64,13 +64,13 @@ ${blocks.map(markupOf)}<p style="color: #666">${footer.text}</p>
   };
 };
 
-/** The page on which everybody can ask for a link that sets a new password. */
+/** The page on which a user asks for a link that sets a new password. */
 export const resetPage = ({ pagesUrl }: MailContext): Link => ({
   label: 'Reset the password',
   link: `${pagesUrl}/password-reset`,
 });
 
-/** A link has a line of its own, so that nothing beside it becomes a part of it. */
+/** A link has its own line, so that mail programs do not take the text beside it as part of the link. */
 const textOf = (block: Block): string => {
   if ('link' in block) return block.link;
   if ('facts' in block) return block.facts.map(([name, { text }]) => wrapped(`${name}: ${text}`)).join('\n');

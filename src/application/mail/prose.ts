@@ -1,5 +1,5 @@
-/** Text of ours in a template, which is put in as it is. */
-class Own {
+/** Text that a template takes as it is. */
+class Trusted {
   readonly text: string;
 
   constructor(text: string) {
@@ -7,10 +7,10 @@ class Own {
   }
 }
 
-/** Marks a text as our own: it comes from the code or from the configuration, and not from a client. */
-export const own = (text: string): Own => new Own(text);
+/** Marks a text as trusted: it comes from the code or from the configuration, and not from a client. */
+export const trusted = (text: string): Trusted => new Trusted(text);
 
-/** A line or a paragraph that may be shown: in text as it is, in HTML escaped. */
+/** A paragraph of a mail. */
 export class Prose {
   readonly text: string;
 
@@ -19,23 +19,24 @@ export class Prose {
   }
 }
 
-/** A template of prose. Whatever is put into it is made harmless (`harmless`), unless it is marked as our own. */
-export const prose = (literals: TemplateStringsArray, ...parts: readonly (string | Own)[]): Prose =>
-  new Prose(String.raw({ raw: literals }, ...parts.map((part) => (part instanceof Own ? part.text : harmless(part)))));
+/** A template tag for paragraphs. Values are sanitized unless they are trusted. */
+export const prose = (literals: TemplateStringsArray, ...parts: readonly (string | Trusted)[]): Prose =>
+  new Prose(
+    String.raw({ raw: literals }, ...parts.map((part) => (part instanceof Trusted ? part.text : sanitize(part)))),
+  );
 
-/** Code points: enough to recognize a browser, and too few for a letter. */
+/** Code points: enough to recognize a browser, and too few for a message. */
 const MAX_LENGTH = 120;
-/** Control and format characters (which may reorder text), lone surrogates, and what has no meaning yet; not line breaks. */
+/** Control characters, format characters (which may reorder text), lone surrogates and unassigned code points; not line breaks. */
 const INVISIBLE = /(?!\s)\p{C}/gu;
 
 /**
- * A text that a client chose, such as a username or a User-Agent, for a message to its reader: one line of bounded length that
- * mail programs do not turn into a link. They recognize links in plain text by a dot beside a letter (`evil.example`), a colon
- * (`mailto:x`, `https://`), an `@`, and a backslash (`\\server\file`). These are put into brackets, a form in which people still
- * recognize them: `evil[.]example`. Invisible characters between them would look better, but some programs drop those before they
- * look for links. Other forms of the same characters come first into their usual form, since programs may do that, too.
+ * Makes a text that a client chose, such as a username or a User-Agent, safe to show in a mail: one line of bounded length, without
+ * links. Mail programs recognize links in plain text by a dot beside a letter (`evil.example`), a colon (`mailto:x`, `https://`), an
+ * `@`, and a backslash (`\\server\file`). These characters are put into brackets: `evil[.]example`. Invisible characters in their place
+ * would look better, but some programs drop those before they look for links. The text is normalized first (NFKC), as some programs do.
  */
-export const harmless = (text: string): string => {
+export const sanitize = (text: string): string => {
   const visible = text.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll(/\s+/gu, ' ').trim();
   const points = [...visible];
   const short = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join('')}…` : visible;
@@ -52,7 +53,7 @@ const UNITS = [
   ['second', SECOND],
 ] as const;
 
-/** `30 minutes`, in the largest unit of which it is a whole number. @param milliseconds whole seconds. */
+/** A duration in its largest whole unit: `30 minutes`, `90 seconds`. @param milliseconds a multiple of 1,000. */
 export const durationText = (milliseconds: number): string => {
   const [name, size] = UNITS.find(([, unit]) => milliseconds % unit === 0) ?? ['second', SECOND];
   const count = Math.round(milliseconds / size);

@@ -13,54 +13,54 @@ import {
 import type { MailContext, MailText } from './layout.ts';
 import { newDevice, passwordChanged, passwordReset, passwordWasReset, tokenReplayed } from './security-mails.ts';
 
-/** A link that a letter needs. */
+/** A link that a mail needs. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   (
     | {
-        /** Milliseconds from when it is made. */
+        /** Milliseconds after it is made. */
         readonly lifetime: number;
       }
     | Pick<Link, 'expiresAt'>
   );
 
-/** A message before its links are made. */
-export type Letter = {
+/** A mail whose links are not made yet. */
+export type MailTemplate = {
   readonly links: readonly WantedLink[];
-  /** @param addressOf the address of a link of this letter. */
-  readonly write: (addressOf: (purpose: LinkPurpose) => string) => MailText;
+  /** @param urlOf returns the URL of one of `links`. */
+  readonly write: (urlOf: (purpose: LinkPurpose) => string) => MailText;
 };
 
-/** What a message becomes once it is known whose it is. */
+/** The kinds that are sent. A request becomes one of them once its user is known. */
 type SentKind = Exclude<MessageKind, RequestKind>;
 export type SentMessage = Message & { readonly kind: SentKind };
 
-type Compose = (message: Message, user: User, context: MailContext, live: readonly Link[]) => Letter | null;
+type Compose = (message: Message, user: User, context: MailContext, live: readonly Link[]) => MailTemplate | null;
 
-/** @param live the live links of the user. @returns `null` when there is nothing to tell any more. */
-export const letterFor = (
+/** @param live the live links of the user. @returns `null` when the message is out of date. */
+export const templateFor = (
   message: SentMessage,
   user: User,
   context: MailContext,
   live: readonly Link[],
-): Letter | null => LETTERS[message.kind](message, user, context, live);
+): MailTemplate | null => TEMPLATES[message.kind](message, user, context, live);
 
-/** A notice tells what happened, to the address that the account had then: an attacker may have changed it since. */
+/** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
 const notice =
-  (write: (context: MailContext, happened: ReturnType<typeof happenedIn>) => MailText): Compose =>
-  (message, _user, context) => ({ links: [], write: () => write(context, happenedIn(message)) });
+  (write: (context: MailContext, happened: ReturnType<typeof timeAndDeviceOf>) => MailText): Compose =>
+  (message, _user, context) => ({ links: [], write: () => write(context, timeAndDeviceOf(message)) });
 
-const happenedIn = ({ createdAt: at, origin: device }: Message) => ({ at, device });
+const timeAndDeviceOf = ({ createdAt: at, origin: device }: Message) => ({ at, device });
 
-const LETTERS: Readonly<Record<SentKind, Compose>> = {
-  /** Nothing for a disabled account: its owner could not log in with a new password either. */
+const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
+  /** Not for a disabled account, which refuses every password. */
   'password-reset': ({ to }, { email, disabledAt }, context) =>
     email !== to || disabledAt !== null
       ? null
       : {
           links: [{ purpose: 'password-reset', email: to, lifetime: RESET_LIFETIME }],
-          write: (addressOf) => passwordReset(context, { link: addressOf('password-reset'), validFor: RESET_LIFETIME }),
+          write: (urlOf) => passwordReset(context, { link: urlOf('password-reset'), validFor: RESET_LIFETIME }),
         },
-  /** Nothing for a disabled account: with the second link, whoever was shut out would delete the story of the account. */
+  /** Not for a disabled account: its user could delete it, and the events that led to the ban, with the second link. */
   'email-verification': ({ to }, user, context) =>
     user.email !== to || user.emailVerifiedAt !== null || user.disabledAt !== null
       ? null
@@ -69,11 +69,11 @@ const LETTERS: Readonly<Record<SentKind, Compose>> = {
             { purpose: 'email-verification', email: to, lifetime: EMAIL_LINK_LIFETIME },
             { purpose: 'not-me', email: to, lifetime: EMAIL_LINK_LIFETIME },
           ],
-          write: (addressOf) =>
+          write: (urlOf) =>
             verifyEmail(context, {
               username: user.username,
-              confirmLink: addressOf('email-verification'),
-              disownLink: addressOf('not-me'),
+              confirmLink: urlOf('email-verification'),
+              disownLink: urlOf('not-me'),
               validFor: EMAIL_LINK_LIFETIME,
             }),
         },
@@ -84,24 +84,24 @@ const LETTERS: Readonly<Record<SentKind, Compose>> = {
       ? null
       : {
           links: [{ purpose: 'email-change', email: to, lifetime: EMAIL_LINK_LIFETIME }],
-          write: (addressOf) =>
-            confirmEmailChange(context, { username, link: addressOf('email-change'), validFor: EMAIL_LINK_LIFETIME }),
+          write: (urlOf) =>
+            confirmEmailChange(context, { username, link: urlOf('email-change'), validFor: EMAIL_LINK_LIFETIME }),
         },
   'email-changed': (message, user, context, live) => {
     const { to, email: newEmail } = message;
     if (user.email === to) return null;
     const changed = { username: user.username, newEmail: newEmail ?? user.email };
-    // Whoever took an account over would else change the address twice, and so replace the link of its owner.
+    // Otherwise an attacker could change the address twice, and so replace the owner's link.
     const held = live.find(({ purpose }) => purpose === 'email-change-undo');
     if (held?.email !== to) return { links: [], write: () => emailChangedAgain(context, changed) };
-    // Its mail may be sent late: a reset of the password may have ended the right to undo sooner meanwhile.
+    // A password reset may have shortened the right to undo since the message was added.
     const { createdAt, expiresAt } = held;
     return {
       links: [{ purpose: 'email-change-undo', email: to, expiresAt }],
-      write: (addressOf) =>
+      write: (urlOf) =>
         emailChanged(context, {
           ...changed,
-          undoLink: addressOf('email-change-undo'),
+          undoLink: urlOf('email-change-undo'),
           undoFor: expiresAt - createdAt,
         }),
     };

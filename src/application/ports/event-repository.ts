@@ -1,8 +1,11 @@
 import type { Device } from '../../domain/device.ts';
 import type { AccountEvent, EventKind } from '../../domain/event.ts';
 
-/** Refused log-ins of one user that are counted together. */
-export type Refusals = Pick<AccountEvent, 'id' | 'userId' | 'at' | 'count' | 'requestId' | 'userAgent' | 'address'>;
+/** Refused log-ins of one user, counted. */
+export type RefusedLogins = Pick<
+  AccountEvent,
+  'id' | 'userId' | 'at' | 'count' | 'requestId' | 'userAgent' | 'address'
+>;
 
 type EventsQuery = {
   readonly userId: string;
@@ -12,7 +15,7 @@ type EventsQuery = {
 };
 
 /**
- * Stores what happened to accounts. Events are only added, counted and purged.
+ * Stores the events of accounts. Events are only added, counted and purged.
  * - lists the events of one user, the latest first
  * - continues a list after the last event of the page before
  * - lists nothing of another user
@@ -29,10 +32,10 @@ type EventsQuery = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  */
 export interface EventRepository {
-  /** Adds a log-in to the event of the device and the hour. The last session and request are kept. */
+  /** Adds events. A log-in is counted in the event of its device and hour, which keeps the last session and request. */
   add(events: readonly AccountEvent[]): Promise<void>;
-  /** Adds to the event of the user and the hour, or makes it. The last request and device are kept. */
-  addRefusals(refusals: readonly Refusals[]): Promise<void>;
+  /** Adds refused log-ins to the event of their user and hour, which keeps the last request and device. */
+  addRefusedLogins(refusals: readonly RefusedLogins[]): Promise<void>;
   list(query: EventsQuery): Promise<AccountEvent[]>;
   /** Whether the user has registered or logged in with this user agent from this network. */
   knowsDevice(userId: string, device: Device): Promise<boolean>;

@@ -17,7 +17,7 @@ import type { Link, LinkPurpose } from '../../domain/link.ts';
 export interface LinkRepository {
   put(link: Link): Promise<void>;
   find(purpose: LinkPurpose, tokenHash: string, now: number): Promise<Link | null>;
-  /** Removes a live link and returns it; `null` when there is none. Of several callers, one gets it. */
+  /** Removes a live link and returns it; `null` when there is none. One of several concurrent callers gets it. */
   take(purpose: LinkPurpose, tokenHash: string, now: number): Promise<Link | null>;
   /** The live links of all users about an address, in canonical form. */
   listByEmail(purpose: LinkPurpose, email: string, now: number): Promise<Link[]>;

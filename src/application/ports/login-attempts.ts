@@ -1,10 +1,10 @@
-import type { Party } from '../../domain/login-throttle.ts';
+import type { LoginClient } from '../../domain/login-throttle.ts';
 
-/** Who attempts to log in, for the limit on wrong passwords. */
+/** A log-in attempt, as the limit on wrong passwords counts it. */
 export type Attempt = {
-  /** Attempts of one key are counted together: those on an account by networks, or those of all devices of a user. */
+  /** Attempts with one key are counted together: those on one account from networks, or those of one user's devices. */
   readonly key: string;
-  readonly party: Party;
+  readonly client: LoginClient;
 };
 
 /**
@@ -17,8 +17,8 @@ export type Attempt = {
  * - does not count attempts that have to wait
  * - admits exactly 50 of many concurrent attempts
  * - admits one of many concurrent attempts after the wait
- * - forgets the failures of a party that succeeds
- * - keeps the failures of other parties when one succeeds
+ * - forgets the failures of a client that succeeds
+ * - keeps the failures of other clients when one succeeds
  * - counts exactly while attempts begin, succeed and are withdrawn at the same time
  * - counts each key separately
  * - admits a network without failures while another network waits
@@ -26,11 +26,11 @@ export type Attempt = {
  * - treats a network as failing from its third failure on
  * - treats all networks of a group as one failing network when enough of them have failed
  * - does not treat a network as failing because another one of its group is
- * - gives each failing network its own turns
+ * - gives each failing network its own slots
  * - admits three attempts of a device, however often the others fail
- * - gives each failing device its own turns
+ * - gives each failing device its own slots
  * - limits the failures of any number of devices together
- * - forgets the failures of a party an hour after its last attempt
+ * - forgets the failures of a client an hour after its last attempt
  * - does not count an attempt that is withdrawn
  * - admits exactly 50 of many concurrent attempts at two instances
  * - does not reject when its store fails, or with DB_QUERY_FAILED alone

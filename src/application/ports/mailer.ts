@@ -12,7 +12,7 @@ export type Mail = {
 export type Delivery = 'sent' | 'refused';
 
 /**
- * Sends mail. It may deliver a mail that it rejected, when the answer of the server was lost.
+ * Sends mail. A mail whose `send` rejected may still have been delivered: the server's reply may have been lost.
  * - delivers the subject, the text and the HTML as they are, in any language
  * - delivers a mail to its address alone
  * - keeps a long link in one piece
@@ -30,6 +30,6 @@ export interface Mailer {
    * @throws AppError SYS_UNEXPECTED_ERROR with a reason, when the mail could not be delivered now.
    */
   send(mail: Mail): Promise<Delivery>;
-  /** Ends what is still being sent, which rejects: the service stops. */
+  /** Called when the service stops. Attempts in progress end, and reject. */
   close?(): void;
 }

@@ -1,19 +1,19 @@
 import type { Message } from '../../domain/message.ts';
 
-/** How many requests may wait to be claimed. More are dropped: a stranger can make them without an account. */
+/** How many requests may wait to be claimed. Anybody can make one without an account, so more are dropped. */
 export const REQUESTS_WAITING = 1_000;
-/** How many of them may be of one network (`origin.address`), so that it cannot keep all others out. */
-export const REQUESTS_OF_NETWORK = 100;
+/** How many of them one network (`origin.address`) may have, so that it cannot crowd out the others. */
+export const REQUESTS_PER_NETWORK = 100;
 
 export type Claim = {
   readonly now: number;
-  /** When the sender last looked at a moment of its own: messages that may wait (`mayWait`) had to be due by then. Default: `now`. */
-  readonly lookedAt?: number | undefined;
+  /** When the sender last polled. A message that waits for a poll (`waitsForPoll`) is claimed only if it was due then. Default: `now`. */
+  readonly lastPolledAt?: number | undefined;
   readonly until: number;
   readonly limit: number;
 };
 
-/** A mail to a mailbox that gets a limited number. */
+/** A mail to a mailbox that has a limit. */
 export type Admission = {
   /** A hash of the address. */
   readonly mailbox: string;
@@ -25,7 +25,8 @@ export type Admission = {
 };
 
 /**
- * Messages that are to be sent. They are added with the change that they tell, and removed when they were sent.
+ * The messages that are still to be sent: a transactional outbox. A message is added in the unit of work of the change that it reports,
+ * and removed when it was sent.
  * - claims messages whose time has come, the oldest first, at most as many as it is asked to
  * - claims messages that may wait only if they were due at the last look
  * - claims a message as it was added
@@ -49,12 +50,12 @@ export type Admission = {
 export interface Outbox {
   /**
    * Drops a request (`isRequest`) that cannot be kept.
-   * @returns whether a request was among the messages when half of those that may wait did already: they should be claimed soon.
+   * @returns whether the sender should claim soon: a request was added, and half of `REQUESTS_WAITING` were waiting already.
    */
   add(messages: readonly Message[]): Promise<boolean>;
   /**
-   * Claims messages and counts an attempt of each, those first whose time came first: when they were created, or the time of their last
-   * lease or `postpone`. Nobody else gets them before `until`. Times are epoch milliseconds.
+   * Claims messages that are due, and counts an attempt of each. A message is due from its creation, or from the end of its last lease or
+   * of `postpone`; those due first come first. No other caller gets them before `until`. Times are epoch milliseconds.
    */
   claim(claim: Claim): Promise<Message[]>;
   /** Replaces the kind and the user of a waiting message. @returns false when the message is gone. */

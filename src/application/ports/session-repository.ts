@@ -49,7 +49,7 @@ export type UserInSession = {
  * - keeps exactly these 50 after many concurrent adds
  * - keeps exactly these 50 after many adds by two instances
  * - does not count expired sessions towards the 50
- * - ends the whole surplus with the next add, however it arose, and returns its ids
+ * - evicts all sessions beyond the limit with the next add, however they arose, and returns their ids
  * - purges expired sessions, and only those, and returns their keys
  * - purges those first that expired first
  * - purges a session that was rotated by its new expiry, and in that order
@@ -61,7 +61,8 @@ export type UserInSession = {
  */
 export interface SessionRepository {
   /**
-   * Also ends the surplus, and returns the ids of the sessions that it ended. A process that is killed meanwhile may leave some of it until the next add.
+   * Adds a session, and evicts the least recently used ones beyond `SESSIONS_PER_USER`. After a crash, some may be left until the next add.
+   * @returns the ids of the evicted sessions.
    * @throws AppError DB_UNIQUE_VIOLATION when the id is taken; DB_QUERY_FAILED when the user is not stored.
    */
   add(session: Session): Promise<readonly string[]>;
@@ -69,15 +70,14 @@ export interface SessionRepository {
   /** Finds a user and one of their sessions in one round trip. @returns `null` for an unknown user. */
   findWithUser(key: SessionKey): Promise<UserInSession | null>;
   /**
-   * Compares and swaps the current token in one atomic step, and reads the user, within the budget of the repository: a time after the
-   * call, at most five seconds. A rotation that has not happened by then never happens: the store itself refuses it, and the outcome is
-   * `too-late`.
+   * Compares and swaps the current token in one atomic step, and reads the user, within the budget of the repository (at most five seconds
+   * after the call). The store itself refuses a later rotation, with the outcome `too-late`.
    * @throws AppError DB_QUERY_FAILED when the outcome is unknown: the rotation may have happened, and `revert` undoes it.
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
-   * Undoes a rotation whose new token was not given to anybody, so that `from` is current again and nothing else changes. Called
-   * after the budget of the rotation; final, because the rotation can no longer happen. Idempotent. ADR 0022.
+   * Undoes a rotation whose new token nobody has: `from` is current again, and nothing else changes. Called after the budget of the
+   * rotation, when it can no longer happen. Idempotent. ADR 0022.
    */
   revert(rotation: Rotation): Promise<void>;
   /** @returns whether there was such a session. */

@@ -11,7 +11,7 @@ export type RefreshToken = {
   readonly rotation: number;
 };
 
-/** Why a token is rejected. Logged, and never sent to a client. */
+/** Why a token is rejected: for the log, not for clients. */
 export type TokenProblem =
   | 'too_long'
   /** Not a JWT in compact serialization. */
@@ -26,7 +26,6 @@ export type TokenProblem =
   /** The header or the claims are not those of this kind of token. */
   | 'unexpected_claims';
 
-/** The result of a verification. */
 export type Verified<T> =
   | { readonly ok: true; readonly token: T }
   | { readonly ok: false; readonly reason: TokenProblem };

@@ -25,13 +25,19 @@ export type Storage = Stores & { readonly unitOfWork: UnitOfWork };
  * - neither undoes nor delays for long what others change meanwhile
  * - runs the work again when it conflicts with another
  * - keeps all changes or rejects, when the work goes on after a store has refused a change
- * - holds back whoever records something about a user whom it has locked or changed, and shows them its changes
+ * - makes other writers of a user whom it has locked or changed wait, and shows them its changes
  * - keeps exactly 50 sessions of a user who logs in many times at once
  * - rejects a unit of work within another
  * - rejects with DB_QUERY_FAILED alone when its store fails
  *
- * Units that take turns keep the promises about others: whoever comes later waits, and never conflicts. Reads outside of a unit must not
- * see its changes before its end, and writes outside of one must not get lost. `outsideOfUnits` refuses a unit within another.
+ * A store may run its units one after the other, which keeps the promises about concurrent units. Reads outside of a unit must not see
+ * its changes before its end, and writes outside of it must not be lost. `outsideOfUnits` refuses a unit within another.
+ *
+ * @example
+ * await unitOfWork.run(async ({ users, events }) => {
+ *   await users.add(user);
+ *   await events.add([registered]);
+ * });
  */
 export interface UnitOfWork {
   /**

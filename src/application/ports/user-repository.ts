@@ -67,10 +67,10 @@ export interface UserRepository {
    */
   update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
   /**
-   * Locks a user until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store an
-   * event or a session of theirs, wait, and then see what this one has changed. So no log-in with the old password can
-   * add a session after a change of the password has ended all of them. Reading does not wait. Does nothing outside of a unit of work, for
-   * an unknown user, and in a store whose units take turns.
+   * Locks a user until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store one of
+   * the user's events or sessions, wait, and then see the changes. For example, a log-in with the old password cannot add a session after a
+   * change of the password has ended them all. Reads do not wait. Does nothing outside of a unit of work, for an unknown user, and in a
+   * store that runs units one after the other.
    */
   lock(id: string): Promise<void>;
   /** Removes a user with their sessions, events, links and messages. */

@@ -6,7 +6,7 @@ import type { User } from '../../domain/user.ts';
 import type { EventRepository } from '../ports/event-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 
-/** What is stored about a user except for the events, without secrets: no hash, no id of a token. Times are epoch milliseconds. */
+/** Everything that is stored about a user, except the events and secrets (hashes, ids of tokens). Times are epoch milliseconds. */
 export type AccountData = {
   readonly user: Omit<User, 'passwordHash'>;
   /** The live ones. */
@@ -19,7 +19,7 @@ export type AccountData = {
   readonly messages: Omit<Message, 'userId'>[];
 };
 
-/** Lists the fields that are given out, so that a new field is private by default. */
+/** Names each field that it returns, so that a new field is private by default. */
 export const accountData = async (
   stores: Omit<Stores, 'users' | 'events'>,
   user: User,
@@ -68,7 +68,7 @@ export const userData = (user: User): AccountData['user'] => ({
 /** An event without the id of the user. */
 export type EventData = Omit<AccountEvent, 'userId'>;
 
-/** The events of a user, the latest first. @param limit all by default: a user has `EVENTS_KEPT`, and few more while some are removed. */
+/** The events of a user, the latest first. @param limit by default all: a user has some more than `EVENTS_KEPT` at most. */
 export const eventsData = async (
   events: EventRepository,
   userId: string,

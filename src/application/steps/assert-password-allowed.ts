@@ -7,7 +7,7 @@ type AssertPasswordAllowedDeps = {
   readonly blocklist: PasswordBlocklist | null;
 };
 
-type Choice = { readonly password: string; readonly username: string; readonly email: string };
+type ProposedPassword = { readonly password: string; readonly username: string; readonly email: string };
 
 /**
  * Refuses a new password that is easy to guess (ADR 0005). Its length and characters have been validated before.
@@ -16,7 +16,7 @@ type Choice = { readonly password: string; readonly username: string; readonly e
  */
 export const assertPasswordAllowed = (
   { blocklist }: AssertPasswordAllowedDeps,
-  { password, username, email }: Choice,
+  { password, username, email }: ProposedPassword,
   field: 'password' | 'newPassword',
 ): void => {
   if (blocklist === null || !(blocklist.isCommon(password) || isOwnName(password, { username, email }))) return;

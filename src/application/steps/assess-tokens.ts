@@ -1,5 +1,5 @@
 import type { Session, SessionKey } from '../../domain/session.ts';
-import { type ReplayPolicy, type TokenStanding, tokenStanding } from '../../domain/token-standing.ts';
+import { type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
@@ -10,11 +10,11 @@ export type AssessTokensDeps = {
   readonly replayPolicy: ReplayPolicy;
 };
 
-/** A genuine refresh token, its session, and its standing there. */
+/** A verified refresh token, its session, and its status there. */
 export type AssessedToken = {
   readonly token: RefreshToken;
   readonly session: Session | null;
-  readonly standing: TokenStanding;
+  readonly status: TokenStatus;
 };
 
 /** The key of the session that a token belongs to. */
@@ -23,20 +23,20 @@ const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessio
 /** Looks up the session of each token. */
 export const assessTokens = (
   { sessions, clock, replayPolicy }: AssessTokensDeps,
-  genuine: readonly RefreshToken[],
+  verified: readonly RefreshToken[],
 ): Promise<readonly AssessedToken[]> =>
   Promise.all(
-    genuine.map(async (token) => {
+    verified.map(async (token) => {
       const session = await sessions.find(keyOf(token));
-      return { token, session, standing: tokenStanding(session, token, clock.now(), replayPolicy) };
+      return { token, session, status: tokenStatus(session, token, clock.now(), replayPolicy) };
     }),
   );
 
-const RANKS: Readonly<Record<TokenStanding, number>> = { current: 0, replayable: 1, raced: 2, reused: 3, ended: 4 };
+const RANKS: Readonly<Record<TokenStatus, number>> = { current: 0, replayable: 1, raced: 2, reused: 3, ended: 4 };
 
 /** The token that decides the response when a request has several. ADR 0003. */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {
-  const [first] = assessed.toSorted((a, b) => RANKS[a.standing] - RANKS[b.standing]);
+  const [first] = assessed.toSorted((a, b) => RANKS[a.status] - RANKS[b.status]);
   if (first === undefined) throw new RangeError('There is no token to choose from.');
   return first;
 };
@@ -44,16 +44,16 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
 /** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0003. */
 export const reusedSessions = (assessed: readonly AssessedToken[]): readonly SessionKey[] => {
   const keys = new Map<string, SessionKey>();
-  for (const { token, standing } of assessed) if (standing === 'reused') keys.set(token.sessionId, keyOf(token));
-  for (const { token, standing } of assessed) if (RANKS[standing] < RANKS.reused) keys.delete(token.sessionId);
+  for (const { token, status } of assessed) if (status === 'reused') keys.set(token.sessionId, keyOf(token));
+  for (const { token, status } of assessed) if (RANKS[status] < RANKS.reused) keys.delete(token.sessionId);
   return [...keys.values()];
 };
 
-type GenuineTokensDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
+type VerifiedTokensDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
 
 /** The presented refresh tokens that verify, in their order. A browser may send several cookies of the same name. */
-export const genuineTokens = async (
-  { tokens, clock }: GenuineTokensDeps,
+export const verifiedTokens = async (
+  { tokens, clock }: VerifiedTokensDeps,
   presented: readonly string[],
 ): Promise<RefreshToken[]> => {
   const now = clock.now();

@@ -1,6 +1,6 @@
 import { canonicalAccount } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { deviceParty } from '../../domain/login-throttle.ts';
+import { deviceClient } from '../../domain/login-throttle.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
@@ -10,9 +10,8 @@ import type { RefreshToken } from '../ports/token-signer.ts';
 type ComparePasswordDeps = { readonly attempts: LoginAttempts; readonly hasher: PasswordHasher };
 
 /**
- * Compares a password, unless too many attempts before it failed (ADR 0024). An attempt whose comparison fails with an error
- * is not counted.
- * @param candidates what the attempt may be counted as, in order of preference: it is counted as the first that need not wait.
+ * Compares a password, unless too many earlier attempts failed (ADR 0024). An attempt that ends with an error is not counted.
+ * @param candidates the ways to count the attempt, the preferred one first. It is counted in the first way that need not wait.
  * @param hash `null` when there is no such account.
  * @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait.
  */
@@ -47,47 +46,47 @@ const tooManyFailures = (wait: number): AppError =>
     retryAfter: Math.ceil(wait / 1000),
   });
 
-/** Where a log-in comes from. */
+/** The origin of a log-in, for the limit on wrong passwords. */
 type LoginSource = {
   /** The networks of the client, the widest first. */
   readonly networks: readonly string[];
-  /** The genuine refresh tokens of the request: a device that has logged in before sends them. */
-  readonly genuine: readonly RefreshToken[];
+  /** The verified refresh tokens of the request: a device that has logged in before sends them. */
+  readonly verified: readonly RefreshToken[];
 };
 
-/** The parts of a verified token that count here. `iat` is in seconds. */
+/** `iat` is in seconds. */
 type VerifiedToken = { readonly claims: { readonly iat: number }; readonly sessionId: string };
 
-/** The device of every token that may be older than the password: however many there are, they count as one. */
+/** All tokens that may be older than the password count as one device. */
 const OUTDATED = 'outdated';
 
-/** The attempt of a device that presents a token of the user. All devices of a user share one count. */
+/** The attempt of a device that has a token of the user. All devices of a user share one key. */
 export const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken): Attempt => ({
   key: `devices ${user.id}`,
-  party: deviceParty(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
+  client: deviceClient(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
 
 /**
- * Attempts on an account are counted from the last change of its password on: after a reset, its owner does not wait for what others
- * have tried before. Nobody else can cause one.
+ * The key of the attempts on an account. It changes with the password, so that the owner does not have to wait after a reset because of
+ * earlier attempts of others. Only the owner can cause a reset.
  */
 const accountKey = (account: string, user: User | null): string =>
   `account ${canonicalAccount(account)} ${user?.passwordChangedAt ?? 0}`;
 
 /**
- * What a log-in may be counted as, in order of preference (ADR 0024). A device with a genuine refresh token of this user counts
- * as the user's own, even if its session has ended, but not if the password was changed after the token was issued.
+ * The ways to count a log-in, the preferred one first (ADR 0024). A device with a verified refresh token of this user counts as one of the
+ * user's, even after its session has ended, unless the password was changed after the token was issued.
  */
 export const loginAttempts = (
   account: string,
   user: User | null,
-  { networks, genuine }: LoginSource,
+  { networks, verified }: LoginSource,
 ): readonly Attempt[] => {
   const ofNetwork: Attempt = {
     key: accountKey(account, user),
-    party: { kind: 'network', names: networks },
+    client: { kind: 'network', names: networks },
   };
   if (user === null) return [ofNetwork];
-  const own = genuine.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
+  const own = verified.find(({ claims }) => claims.sub === user.id && isIssuedAfter(claims, user.passwordChangedAt));
   return own === undefined ? [ofNetwork] : [deviceAttempt(user, own), ofNetwork];
 };

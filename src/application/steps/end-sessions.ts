@@ -3,10 +3,10 @@ import type { SessionKey } from '../../domain/session.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
-import { type NoticeDeps, noticeOfReplay } from './notices.ts';
+import { type NoticeDeps, notifyOfReplay } from './notices.ts';
 import { endings, type RecordDeps, record } from './record.ts';
 
-/** Why sessions end, and what caused it. */
+/** Why sessions end, and the request that caused it. */
 export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
 
 /** Ends one session. @returns whether there was such a session. */
@@ -22,8 +22,8 @@ export const endSession = async (
 };
 
 /**
- * Ends the sessions of a user, who is locked from then on: a log-in that is under way has either stored its session before, which ends,
- * or waits for the lock, and then sees what the unit of work has changed.
+ * Locks a user, and ends their sessions. A concurrent log-in either has stored its session before, which ends, or waits for the lock and
+ * then sees the changes of this unit of work.
  * @param exceptId the session that stays open; `null` to end all. @returns how many.
  */
 export const endSessionsOf = async (
@@ -41,30 +41,30 @@ export const endSessionsOf = async (
 type Presented = {
   /** Sessions of other users stay open. */
   readonly userId: string;
-  /** The genuine refresh tokens of the request. */
-  readonly genuine: readonly RefreshToken[];
+  /** The verified refresh tokens of the request. */
+  readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
-  /** Why those sessions end whose tokens were not reused. */
+  /** The reason for sessions whose tokens were not reused. */
   readonly reason: SessionEnding;
 };
 
 export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
 
 /**
- * Ends the sessions of a user whose tokens a device presents while it logs out, or gets those of another session. Its browser forgets them,
- * and with them a reused token, the only sign that somebody has a copy: such a session ends as a replay, and its user is told. The user is
- * locked first, as by all that end several sessions: in the order of a request, two of them would wait for each other.
+ * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
+ * tokens, and could not show any more that one was reused. So a session with a reused token ends as `token-replayed`, and its user is
+ * notified. The user is locked first: two units that lock the sessions in different orders would deadlock.
  */
 export const endPresentedSessions = async (
   deps: EndPresentedDeps,
   stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
-  { userId, genuine, origin, reason }: Presented,
+  { userId, verified, origin, reason }: Presented,
 ): Promise<void> => {
   await stores.users.lock(userId);
-  const own = genuine.filter(({ claims }) => claims.sub === userId);
+  const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
   const reused = reusedSessions(assessed).map(({ id }) => id);
-  const ids = new Set(assessed.filter(({ standing }) => standing !== 'ended').map(({ token }) => token.sessionId));
+  const ids = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
   let isReplayed = false;
   for (const id of ids) {
     const isReused = reused.includes(id);
@@ -72,5 +72,5 @@ export const endPresentedSessions = async (
     const ended = await endSession(deps, stores, { id, userId }, ending);
     isReplayed ||= ended && isReused;
   }
-  if (isReplayed) await noticeOfReplay(deps, stores, userId, origin);
+  if (isReplayed) await notifyOfReplay(deps, stores, userId, origin);
 };

@@ -12,8 +12,8 @@ export const invalidLink = (reason: string): AppError => new AppError('AUTH_LINK
 const NOT_LIVE = 'there is no such link any more';
 
 /**
- * Finds the link of a token, and leaves it usable. A unit of work changes the user before it takes the link, as all others do: units
- * that lock the same rows in another order would block each other.
+ * Finds the link of a token, without using it up. Units of work change the user before they take the link: units that lock the same rows
+ * in different orders would deadlock.
  * @throws AppError AUTH_LINK_INVALID
  */
 export const findLink = async (
@@ -28,7 +28,7 @@ export const findLink = async (
 };
 
 /**
- * Uses a link up. Of several callers at the same time, one succeeds.
+ * Uses a link up. One of several concurrent callers succeeds.
  * @throws AppError AUTH_LINK_INVALID
  */
 export const takeLink = async (
@@ -40,7 +40,7 @@ export const takeLink = async (
   if (taken === null) throw invalidLink(NOT_LIVE);
 };
 
-/** The messages in which links of a purpose are sent. */
+/** The kind of message that sends the links of each purpose. */
 const SENT_IN: Readonly<Record<LinkPurpose, MessageKind>> = {
   'password-reset': 'password-reset',
   'email-verification': 'email-verification',
@@ -50,7 +50,7 @@ const SENT_IN: Readonly<Record<LinkPurpose, MessageKind>> = {
 };
 
 /**
- * Makes links of a user invalid, also those of messages that wait to be sent. The messages first: one that is being prepared is locked
+ * Removes links of a user, and the messages that would send new ones. The messages come first: a message that is being prepared is locked
  * until its links are stored.
  */
 export const withdrawLinks = async (

@@ -7,12 +7,12 @@ import type { Stores } from '../ports/unit-of-work.ts';
 
 export type LiveUserDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
 
-/** Who sends a request: the user of the access token, and the session in which it was issued. */
+/** The user of a request's access token, and the session in which the token was issued. */
 export type Caller = { readonly userId: string; readonly sessionId: string };
 
 /**
- * The user as stored now. An access token outlives the end of its session, so every use case that reads or changes an account for its user
- * asks here (ADR 0056). One statement.
+ * The stored user of a live session. An access token may outlive its session, so every use case of a user's own account calls this
+ * (ADR 0056). One statement.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveUser = async ({ sessions, clock }: LiveUserDeps, { userId, sessionId }: Caller): Promise<User> => {
@@ -25,8 +25,8 @@ export const liveUser = async ({ sessions, clock }: LiveUserDeps, { userId, sess
 };
 
 /**
- * The same in a unit of work that changes something. Locks the user first: whoever ends the session or disables the account has done so
- * before, which is seen, or waits.
+ * The same in a unit of work that changes something. Locks the user first, so that the session cannot end, and the account cannot be
+ * disabled, before the unit does.
  */
 export const lockedLiveUser = async (
   { clock }: Pick<LiveUserDeps, 'clock'>,

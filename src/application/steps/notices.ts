@@ -3,25 +3,25 @@ import type { AccountEvent, Origin } from '../../domain/event.ts';
 import type { Notice } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type RecordDeps, tell } from './record.ts';
+import { enqueue, type RecordDeps } from './record.ts';
 
 export type NoticeDeps = RecordDeps & {
-  /** What users are told by email; nothing without mail. */
+  /** The notices that are sent by mail; none without mail. */
   readonly notices?: ReadonlySet<Notice> | undefined;
 };
 
 type NoticeStores = Pick<Stores, 'events' | 'outbox'>;
 type Owner = Pick<User, 'id' | 'email'>;
 
-/** Notices of one kind that a user gets in an hour at most: somebody who has the password can cause any number. */
+/** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
-/** How many of the latest events are looked at. */
+/** How many of the latest events are read. */
 const LATEST = 200;
 
 /**
- * Whether a log-in needs no notice: it is from a network and a user agent of an earlier one, or notices are off. To be asked before the
- * log-in is stored.
+ * Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is
+ * stored.
  */
 export const isUsualLogin = async (
   deps: NoticeDeps,
@@ -33,10 +33,10 @@ export const isUsualLogin = async (
 type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
 
 /**
- * Tells a user about a log-in that is not a usual one, after it is stored in the same unit of work: unless it is from the same device
- * as one of the latest, with another version of the browser. A user who has logged in on many devices within an hour has been told.
+ * Notifies a user of an unusual log-in, after it is stored in the same unit of work. No notice is sent when a recent log-in differs only
+ * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
  */
-export const noticeOfLogin = async (
+export const notifyOfLogin = async (
   deps: NoticeDeps,
   stores: NoticeStores,
   { user, sessionId, origin }: Login,
@@ -46,7 +46,7 @@ export const noticeOfLogin = async (
   if (logins.some((event) => isSameDevice(event, origin))) return;
   const since = deps.clock.now() - HOUR;
   if (devicesOf(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
-  await tell(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email }]);
+  await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email }]);
 };
 
 const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
@@ -54,8 +54,8 @@ const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kin
 const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
   logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
 
-/** Tells a user that the password was changed, after the event of the change. */
-export const noticeOfPassword = async (
+/** Notifies a user of a changed password, after the event of the change is stored. */
+export const notifyOfPassword = async (
   deps: NoticeDeps,
   stores: NoticeStores,
   user: Owner,
@@ -64,11 +64,11 @@ export const noticeOfPassword = async (
   if (!isOn(deps, 'password')) return;
   const changes = await stores.events.countSince(user.id, 'password-changed', deps.clock.now() - HOUR);
   if (changes <= NOTICES_PER_HOUR)
-    await tell(deps, stores, origin, [{ kind: 'password-changed', userId: user.id, to: user.email }]);
+    await enqueue(deps, stores, origin, [{ kind: 'password-changed', userId: user.id, to: user.email }]);
 };
 
-/** Tells a user that a token was replayed, after the event of the session that it ended. */
-export const noticeOfReplay = async (
+/** Notifies a user of a replayed token, after the event of the ended session is stored. */
+export const notifyOfReplay = async (
   deps: NoticeDeps,
   stores: NoticeStores & Pick<Stores, 'users'>,
   userId: string,
@@ -81,10 +81,10 @@ export const noticeOfReplay = async (
   const since = deps.clock.now() - HOUR;
   const replays = latest.filter(({ reason, at }) => reason === 'token-replayed' && at >= since);
   if (replays.length <= NOTICES_PER_HOUR)
-    await tell(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
+    await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
 };
 
-/** Whether a former address is told of a change, so that it can be taken back. */
-export const areAddressesTold = (deps: Pick<NoticeDeps, 'notices'>): boolean => isOn(deps, 'email');
+/** Whether a former address gets mail about a change, with a link that undoes it. */
+export const notifiesFormerAddress = (deps: Pick<NoticeDeps, 'notices'>): boolean => isOn(deps, 'email');
 
 const isOn = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): boolean => notices?.has(notice) ?? false;

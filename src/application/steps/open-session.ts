@@ -20,7 +20,7 @@ export type PrepareSessionDeps = {
 
 export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
 
-/** A session that is not stored yet, and what its user gets once it is. */
+/** A session that is not stored yet, and the result of the log-in. */
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
 
 /** Makes a session with its first token pair. */
@@ -36,19 +36,19 @@ export const prepareSession = async (
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
 
-/** Stores a session in a unit of work, with what happened: why it was opened, and the sessions that gave way to it. */
+/** Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. */
 export const storeSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
   { id, userId, ...session }: Session,
   { kind, origin }: { readonly kind: 'registered' | 'logged-in' | 'session-opened'; readonly origin: Origin },
 ): Promise<void> => {
-  const surplus = await stores.sessions.add({ id, userId, ...session });
-  await record(deps, stores, origin, [{ userId, kind, sessionId: id }, ...endings(userId, surplus, 'surplus')]);
+  const evicted = await stores.sessions.add({ id, userId, ...session });
+  await record(deps, stores, origin, [{ userId, kind, sessionId: id }, ...endings(userId, evicted, 'evicted')]);
 };
 
-type Reopening = {
-  /** As the unit of work has stored the user: the access token shows it. */
+type SessionReplacement = {
+  /** As stored in this unit of work, for the claims of the access token. */
   readonly user: User;
   /** The session of the request. */
   readonly sessionId: string;
@@ -56,14 +56,14 @@ type Reopening = {
 };
 
 /**
- * Opens a session in place of that of the request, in the unit of work of the change that the request makes: whoever has a copy of a token
- * of the former one loses the session, noticed or not. The former session lives on unless the unit of work is kept.
+ * Opens a session in place of that of the request, in the unit of work of the request's change: a copy of a token of the former session
+ * becomes useless.
  * @throws AppError AUTH_TOKEN_INVALID when the former session has ended.
  */
-export const reopenSession = async (
+export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
-  { user, sessionId, origin }: Reopening,
+  { user, sessionId, origin }: SessionReplacement,
 ): Promise<TokenPair> => {
   const key = { id: sessionId, userId: user.id };
   if (!(await endSession(deps, stores, key, { reason: 'replaced', origin })))
@@ -82,7 +82,7 @@ type IssueTokenPairDeps = {
   readonly accessLifetime: number;
 };
 
-/** What the refresh token contains of its session. */
+/** The parts of a session that its refresh token contains. */
 type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
 
 /** Signs a new access token, and the session's current refresh token. */

@@ -1,36 +1,36 @@
-import { type Happening, newEvent, type Origin, type SessionEnding } from '../../domain/event.ts';
-import { newMessage, type Telling } from '../../domain/message.ts';
+import { type DomainEvent, newEvent, type Origin, type SessionEnding } from '../../domain/event.ts';
+import { type MessageDraft, newMessage } from '../../domain/message.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 
 export type RecordDeps = { readonly clock: Clock; readonly ids: IdGenerator };
 
-/** What a use case needs that changes something and records it. */
+/** The dependencies of a use case that changes something and records it. */
 export type ChangeDeps = RecordDeps & { readonly unitOfWork: UnitOfWork };
 
-/** Stores what happened, in the unit of work that makes it happen. */
+/** Stores events, in the unit of work of the change. */
 export const record = (
   { clock, ids }: RecordDeps,
   { events }: Pick<Stores, 'events'>,
   origin: Origin,
-  happenings: readonly Happening[],
+  domainEvents: readonly DomainEvent[],
 ): Promise<void> => {
   const at = clock.now();
-  return events.add(happenings.map((happening) => newEvent(happening, { id: ids.next(), at, origin })));
+  return events.add(domainEvents.map((event) => newEvent(event, { id: ids.next(), at, origin })));
 };
 
-/** Stores messages to send, in the unit of work that makes what they tell. */
-export const tell = async (
+/** Puts messages into the outbox, in the unit of work of the change that they report. */
+export const enqueue = async (
   { clock, ids }: RecordDeps,
   { outbox }: Pick<Stores, 'outbox'>,
   origin: Origin,
-  tellings: readonly Telling[],
+  messages: readonly MessageDraft[],
 ): Promise<void> => {
   const at = clock.now();
-  await outbox.add(tellings.map((telling) => newMessage(telling, { id: ids.next(), at, origin })));
+  await outbox.add(messages.map((message) => newMessage(message, { id: ids.next(), at, origin })));
 };
 
-/** The endings of sessions of one user. */
-export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): Happening[] =>
+/** The events of ended sessions of one user. */
+export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): DomainEvent[] =>
   ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason }));

@@ -5,9 +5,9 @@ import { endSessionsOf } from './end-sessions.ts';
 import { type RecordDeps, record } from './record.ts';
 
 /**
- * Removes a user with everything that is stored about them, in a unit of work. Their events go too: only the audit log keeps that the
- * account was deleted and which sessions ended.
- * @returns whether there was such a user. Of several callers at the same time, one removes the user.
+ * Removes a user with everything that is stored about them, in a unit of work. The events are removed as well: only the audit log keeps
+ * that the account was deleted.
+ * @returns whether there was such a user. One of several concurrent callers removes the user.
  */
 export const removeAccount = async (
   deps: RecordDeps,
@@ -15,7 +15,7 @@ export const removeAccount = async (
   { id: userId }: Pick<User, 'id'>,
   { origin }: { readonly origin: Origin },
 ): Promise<boolean> => {
-  // Others who change the user wait from here on.
+  // Locks the user.
   const found = await stores.users.update(userId, { now: deps.clock.now() });
   if (found === null) return false;
   await record(deps, stores, origin, [{ userId, kind: 'deleted' }]);

@@ -34,8 +34,7 @@ export const userWithPassword = async (
 };
 
 /**
- * Whether the password that was compared is still that of the user, who is locked: in the same unit of work nobody else changes it any
- * more. If not, the password has to be compared again.
+ * Locks the user, and returns whether the password that was compared is still the user's. If not, it has to be compared again.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const isStillUserWithPassword = async (

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { CATALOG, type CatalogEntry, type ErrorCode } from '../../domain/errors/catalog.ts';
 
-/** What anybody may know of an entry of the catalog, with its code. */
+/** The public part of an entry of the catalog, with its code. */
 export type PublishedError = Omit<CatalogEntry, 'published' | 'level'> & { readonly code: string };
 
 const entryOf = (code: ErrorCode): PublishedError => {
@@ -21,7 +21,7 @@ export const listErrors = (): PublishedError[] =>
 
 /**
  * One error. SPEC `GET /errors/:code`.
- * @param reader a person is also told about one that is not published, since its address is the `type` of error responses (ADR 0008).
+ * @param reader a person also gets an entry that is not published, since its URL is the `type` of error responses (ADR 0008).
  * @throws AppError EXCEPTION_CATALOG_CODE_NOT_FOUND
  */
 export const describeError = (code: string, reader: 'person' | 'program'): PublishedError => {

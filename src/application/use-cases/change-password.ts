@@ -14,8 +14,8 @@ import { comparePassword, deviceAttempt } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { withdrawLinks } from '../steps/links.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
-import { type NoticeDeps, noticeOfPassword } from '../steps/notices.ts';
-import { type PrepareSessionDeps, reopenSession, type TokenPair } from '../steps/open-session.ts';
+import { type NoticeDeps, notifyOfPassword } from '../steps/notices.ts';
+import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
 import { record } from '../steps/record.ts';
 
 export type ChangePasswordDeps = NoticeDeps &
@@ -41,9 +41,9 @@ type ChangePasswordInput = Caller & {
 };
 
 /**
- * Changes the password of a user who knows the current one, then ends the user's sessions, and links that somebody else may have asked
- * for, and opens a session for the caller. In this order the old password cannot open a session in between; a log-in that compared the old
- * one before checks it again (login.ts). If that fails half-way, the old password is restored, so that a client can repeat the request
+ * Changes the password of a user who knows the current one. Ends the user's sessions and the links that an attacker may have requested,
+ * and opens a session for the caller. The password is changed first, so that the old one cannot open a session in between; a concurrent
+ * log-in checks its password again (login.ts). After a failure the old password is restored, so that the client can repeat the request
  * (ADR 0032).
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED,
  *   DB_RECORD_NOT_FOUND
@@ -62,14 +62,14 @@ export const changePassword = (deps: ChangePasswordDeps) => {
     const passwordHash = await hasher.hash(newPassword);
     cancellation.throwIfAborted();
     const pair = await storePassword(deps, { user, passwordHash, sessionId, origin }, cancellation);
-    // The stored hash was replaced in the meantime, so the current password may be another one: compare again.
+    // Somebody else replaced the hash in the meantime: compare the current password again.
     return pair ?? change(input, cancellation);
   };
   return change;
 };
 
 type NewPassword = {
-  /** As read when the current password was compared. */
+  /** As it was when the current password was compared. */
   readonly user: User;
   readonly passwordHash: string;
   readonly sessionId: string;
@@ -89,16 +89,16 @@ const storePassword = async (
     return await deps.unitOfWork.run(async (stores) => {
       if (!(await replace(stores.users, former, passwordHash))) return null;
       await record(deps, stores, origin, [{ userId: id, kind: 'password-changed', sessionId }]);
-      await noticeOfPassword(deps, stores, user, origin);
+      await notifyOfPassword(deps, stores, user, origin);
       await endSessionsOf(deps, stores, { userId: id, exceptId: sessionId }, { reason: 'password-changed', origin });
-      // Whoever knew the old password may have asked for a new address, and would open that link only now.
+      // An attacker with the old password may have requested a new address, and could still open that link.
       await withdrawLinks(stores, id, ['password-reset', 'email-change']);
       cancellation.throwIfAborted();
       const changed = (await stores.users.findById(id)) ?? user;
-      return reopenSession(deps, stores, { user: changed, sessionId, origin });
+      return replaceSession(deps, stores, { user: changed, sessionId, origin });
     });
   } catch (error) {
-    // It may have been stored although the store reports a failure. Without the database it stays. The client gets the first error.
+    // The change may be stored although the store reports a failure. If this fails too, the client gets the first error.
     await replace(deps.users, passwordHash, former).catch(() => undefined);
     throw error;
   }

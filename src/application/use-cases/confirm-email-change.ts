@@ -8,11 +8,11 @@ import type { LinkRepository } from '../ports/link-repository.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
-import { assertNotHeld, heldBy, hold } from '../steps/held-addresses.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
-import { areAddressesTold, type NoticeDeps } from '../steps/notices.ts';
-import { type PrepareSessionDeps, reopenSession, type TokenPair } from '../steps/open-session.ts';
-import { record, tell } from '../steps/record.ts';
+import { type NoticeDeps, notifiesFormerAddress } from '../steps/notices.ts';
+import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
+import { enqueue, record } from '../steps/record.ts';
+import { assertNotReserved, reservationOf, reserveAddress } from '../steps/reserved-addresses.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 
 export type PreviewEmailChangeDeps = LinkDeps &
@@ -26,17 +26,17 @@ type Preview = {
   readonly undoUntil: number | null;
 };
 
-/** Says whose address a link changes, and leaves the link usable. @throws AppError AUTH_LINK_INVALID */
+/** Shows whose address a link changes, without using the link up. @throws AppError AUTH_LINK_INVALID */
 export const previewEmailChange =
   (deps: PreviewEmailChangeDeps) =>
   async (token: string): Promise<Preview> => {
     const { userId, email } = await findLink(deps, deps, 'email-change', token);
     const user = await deps.users.findById(userId);
     if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
-    const held = await heldBy(deps, deps, userId);
+    const held = await reservationOf(deps, deps, userId);
     const { username, createdAt } = user;
     if (held !== null && held.email !== email) return { username, createdAt, undoUntil: held.expiresAt };
-    return { username, createdAt, undoUntil: areAddressesTold(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
+    return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
   };
 
 export type ConfirmEmailChangeDeps = LinkDeps &
@@ -51,9 +51,9 @@ export type ConfirmEmailChangeDeps = LinkDeps &
 type Confirmation = {
   /** The token of the link. */
   readonly token: string;
-  /** That of the access token of the request, if there is one. */
+  /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
-  /** Of the account of the link. Not needed with a live session of that account. */
+  /** The password of the link's account. Not needed with a live session of that account. */
   readonly password?: string | undefined;
   /** The networks of the client, the widest first. */
   readonly networks?: readonly string[];
@@ -61,13 +61,12 @@ type Confirmation = {
 };
 
 /**
- * Changes the address of a user to the one that the link was sent to, which is proven by that. Links that were sent to the former
- * address end, but it can be taken back for seven days, unless its owner is not told because such notices are off. The link alone is
- * not enough: somebody may have asked for the address of another person, who would make the account of a stranger their own. A session
- * that confirms it gives way to a new one.
+ * Changes the address of a user to the one that the link was sent to, which is thereby verified. Links to the former address end. Its
+ * owner can take it back for seven days, unless such notices are off. The link alone is not enough: an attacker may have requested a
+ * change to somebody else's address, who would then use the attacker's account. A session that confirms the change is replaced.
  * @returns the tokens of the new session; `null` when the password has confirmed the change.
- * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_PARAMS_VALIDATION_FAILED without session and
- *   password, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE, AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
+ *   CLIENT_PARAMS_VALIDATION_FAILED without a session and a password
  */
 export const confirmEmailChange =
   (deps: ConfirmEmailChangeDeps) =>
@@ -85,13 +84,13 @@ export const confirmEmailChange =
       const user = await stores.users.update(userId, { email, emailVerifiedAt: now, now }, unchanged);
       if (user === null) throw invalidLink('the account is disabled, or its address was changed meanwhile');
       await takeLink(deps, stores, link);
-      await assertNotHeld(deps, stores, user);
+      await assertNotReserved(deps, stores, user);
       await withdrawLinks(stores, userId, ['password-reset', 'email-verification', 'not-me', 'email-change']);
       await record(deps, stores, origin, [{ userId, kind: 'email-changed' }]);
-      await releaseOrHold(deps, stores, before, user);
-      if (areAddressesTold(deps))
-        await tell(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
-      return sessionId === null ? null : reopenSession(deps, stores, { user, sessionId, origin });
+      await releaseOrReserve(deps, stores, before, user);
+      if (notifiesFormerAddress(deps))
+        await enqueue(deps, stores, origin, [{ kind: 'email-changed', userId, to: before.email, email }]);
+      return sessionId === null ? null : replaceSession(deps, stores, { user, sessionId, origin });
     });
   };
 
@@ -102,7 +101,7 @@ const PASSWORD_REQUIRED = {
   code: 'required',
 } as const;
 
-/** @returns the session that confirms the change; `null` when the password does. Wrong passwords count as those of log-ins to the account (ADR 0024). A change of the password ends the link. */
+/** @returns the session that confirms the change; `null` when the password does. A wrong password counts as a failed log-in (ADR 0024). */
 const assertOwner = async (
   deps: ConfirmEmailChangeDeps,
   { userId }: Link,
@@ -115,19 +114,19 @@ const assertOwner = async (
   }
   const user = await deps.users.findById(userId);
   if (user === null) throw invalidLink(NO_USER);
-  const candidates = loginAttempts(user.username, user, { networks, genuine: [] });
+  const candidates = loginAttempts(user.username, user, { networks, verified: [] });
   const matches = await comparePassword(deps, candidates, password, user.passwordHash);
   if (!matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   return null;
 };
 
 /**
- * Of several changes one after the other, the first one can be undone: whoever takes an account over could else change the address
- * twice, and the owner could not take it back. An address that the user has again needs not be held.
+ * Of several changes in a row, the first one can be undone: otherwise an attacker could change the address twice, and the owner could not
+ * take it back. An address that the user takes again is no longer reserved.
  */
-const releaseOrHold = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
-  const held = await heldBy(deps, stores, before.id);
+const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
+  const held = await reservationOf(deps, stores, before.id);
   if (held !== null && held.email !== email) return;
   await withdrawLinks(stores, before.id, ['email-change-undo']);
-  if (areAddressesTold(deps)) await hold(deps, stores, before);
+  if (notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
 };

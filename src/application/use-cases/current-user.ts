@@ -5,7 +5,7 @@ import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts'
 
 export type AuthenticateDeps = { readonly tokens: TokenSigner; readonly clock: Clock };
 
-/** Verifies an access token. Returns a result instead of throwing, because a route may allow requests without a valid token. */
+/** Verifies an access token. Returns a result and does not throw, because a route may allow requests without a valid token. */
 export const authenticate =
   ({ tokens, clock }: AuthenticateDeps) =>
   (accessToken: string): Promise<Verified<AccessToken>> =>

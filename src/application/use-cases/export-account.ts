@@ -26,7 +26,7 @@ export const exportAccount =
     const exportedAt = deps.clock.now();
     const data = await accountData(deps, user, exportedAt);
     const events = await eventsData(deps.events, user.id);
-    // How often the service tried to send a mail is for its operator.
+    // The number of attempts is of interest to the operator only.
     const messages = data.messages.map(({ attempts: _, ...message }) => message);
     return { ...data, messages, events, exportedAt };
   };

@@ -6,7 +6,7 @@ export type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository }
 
 type EventsPage = {
   readonly events: readonly AccountEvent[];
-  /** What continues the list as `before`; `null` on the last page. */
+  /** The value of `before` for the next page; `null` on the last page. */
   readonly next: string | null;
 };
 
@@ -17,7 +17,7 @@ type Page = {
 };
 
 /**
- * What happened to an account, the latest first.
+ * A page of the events of an account, the latest first.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const listEvents =

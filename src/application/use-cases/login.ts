@@ -2,7 +2,7 @@ import { accountKind } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
-import type { ReplayPolicy } from '../../domain/token-standing.ts';
+import type { ReplayPolicy } from '../../domain/token-status.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -14,12 +14,12 @@ import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
-import { genuineTokens } from '../steps/assess-tokens.ts';
+import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { endPresentedSessions, endSession } from '../steps/end-sessions.ts';
-import { isUsualLogin, type NoticeDeps, noticeOfLogin } from '../steps/notices.ts';
+import { keyedMutex } from '../steps/keyed-mutex.ts';
+import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
-import { turns } from '../steps/turns.ts';
 
 export type LoginDeps = NoticeDeps & {
   readonly users: UserRepository;
@@ -35,7 +35,7 @@ export type LoginDeps = NoticeDeps & {
   /** Milliseconds. */
   readonly refreshLifetime: number;
   readonly replayPolicy: ReplayPolicy;
-  /** `required` refuses a user whose address is not proven. Default: off. */
+  /** `required` refuses a user whose address is not verified. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   readonly report?: Report;
 };
@@ -58,22 +58,22 @@ type LoginInput = {
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
- * Opens a session for a user who knows the password, and ends those whose tokens the device presents, since its browser forgets them. A
- * password is compared for an unknown account too, and presented tokens are verified, so that the response time does not show whether the
+ * Opens a session for a user who knows the password, and ends the sessions whose tokens the request presents: the browser replaces them.
+ * For an unknown account, tokens are verified and a password is compared as well, so that the response time does not show whether the
  * account exists.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login = (deps: LoginDeps) => {
-  const inTurnOf = turns();
+  const oneAtATime = keyedMutex();
   return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN } = input;
-    const genuine = await genuineTokens(deps, source.refreshTokens);
+    const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
     const { user, isOwnDevice } = await assertMayLogIn(deps, found, input, {
       networks: source.networks,
-      genuine,
+      verified,
     }).catch((error: unknown) => {
-      if (found !== null && isRefusal(error)) deps.report?.('login-refused', found.id, origin);
+      if (found !== null && isClientError(error)) deps.report?.('login-refused', found.id, origin);
       throw error;
     });
 
@@ -81,18 +81,18 @@ export const login = (deps: LoginDeps) => {
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
-    // Those of one user wait for each other: here, so that they do not wait with a connection to the database each (ADR 0045).
-    const opening = inTurnOf(user.id, () => {
+    // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
+    const opening = oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
-      return store(deps, { user, session, isOwnDevice, genuine, origin });
+      return store(deps, { user, session, isOwnDevice, verified, origin });
     });
     await opening.catch(async (error: unknown) => {
-      // The storage refuses the log-in of a user who was deleted meanwhile.
+      // The storage refuses the session of a user who was deleted meanwhile.
       throw (await isDeleted(deps, user)) ? wrongSince('the user was deleted') : error;
     });
-    const refusal = await refusalSince(deps, current, password);
-    if (refusal === null) return opened;
-    const { reason, error } = refusal;
+    const failure = await recheckLogin(deps, current, password);
+    if (failure === null) return opened;
+    const { reason, error } = failure;
     // The session of a user who was deleted is gone with them.
     if (reason !== null) await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
     throw error;
@@ -101,19 +101,19 @@ export const login = (deps: LoginDeps) => {
 
 type LogIn = Admitted & {
   readonly session: Session;
-  /** The genuine refresh tokens of the request. */
-  readonly genuine: readonly RefreshToken[];
+  /** The verified refresh tokens of the request. */
+  readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
 };
 
-/** Stores the session of a log-in in place of those that the device has, and what is told of it. */
-const store = (deps: LoginDeps, { user, session, isOwnDevice, genuine, origin }: LogIn): Promise<void> =>
+/** Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. */
+const store = (deps: LoginDeps, { user, session, isOwnDevice, verified, origin }: LogIn): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
-    // Locks the user: otherwise log-ins overlap, and a change of the user waits for as long as further ones come (ADR 0045).
-    await endPresentedSessions(deps, stores, { userId: user.id, genuine, origin, reason: 'replaced' });
+    // Locks the user: otherwise a change of the user could wait as long as further log-ins come (ADR 0045).
+    await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
     const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
     await storeSession(deps, stores, session, { kind: 'logged-in', origin });
-    if (!isUsual) await noticeOfLogin(deps, stores, { user, sessionId: session.id, origin });
+    if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
   });
 
 /** @returns false as well when the store does not respond. */
@@ -142,32 +142,32 @@ const assertMayLogIn = async (
   const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
   if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
-  const isUnproven = user.emailVerifiedAt === null;
-  if (isUnproven && deps.emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
-  return { user, isOwnDevice: candidates.some(({ party }) => party.kind === 'device') };
+  const isUnverified = user.emailVerifiedAt === null;
+  if (isUnverified && deps.emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
+  return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
 };
 
-/** Whether the client is at fault. A wrong password that had to wait counts, too: it is an attempt that failed. */
-const isRefusal = (error: unknown): boolean => error instanceof AppError && error.status < 500;
+/** Whether the client is at fault. An attempt that has to wait (429) counts as well. */
+const isClientError = (error: unknown): boolean => error instanceof AppError && error.status < 500;
 
 const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
 
-type Refusal = {
-  /** Why the session ends; `null` when there is no user any more. */
+type LoginFailure = {
+  /** The reason for the end of the session; `null` when the user is gone. */
   readonly reason: SessionEnding | null;
   readonly error: AppError;
 };
 
 /**
- * Why the log-in would be refused now; `null` when it would not. Checked after the session is stored: a change of the password or an
- * operator who disables the account ends the user's sessions, but not one that is stored after that.
+ * Checks the log-in again after its session is stored: a concurrent change of the password, or an operator who disables the account, has
+ * ended only the sessions that were stored before. @returns `null` when the log-in is still valid.
  */
-const refusalSince = async (
+const recheckLogin = async (
   { users, hasher }: LoginDeps,
   { id, passwordHash }: User,
   password: string,
-): Promise<Refusal | null> => {
+): Promise<LoginFailure | null> => {
   const stored = await users.findById(id);
   if (stored === null) return { reason: null, error: wrongSince('the user was deleted') };
   if (stored.disabledAt !== null) return { reason: 'operator', error: new AppError('AUTH_ACCOUNT_DISABLED') };
@@ -177,8 +177,8 @@ const refusalSince = async (
 };
 
 /**
- * Replaces a hash that was made at a lower cost than is configured now. If the password was changed in the meantime, or
- * rehashing fails, the stored hash stays as it is. Never rejects.
+ * Replaces a hash that was made at a lower cost than the configured one. Keeps the stored hash if the password was changed in the
+ * meantime, or if hashing fails. Never rejects.
  * @param password which has been verified against the user's hash.
  * @returns the user as stored now.
  */

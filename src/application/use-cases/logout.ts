@@ -1,7 +1,7 @@
 import { NO_ORIGIN } from '../../domain/event.ts';
 import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { genuineTokens } from '../steps/assess-tokens.ts';
+import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { type EndPresentedDeps, endPresentedSessions } from '../steps/end-sessions.ts';
 
 export type LogoutDeps = EndPresentedDeps & {
@@ -9,16 +9,16 @@ export type LogoutDeps = EndPresentedDeps & {
   readonly tokens: TokenSigner;
 };
 
-/** Ends the session of every genuine refresh token that is presented, and ignores the others. */
+/** Ends the session of every presented refresh token that verifies, and ignores the others. */
 export const logout =
   (deps: LogoutDeps) =>
   async (presented: readonly string[], origin = NO_ORIGIN): Promise<void> => {
-    const genuine = await genuineTokens(deps, presented);
-    const userIds = new Set(genuine.map(({ claims }) => claims.sub));
-    // A unit for each: whoever locks two users may wait for somebody who waits for them.
+    const verified = await verifiedTokens(deps, presented);
+    const userIds = new Set(verified.map(({ claims }) => claims.sub));
+    // A unit of work for each user: two units that lock two users could deadlock.
     for (const userId of userIds) {
       await deps.unitOfWork.run((stores) =>
-        endPresentedSessions(deps, stores, { userId, genuine, origin, reason: 'logout' }),
+        endPresentedSessions(deps, stores, { userId, verified, origin, reason: 'logout' }),
       );
     }
   };

@@ -15,8 +15,8 @@ type Disabled = {
 };
 
 /**
- * Disables an account and ends its sessions. A log-in and a refresh at the same time check afterwards whether the account is disabled
- * (login.ts, refresh.ts).
+ * Disables an account and ends its sessions. A concurrent log-in or refresh checks afterwards whether the account is disabled (login.ts,
+ * refresh.ts).
  * @throws AppError DB_RECORD_NOT_FOUND
  */
 export const disableAccount =
@@ -69,13 +69,13 @@ export type MakeResetLinkDeps = RecordDeps & {
 };
 
 type ResetLink = {
-  /** Kept by nobody else: only its hash is stored. */
+  /** Only its hash is stored. */
   readonly token: string;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
 };
 
-/** Makes a link with which a user can set a new password, for an operator to hand over. It replaces one that was sent before. */
+/** Makes a link that sets a new password, which an operator gives to the user. It replaces an earlier link. */
 export const makeResetLink =
   (deps: MakeResetLinkDeps) =>
   async ({ id: userId, email }: Pick<User, 'id' | 'email'>, origin: Origin): Promise<ResetLink> => {

@@ -28,7 +28,7 @@ export const purgeLinks =
   (limit) =>
     links.purge(clock.now(), limit);
 
-/** Deletes counts of mail that limit nothing any more. */
+/** Deletes counts of mail that no longer limit anything. */
 export const purgeMailboxes =
   ({ outbox, clock }: Pick<PurgeDeps, 'outbox' | 'clock'>): Purge =>
   (limit) =>

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Rotation, SessionKey } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy } from '../../domain/token-standing.ts';
+import { continuesRun, type ReplayPolicy } from '../../domain/token-status.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -14,12 +14,12 @@ import type { Report } from '../reports.ts';
 import {
   type AssessedToken,
   assessTokens,
-  genuineTokens,
   mostFavorable,
   reusedSessions,
+  verifiedTokens,
 } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
-import { type NoticeDeps, noticeOfReplay } from '../steps/notices.ts';
+import { type NoticeDeps, notifyOfReplay } from '../steps/notices.ts';
 import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
 
 export type RefreshDeps = NoticeDeps & {
@@ -37,9 +37,9 @@ export type RefreshDeps = NoticeDeps & {
   readonly report?: Report;
 };
 
-type Asked = {
+type RefreshOptions = {
   readonly cancellation?: Cancellation;
-  /** Called only when a session ends: a refresh that succeeds needs no origin. */
+  /** Called only when a session ends: the usual refresh does not need the origin. */
   readonly origin?: () => Origin;
 };
 
@@ -47,29 +47,28 @@ const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rota
 const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
- * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). Of several genuine tokens, the current one of its session
- * is rotated. A reused token ends its session unless another token of that session is favorable (ADR 0003).
+ * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
+ * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0003).
  *
- * A rotation whose new tokens could not be issued, or whose caller has timed out, is reverted, so that a refresh that could not be
- * completed leaves the token current (ADR 0022).
+ * If the new tokens cannot be issued, or the caller has timed out, the rotation is reverted, and the token stays current (ADR 0022).
  * @throws AppError AUTH_FAILED, DB_QUERY_FAILED
  */
 export const refresh =
   (deps: RefreshDeps) =>
   async (
     presented: readonly string[],
-    { cancellation = NEVER_CANCELLED, origin = () => NO_ORIGIN }: Asked = {},
+    { cancellation = NEVER_CANCELLED, origin = () => NO_ORIGIN }: RefreshOptions = {},
   ): Promise<TokenPair> => {
-    const genuine = await genuineTokens(deps, presented);
-    const [first] = genuine;
-    if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no genuine refresh token');
+    const verified = await verifiedTokens(deps, presented);
+    const [first] = verified;
+    if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
 
     let token = first;
-    // A single token needs no look-up: the rotation itself shows whether it is current.
-    if (genuine.length > 1 || mayBeReplayable(deps, first)) {
-      const assessed = await assessTokens(deps, genuine);
+    // A single token is rotated without a look-up: the rotation shows whether it was current.
+    if (verified.length > 1 || mayBeReplayable(deps, first)) {
+      const assessed = await assessTokens(deps, verified);
       const best = mostFavorable(assessed);
-      if (best.standing !== 'current') return handleStaleTokens(deps, assessed, origin);
+      if (best.status !== 'current') return handleStaleTokens(deps, assessed, origin);
       await endReused(deps, reusedSessions(assessed), origin);
       token = best.token;
     }
@@ -78,9 +77,9 @@ export const refresh =
     cancellation.throwIfAborted();
     const user = await deps.sessions.rotate(rotation);
     if (user === 'too-late') throw missedDeadline();
-    if (user === 'stale') return handleStaleTokens(deps, await assessTokens(deps, genuine), origin);
+    if (user === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified), origin);
     if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
-    const pair = await orRevert(deps, rotation, async () => {
+    const pair = await revertOnError(deps, rotation, async () => {
       const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
       cancellation.throwIfAborted();
       return issued;
@@ -123,8 +122,8 @@ const currentTokenAfter = ({ sessionId, userId, number, to, at, expiresAt }: Rot
   expiresAt,
 });
 
-/** Reverts the rotation if the tokens cannot be issued: nobody has the new one then. */
-const orRevert = async <Result>(
+/** Reverts the rotation if the new tokens cannot be issued. */
+const revertOnError = async <Result>(
   { sessions }: RefreshDeps,
   rotation: Rotation,
   issue: () => Promise<Result>,
@@ -137,41 +136,41 @@ const orRevert = async <Result>(
   }
 };
 
-/** Handles a request none of whose tokens can be rotated: issues the current token again, or rejects it. */
+/** Handles a request without a token that can be rotated: issues the current token again, or rejects the request. */
 const handleStaleTokens = async (
   deps: RefreshDeps,
   assessed: readonly AssessedToken[],
   origin: () => Origin,
 ): Promise<TokenPair> => {
-  const { session, standing } = mostFavorable(assessed);
+  const { session, status } = mostFavorable(assessed);
   const reused = reusedSessions(assessed);
   await endReused(deps, reused, origin);
-  if (standing !== 'reused') deps.report?.('refresh', standing);
-  if (standing === 'replayable' && session !== null) {
+  if (status !== 'reused') deps.report?.('refresh', status);
+  if (status === 'replayable' && session !== null) {
     return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
   }
-  if (reused.length === 0) throw failed(`the session is not refreshed: ${standing}`);
+  if (reused.length === 0) throw failed(`the session is not refreshed: ${status}`);
   const ids = reused.map(({ id }) => id).join(', ');
   throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
 };
 
-/** Of any number of replays, the first one ends the session and tells the user. */
+/** Ends the sessions of reused tokens, and notifies their users once for each. */
 const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origin: () => Origin): Promise<void> => {
   if (reused.length === 0) return;
   deps.report?.('refresh', 'reused');
   const ending = { reason: 'token-replayed', origin: origin() } as const;
-  // A unit for each user, who is locked first: whoever locks in another order may wait for somebody who waits for them.
+  // A unit of work for each user, who is locked first: units that lock in different orders could deadlock.
   for (const [userId, keys] of Map.groupBy(reused, (key) => key.userId)) {
     await deps.unitOfWork.run(async (stores) => {
       await stores.users.lock(userId);
       let hasEnded = false;
       for (const key of keys) hasEnded = (await endSession(deps, stores, key, ending)) || hasEnded;
-      if (hasEnded) await noticeOfReplay(deps, stores, userId, ending.origin);
+      if (hasEnded) await notifyOfReplay(deps, stores, userId, ending.origin);
     });
   }
 };
 
-/** The sessions of a disabled account are ended; this one was opened at the same time. */
+/** Ends a session that was opened while its account was being disabled. */
 const refuseDisabled = async (deps: RefreshDeps, rotation: Rotation, origin: Origin): Promise<never> => {
   const key = { id: rotation.sessionId, userId: rotation.userId };
   await deps.unitOfWork.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));

@@ -10,9 +10,9 @@ import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
-import { assertNotHeld } from '../steps/held-addresses.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
-import { tell } from '../steps/record.ts';
+import { enqueue } from '../steps/record.ts';
+import { assertNotReserved } from '../steps/reserved-addresses.ts';
 
 export type RegisterDeps = {
   readonly users: UserRepository;
@@ -27,7 +27,7 @@ export type RegisterDeps = {
   readonly accessLifetime: number;
   /** Milliseconds. */
   readonly refreshLifetime: number;
-  /** Whether users prove their email addresses. Default: off. */
+  /** Whether users verify their email addresses. Default: off. */
   readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
 };
 
@@ -40,8 +40,8 @@ export type RegisterInput = {
 };
 
 /**
- * Registers a user and logs the user in; where addresses are proven, a link is sent to that of the user. If that fails half-way, the user is removed again, so that a client can repeat the
- * request (ADR 0032).
+ * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
+ * client can repeat the request (ADR 0032).
  * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register =
@@ -59,10 +59,10 @@ export const register =
       await unitOfWork.run(async (stores) => {
         await stores.users.add(user);
         cancellation.throwIfAborted();
-        await assertNotHeld(deps, stores, user);
+        await assertNotReserved(deps, stores, user);
         await storeSession(deps, stores, session, { kind: 'registered', origin });
         if (emailVerification === 'off') return;
-        await tell(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+        await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
       });
       cancellation.throwIfAborted();
       return opened;
@@ -72,11 +72,11 @@ export const register =
     }
   };
 
-/** Whether the store refused the user, so that there is nothing to remove. */
+/** Whether the store refused the user: then there is nothing to remove. */
 const isTaken = (error: unknown): boolean =>
   error instanceof AppError && (error.code === 'AUTH_USER_DUPLICATE' || error.code === 'DB_UNIQUE_VIOLATION');
 
-/** Without the database the user can't be removed. The client gets the first error either way. */
+/** If the user cannot be removed, the client gets the first error all the same. */
 const removeIfPossible = async (users: UserRepository, { id }: User): Promise<void> => {
   await users.remove(id).catch(() => undefined);
 };

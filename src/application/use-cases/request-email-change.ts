@@ -2,7 +2,7 @@ import { canonicalEmail } from '../../domain/account.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { type RecordDeps, record, tell } from '../steps/record.ts';
+import { enqueue, type RecordDeps, record } from '../steps/record.ts';
 import {
   isStillUserWithPassword,
   type RequestWithPassword,
@@ -14,14 +14,14 @@ export type RequestEmailChangeDeps = UserWithPasswordDeps & RecordDeps & { reado
 
 type EmailChange = RequestWithPassword & { readonly email: string; readonly origin?: Origin };
 
-/** How many links a user may have sent to new addresses in a period. Further requests get the same response, and no mail. */
+/** How many links to new addresses a user may request in a period. Further requests get the same response, and no mail is sent. */
 const REQUESTS_PER_PERIOD = 5;
 /** Milliseconds. */
 const PERIOD = 3_600_000;
 
 /**
- * Sends a link to a new address of a user who knows the password. The address changes when the link is opened. Whether the new
- * address has an account is not looked up.
+ * Sends a link to a new address of a user who knows the password. The address changes when the link is confirmed. Whether the new address
+ * has an account is not looked up.
  * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
@@ -33,12 +33,12 @@ export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
     const to = canonicalEmail(input.email);
     if (to === user.email) return;
     const isDone = await deps.unitOfWork.run(async (stores) => {
-      // A change of the password ends links like this one; none may be stored after it.
+      // A change of the password removes such links; none may be stored after it.
       if (!(await isStillUserWithPassword(deps, stores, input, user))) return false;
       const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
       if (asked >= REQUESTS_PER_PERIOD) return true;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
-      await tell(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
+      await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
       return true;
     });
     if (!isDone) return request(input, cancellation);

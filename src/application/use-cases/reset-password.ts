@@ -13,21 +13,21 @@ import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { endHoldSoon } from '../steps/held-addresses.ts';
 import { findLink, invalidLink, takeLink } from '../steps/links.ts';
-import { areAddressesTold } from '../steps/notices.ts';
-import { type RecordDeps, record, tell } from '../steps/record.ts';
+import { notifiesFormerAddress } from '../steps/notices.ts';
+import { enqueue, type RecordDeps, record } from '../steps/record.ts';
+import { shortenReservation } from '../steps/reserved-addresses.ts';
 
 export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
 
 /**
- * Asks for a link with which the owner of an address can choose a new password. Whether the address has an account is looked up when the
- * message is sent: until then every address costs the same.
+ * Requests a link with which the owner of an address can choose a new password. Whether the address has an account is looked up only when
+ * the message is sent, so that the response time is the same for every address.
  */
 export const requestPasswordReset =
   (deps: RequestPasswordResetDeps) =>
   (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
-    tell(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
+    enqueue(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
 
 export type ResetPasswordDeps = RecordDeps & {
   readonly users: UserRepository;
@@ -37,7 +37,7 @@ export type ResetPasswordDeps = RecordDeps & {
   readonly hasher: PasswordHasher;
   /** `null`: common passwords are allowed. */
   readonly blocklist: PasswordBlocklist | null;
-  /** What users are told by email; nothing without mail. */
+  /** The notices that are sent by mail; none without mail. */
   readonly notices?: ReadonlySet<Notice> | undefined;
 };
 
@@ -50,8 +50,8 @@ type ResetPasswordInput = {
 };
 
 /**
- * Sets a new password for whoever has the link that was sent to the address of the account, and ends all sessions of the user. A password
- * that is refused leaves the link as it is. Passwords are hashed for live links alone.
+ * Sets a new password with the link that was sent to the address of the account, and ends all sessions of the user. A refused password
+ * does not use the link up. A password is hashed only for a live link.
  * @throws AppError AUTH_LINK_INVALID, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const resetPassword =
@@ -69,7 +69,7 @@ export const resetPassword =
     });
   };
 
-/** The owner of a link that was sent to the address which the account still has. @throws AppError AUTH_LINK_INVALID */
+/** The user of a link, if the account still has the address that it was sent to. @throws AppError AUTH_LINK_INVALID */
 const ownerOf = async (link: Link, users: UserRepository): Promise<User> => {
   const user = await users.findById(link.userId);
   if (user === null || user.email !== link.email) throw invalidLink('the address of the account was changed');
@@ -79,7 +79,7 @@ const ownerOf = async (link: Link, users: UserRepository): Promise<User> => {
 
 type Replacement = { readonly token: string; readonly passwordHash: string; readonly origin: Origin };
 
-/** The user is changed first: that locks the user, so that nothing read after it changes before the end of the unit of work. */
+/** Changes the user first, which locks the user: what is read afterwards does not change before the end of the unit of work. */
 const replacePassword = async (
   deps: ResetPasswordDeps,
   stores: Stores,
@@ -95,30 +95,30 @@ const replacePassword = async (
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
   await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'password-reset', origin });
   await removeOutdated(stores, userId);
-  if (areAddressesTold(deps)) await endUndo(deps, stores, link, origin);
+  if (notifiesFormerAddress(deps)) await endUndo(deps, stores, link, origin);
   if (!deps.notices?.has('password')) return;
-  await tell(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
+  await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
 };
 
-/** Whoever got the account with its address is to keep it, but the former address is told a day before it can object no more. */
+/** The new address keeps the account, but the former one is notified, and can undo the change for another day. */
 const endUndo = async (deps: ResetPasswordDeps, stores: Stores, { userId, email }: Link, origin: Origin) => {
-  const former = await endHoldSoon(deps, stores, userId);
+  const former = await shortenReservation(deps, stores, userId);
   if (former === null) return;
   const kind = 'email-change-final';
-  await tell(deps, stores, origin, [
+  await enqueue(deps, stores, origin, [
     { kind, userId, to: former },
     { kind, userId, to: email },
   ]);
 };
 
 /**
- * What somebody else may have asked for who knew the old password, and what the reset has proved. The link that undoes a change of the
- * address stays for a day: it belongs to the owner of the former address.
+ * Messages and links that an attacker with the old password may have requested, or that the reset made superfluous. The link that undoes a
+ * change of the address stays for a day: it belongs to the owner of the former address.
  */
 const OUTDATED_MESSAGES: readonly MessageKind[] = ['password-reset', 'email-change', 'email-verification'];
 const OUTDATED_LINKS: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];
 
-/** The messages first: one that is being prepared locks itself, and its links are stored once it is free. */
+/** The messages come first: a message that is being prepared is locked until its links are stored. */
 const removeOutdated = async ({ outbox, links }: Stores, userId: string): Promise<void> => {
   const waiting = await outbox.listByUser(userId);
   await outbox.remove(waiting.filter(({ kind }) => OUTDATED_MESSAGES.includes(kind)).map(({ id }) => id));

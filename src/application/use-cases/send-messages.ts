@@ -14,27 +14,27 @@ export type SendMessagesDeps = PrepareMailDeps & {
   readonly report?: Report;
 };
 
-/** Milliseconds: several times as long as an attempt may take, so that no other instance claims a message that is being sent. */
+/** Milliseconds: longer than an attempt can take, so that no other instance claims a message that is being sent. */
 const LEASE = 5 * 60_000;
 
 /**
- * Begins to send the messages whose time has come, at most `limit`, at least once each: a message is removed when it was sent, and one
- * whose sender ends before that is sent again. Those that may wait are sent if they were due at `lookedAt`; without it, all are.
+ * Begins to send the messages that are due, at most `limit`, at least once each: a message is removed when it was sent, and sent again if
+ * the process ends before that. Messages that wait for a poll are sent if they were due at `lastPolledAt`; without it, all are.
  * @returns a promise for each attempt, which never rejects
  * @throws AppError DB_QUERY_FAILED when no message could be claimed
  */
 export const sendMessages =
   (deps: SendMessagesDeps) =>
-  async (limit: number, lookedAt?: number): Promise<readonly Promise<void>[]> => {
+  async (limit: number, lastPolledAt?: number): Promise<readonly Promise<void>[]> => {
     const now = deps.clock.now();
-    const claimed = await deps.outbox.claim({ now, lookedAt, until: now + LEASE, limit });
+    const claimed = await deps.outbox.claim({ now, lastPolledAt, until: now + LEASE, limit });
     return claimed.map((message) => attempt(deps, message));
   };
 
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
   const { outbox, unitOfWork, mailer, report } = deps;
   try {
-    // With all letters, which no start needs: loaded with the first message (ADR 0035).
+    // The templates are loaded with the first message: no start needs them (ADR 0035).
     const { prepareMail } = await import('../mail/prepare-mail.ts');
     const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
@@ -53,7 +53,7 @@ const tryAgainLater = async (deps: SendMessagesDeps, message: Message, error: un
     if (outcome === 'given-up') await outbox.remove([message.id]);
     else await outbox.postpone(message.id, now + retryDelay(message.attempts, random()));
   } catch {
-    // The store is unavailable. The message is claimed again when its lease ends. The first error matters more.
+    // The store is unavailable. The message is claimed again when its lease ends.
   }
   report?.('mail', outcome, message, error);
 };

@@ -5,7 +5,7 @@ import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
-import { type RecordDeps, record, tell } from '../steps/record.ts';
+import { enqueue, type RecordDeps, record } from '../steps/record.ts';
 
 export type UndoEmailChangeDeps = LinkDeps &
   RecordDeps & {
@@ -15,14 +15,14 @@ export type UndoEmailChangeDeps = LinkDeps &
   };
 
 /**
- * Restores the address that a user had before. Whoever changed it knew the password: it stops working, all sessions end, and
+ * Restores the former address of a user. Somebody who changed it knew the password, so the password stops working, all sessions end, and
  * the restored address gets a link for a new one.
  * @throws AppError AUTH_LINK_INVALID, AUTH_USER_DUPLICATE
  */
 export const undoEmailChange =
   (deps: UndoEmailChangeDeps) =>
   async (token: string, origin = NO_ORIGIN): Promise<void> => {
-    // Only the owner of a link can have a password hashed.
+    // A stranger without a link must not cause a hash.
     await findLink(deps, deps, 'email-change-undo', token);
     const passwordHash = await deps.hasher.hash(deps.linkTokens.next());
     await deps.unitOfWork.run(async (stores) => {
@@ -36,7 +36,7 @@ export const undoEmailChange =
       await withdrawLinks(stores, userId, LINK_PURPOSES);
       await record(deps, stores, origin, [{ userId, kind: 'email-change-undone' }]);
       await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'email-change-undone', origin });
-      await tell(deps, stores, origin, [
+      await enqueue(deps, stores, origin, [
         { kind: 'email-change-undone', userId, to: email },
         { kind: 'password-reset', userId, to: email },
       ]);

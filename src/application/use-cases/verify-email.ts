@@ -5,21 +5,21 @@ import type { Outbox } from '../ports/outbox.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink } from '../steps/links.ts';
-import { type RecordDeps, record, tell } from '../steps/record.ts';
+import { enqueue, type RecordDeps, record } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
 export type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
 
-/** Asks for another link that proves an address. Whether the address has an account is looked up when the link is sent. */
+/** Requests another link that verifies an address. Whether the address has an account is looked up only when the link is sent. */
 export const requestEmailVerification =
   (deps: RequestEmailVerificationDeps) =>
   (email: string, origin = NO_ORIGIN): Promise<void> =>
-    tell(deps, deps, origin, [{ kind: 'email-verification-request', userId: null, to: canonicalEmail(email) }]);
+    enqueue(deps, deps, origin, [{ kind: 'email-verification-request', userId: null, to: canonicalEmail(email) }]);
 
 export type ConfirmEmailDeps = LinkDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
 
 /**
- * Marks an address as proven, if it is still that of the user. From then on nobody can remove the account as not theirs.
+ * Marks an address as verified, if the user still has it. From then on the link "I did not register" has no effect.
  * @throws AppError AUTH_LINK_INVALID
  */
 export const confirmEmail =
@@ -29,37 +29,41 @@ export const confirmEmail =
       const link = await findLink(deps, stores, 'email-verification', token);
       const { userId, email } = link;
       const now = deps.clock.now();
-      const proven = await stores.users.update(userId, { emailVerifiedAt: now, now }, { email, emailVerifiedAt: null });
-      if (proven === null) await assertProven(stores.users, link);
+      const verified = await stores.users.update(
+        userId,
+        { emailVerifiedAt: now, now },
+        { email, emailVerifiedAt: null },
+      );
+      if (verified === null) await assertVerified(stores.users, link);
       await takeLink(deps, stores, link);
       await stores.links.removeOfUser(userId, ['not-me']);
-      if (proven !== null) await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
+      if (verified !== null) await record(deps, stores, origin, [{ userId, kind: 'email-verified' }]);
     });
 
-/** The address may have been proven in another way. */
-const assertProven = async (users: UserRepository, { userId, email }: Link): Promise<void> => {
+/** The address may have been verified in another way. */
+const assertVerified = async (users: UserRepository, { userId, email }: Link): Promise<void> => {
   const user = await users.findById(userId);
-  const isProven = user?.email === email && user.emailVerifiedAt !== null;
-  if (!isProven) throw invalidLink('the address is not that of the user any more');
+  const isVerified = user?.email === email && user.emailVerifiedAt !== null;
+  if (!isVerified) throw invalidLink('the address is not that of the user any more');
 };
 
-export type RemoveUnprovenAccountDeps = LinkDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type RemoveUnverifiedAccountDeps = LinkDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
 
 /**
- * "I did not register": removes the account that somebody registered with the address of another. Never one whose address was
- * proven, or one that is disabled: else whoever was shut out could delete the story of the account.
+ * "I did not register": removes an account that was registered with somebody else's address. Not one whose address is verified, and not a
+ * disabled one: its user could delete the events that led to the ban.
  * @throws AppError AUTH_LINK_INVALID
  */
-export const removeUnprovenAccount =
-  (deps: RemoveUnprovenAccountDeps) =>
+export const removeUnverifiedAccount =
+  (deps: RemoveUnverifiedAccountDeps) =>
   (token: string, origin = NO_ORIGIN): Promise<void> =>
     deps.unitOfWork.run(async (stores) => {
       const link = await findLink(deps, stores, 'not-me', token);
       const { userId, email } = link;
       const now = deps.clock.now();
       const unchanged = { email, emailVerifiedAt: null, disabledAt: null };
-      const unproven = await stores.users.update(userId, { now }, unchanged);
-      if (unproven === null) throw invalidLink('the address was proven, or the account is disabled');
+      const unverified = await stores.users.update(userId, { now }, unchanged);
+      if (unverified === null) throw invalidLink('the address was verified, or the account is disabled');
       await takeLink(deps, stores, link);
-      await removeAccount(deps, stores, unproven, { origin });
+      await removeAccount(deps, stores, unverified, { origin });
     });

@@ -1,7 +1,7 @@
 import type { ErrorCode, ErrorLevel } from './catalog.ts';
 import { CATALOG } from './catalog.ts';
 
-/** What can be wrong with a field. docs/errors.md explains each. */
+/** The codes of problems with a field. docs/errors.md explains each. */
 export const FIELD_CODES = [
   ...(['required', 'invalid_type', 'invalid_value', 'invalid_format', 'invalid_characters'] as const),
   ...(['too_short', 'too_long', 'too_common', 'unknown', 'malformed', 'invalid'] as const),
@@ -12,7 +12,7 @@ export type FieldCode = (typeof FIELD_CODES)[number];
 export type FieldProblem = {
   /** Dotted path. */
   readonly field: string;
-  /** Names the bound that the value is beyond. */
+  /** For people. Names the limit that the value exceeds. */
   readonly message: string;
   readonly code: FieldCode;
 };
@@ -32,7 +32,7 @@ export type AppErrorOptions = {
   readonly cause?: unknown;
 };
 
-/** The error that application code throws: a code of the catalog, and the details of this occurrence. */
+/** The error that application code throws: a code of the catalog, and details of this case. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

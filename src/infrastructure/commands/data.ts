@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util';
+import { CommandError, failureText } from '../command-error.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp } from '../data/backup.ts';
 import { move } from '../data/move.ts';
 import { restore } from '../data/restore.ts';
-import { failureText, Refusal } from '../refusal.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -22,7 +22,7 @@ Standard output is one JSON object: what was done, or { "error": { "code", "mess
 Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
 `;
 
-/** The arguments are valid, but not with this configuration. */
+/** The arguments are valid, but do not fit the configuration. */
 class UsageError extends Error {}
 
 type Options = { readonly file: string; readonly withKeys: boolean; readonly dryRun: boolean };
@@ -61,7 +61,7 @@ export const runData = async (args: readonly string[], env: Env): Promise<Result
 };
 
 const failureOf = (error: unknown): readonly [status: 1 | 2 | 3, code: string, message: string] => {
-  if (error instanceof Refusal) return [3, error.code, error.message];
+  if (error instanceof CommandError) return [3, error.code, error.message];
   if (error instanceof ConfigError || error instanceof UsageError) return [2, 'configuration', error.message];
   if (error instanceof TypeError) return [2, 'arguments', error.message];
   return [1, 'failed', failureText(error)];

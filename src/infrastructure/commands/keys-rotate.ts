@@ -12,12 +12,12 @@ type Rotation = {
   readonly kind: Kind;
   readonly old: KeyPair;
   readonly fresh: KeyPair;
-  /** ISO 8601: when every token that the old keys have signed until now has expired. */
+  /** ISO 8601: when every token that the old keys signed until now has expired. */
   readonly expiredAt: string;
 };
 
 /**
- * Creates successors of the key pairs in the environment, and three steps that introduce them without logging anybody out.
+ * Creates successors of the key pairs in the environment, and instructions to introduce them in three steps, without logging anybody out.
  * @throws ConfigError, or Error when the environment has no keys
  */
 export const rotateKeys = async (env: Readonly<Record<string, string | undefined>>): Promise<Page[]> => {

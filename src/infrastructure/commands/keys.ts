@@ -53,7 +53,7 @@ const read = (args: readonly string[]) => {
 };
 
 /**
- * Describes the keys in the environment by their `kid`, and what each is used for.
+ * Describes the keys in the environment: the `kid` and the use of each.
  * @throws ConfigError when the service would not start
  */
 const checkKeys = async (env: Readonly<Record<string, string | undefined>>): Promise<string> => {

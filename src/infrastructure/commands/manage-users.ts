@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import type { OwnParts } from '../compose/ports.ts';
+import type { Overrides } from '../compose/ports.ts';
 import { print } from '../printable.ts';
 import type { Status } from './users/answer.ts';
 
-/** Asks on a terminal alone. Standard output is for the result. */
+/** Asks on standard error, since standard output is for the result. */
 const askOnTerminal = async (question: string): Promise<boolean> => {
   const { createInterface } = await import('node:readline/promises');
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl+C and Ctrl+D close it without an answer.
+  // Ctrl-C and Ctrl-D close it without an answer.
   const closed = once(terminal, 'close').then(() => '');
   const answer = await Promise.race([terminal.question(`${question} [y/N] `).catch(() => ''), closed]);
   terminal.close();
@@ -18,19 +18,19 @@ const askOnTerminal = async (question: string): Promise<boolean> => {
  * The command `npm run users`, on the terminal of the process: finds, shows and changes accounts.
  * @param args those of the command, such as `['events', 'ada']`
  * @param env the variables of the service
- * @param own the caller's own storage, in place of the service's; `close` is called at the end
+ * @param overrides the caller's storage, in place of the configured one; `close` is called at the end
  * @returns the exit status
  */
 export const manageUsers = async (
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { close, ...own }: Omit<OwnParts, 'checks'> = {},
+  { close, ...overrides }: Omit<Overrides, 'checks'> = {},
 ): Promise<Status> => {
   const { runUsers } = await import('./users.ts');
   const ask = process.stdin.isTTY ? askOnTerminal : null;
   const warn = (text: string) => void process.stderr.write(text);
   try {
-    return await runUsers(args, env, { ask, print, warn }, own);
+    return await runUsers(args, env, { ask, print, warn }, overrides);
   } finally {
     await close?.();
   }

@@ -11,26 +11,26 @@ const fail = (error: unknown, status = 1): never => {
   process.exit(status);
 };
 
-/** The exit status of a command that could not run. That of the doctor is 1 when it has found a problem. */
+/** The exit status of a command that could not run. Not 1 for the doctor, for which that means a problem was found. */
 const failureOf = (name: string): number => (name === 'doctor' ? 2 : 1);
 
-/** Like Node's `--env-file-if-exists`, which also reports that there is no file. A variable that is set wins over the file. */
+/** Like Node's `--env-file-if-exists`, but silent without the file. Variables of the environment take precedence. */
 const readEnvFile = (): void => {
   if (existsSync('.env')) process.loadEnvFile('.env');
 };
 
 /**
- * Calls `stop` at the first signal. The second one ends the process at once. Under npm it is the third: of a Ctrl-C, the process
- * gets one signal from the terminal and one from npm.
+ * Calls `stop` at the first signal. The second one ends the process at once. Under npm it is the third, since a Ctrl-C sends one signal
+ * from the terminal and one from npm.
  */
 const onSignal = (env: NodeJS.ProcessEnv, stop: (signal: NodeJS.Signals) => void): void => {
-  const patience = env.npm_lifecycle_event === undefined ? 1 : 2;
+  const signalsToStop = env.npm_lifecycle_event === undefined ? 1 : 2;
   let count = 0;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       count += 1;
       if (count === 1) stop(signal);
-      if (count > patience) process.exit(1);
+      if (count > signalsToStop) process.exit(1);
     });
   }
 };

@@ -4,7 +4,7 @@ import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
 import { Failure, jsonOf, type Status } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
-import { type OwnStores, openAccounts } from './users/open-accounts.ts';
+import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -29,7 +29,7 @@ disable, end-sessions and delete ask before they do what cannot be undone.
 Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.
 `;
 
-/** Where the command talks to. */
+/** The input and output of the command. */
 type Terminal = {
   readonly ask: Ask;
   readonly print: (text: string) => Promise<void>;
@@ -37,12 +37,12 @@ type Terminal = {
   readonly warn: (text: string) => void;
 };
 
-/** The command `users`. @param own a storage in place of the configured one. @returns the exit status. */
+/** The command `users`. @param overrides a storage in place of the configured one. @returns the exit status. */
 export const runUsers = async (
   args: readonly string[],
   env: Env,
   terminal: Terminal,
-  own: OwnStores = {},
+  overrides: StorageOverrides = {},
 ): Promise<Status> => {
   const { print, warn } = terminal;
   let options: UserOptions | null;
@@ -58,17 +58,17 @@ export const runUsers = async (
     await print(HELP);
     return 0;
   }
-  return withAccounts(env, options, terminal, own);
+  return withAccounts(env, options, terminal, overrides);
 };
 
 const withAccounts = async (
   env: Env,
   options: UserOptions,
   { ask, print, warn }: Terminal,
-  own: OwnStores,
+  overrides: StorageOverrides,
 ): Promise<Status> => {
   try {
-    const accounts = await openAccounts(parseConfig(env), own);
+    const accounts = await openAccounts(parseConfig(env), overrides);
     try {
       const { json, text } = await act(accounts, options, ask);
       await print(options.json || options.command === 'export' ? json : text);

@@ -18,27 +18,27 @@ import type { Report, Reports } from '../../application/reports.ts';
 import type { Config } from '../config.ts';
 import { loadOrCreateKeys } from '../keys/keys.ts';
 import { openMailer } from '../mail/open-mailer.ts';
-import type { wakeUp } from '../mail/wake-up.ts';
+import type { WakeUp } from '../mail/wake-up.ts';
 import type { RedisClient } from '../redis.ts';
-import type { OwnParts, Ports } from './ports.ts';
+import type { Overrides, Ports } from './ports.ts';
 
-/** The share of the request time-out that a password may wait to be hashed. */
+/** The part of the request time-out for which a password may wait to be hashed. */
 const HASHING_WAIT = 1 / 3;
 
 type Opened = {
-  readonly own: NonNullable<OwnParts['ports']>;
+  readonly overrides: NonNullable<Overrides['ports']>;
   readonly storage: Storage;
   readonly redis: RedisClient | null;
-  /** Signalled when there is something to send. */
-  readonly added: ReturnType<typeof wakeUp>;
+  /** Signalled when messages are added. */
+  readonly wakeUp: WakeUp;
 };
 
-/** The ports, those of the caller first. */
-export const openPorts = async (config: Config, logger: Logger, { own, storage, redis, added }: Opened) => {
+/** Opens the ports that the caller does not override. */
+export const openPorts = async (config: Config, logger: Logger, { overrides, storage, redis, wakeUp }: Opened) => {
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
-  const clock = own.clock ?? systemClock;
-  const { tokens, keySet } = await openTokens(config, own);
-  const mailer = own.mailer === undefined ? await openMailer(config, logger) : own.mailer;
+  const clock = overrides.clock ?? systemClock;
+  const { tokens, keySet } = await openTokens(config, overrides);
+  const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
   const { outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
@@ -48,16 +48,16 @@ export const openPorts = async (config: Config, logger: Logger, { own, storage, 
     clock,
     ids: ulidGenerator(clock),
     linkTokens: randomLinkTokens(),
-    ...own,
+    ...overrides,
     ...storage,
     mailer,
-    outbox: mailer === null ? outbox : watchedOutbox(outbox, added.wake),
-    unitOfWork: mailer === null ? unitOfWork : watchedUnitOfWork(unitOfWork, added.wake),
+    outbox: mailer === null ? outbox : watchedOutbox(outbox, wakeUp.wake),
+    unitOfWork: mailer === null ? unitOfWork : watchedUnitOfWork(unitOfWork, wakeUp.wake),
   };
   return { ports, keySet, hashing: hasher.load };
 };
 
-/** An overriding signer has keys of its own, so that the key set is empty. */
+/** A signer of the caller has its own keys, so the key set is empty then. */
 const openTokens = async (
   config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
   { tokens }: Partial<Ports>,
@@ -78,7 +78,7 @@ const countLoginAttempts = (redis: RedisClient | null, logger: Logger): LoginAtt
   return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger);
 };
 
-/** Where use cases report, and who listens. A listener that throws has no effect but a line in the log. */
+/** The emitter of reports. A listener that throws only causes a line in the log. */
 export const openReports = (logger: Logger): { readonly reports: EventEmitter<Reports>; readonly report: Report } => {
   const reports = new EventEmitter<Reports>();
   // Its type allows names that are not declared as well.

@@ -25,24 +25,31 @@ export type Ports = Storage & {
   readonly ids: IdGenerator;
 };
 
-/** What a caller of `serve` brings, in place of the service's own. ADR 0029. */
-export type OwnParts = {
-  /** With it, no database is opened. Its members are its own, not those of a class. Its sessions have to rotate within `rotationBudget(config)`, or not at all. */
+/**
+ * Replacements for parts of the service. ADR 0029.
+ *
+ * @example
+ * const stop = await serve(parseConfig(process.env), { storage, close: () => db.close() });
+ */
+export type Overrides = {
+  /**
+   * With it, no database is opened. A plain object, since its members are spread. A rotation has to happen within
+   * `rotationBudget(config)`, or never.
+   */
   readonly storage?: Storage;
   /**
-   * Adapters for some of the other ports. With `tokens`, the key set of the service is empty: publish the keys yourself. `hasher` and
-   * `attempts` also replace the limits on waiting passwords and on wrong ones. With `mailer: null` there is no mail.
+   * Adapters of other ports. With `tokens`, the key set of the service is empty: publish the keys yourself. `hasher` and `attempts` also
+   * replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail.
    */
   readonly ports?: Partial<Omit<Ports, keyof Storage>>;
-  /** Whether their stores respond: `GET /health/ready` runs these checks besides the service's. */
+  /** Further checks of `GET /health/ready`, for instance whether the storage responds. */
   readonly checks?: readonly Check[];
-  /** Closes their stores. Called once: after the last response, or when the start fails. */
+  /** Closes the storage. Called once: after the last response, or when the start fails. */
   readonly close?: () => Promise<void> | void;
 };
 
 /**
- * Milliseconds that `rotate` of a storage of the caller's own may take: a rotation that has not happened by then must never happen.
- * ADR 0022.
+ * Milliseconds that `rotate` of an own storage may take. A rotation that has not happened by then must never happen. ADR 0022.
  */
 export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
   rotationBudgets(requestTimeout).rotation;

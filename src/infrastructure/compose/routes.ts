@@ -20,7 +20,7 @@ import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
 import { VERSION } from '../version.ts';
 
-/** What the use cases need. */
+/** The dependencies of all use cases. */
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
   Parameters<typeof userRoutes>[0] &
@@ -38,11 +38,11 @@ type RoutesOptions = {
   readonly console: ConsoleFiles | null;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
-  /** Its users read these pages: its origin, if it is known. */
+  /** The origin of the application whose users read these pages; `null` if it is not known. */
   readonly application: string | null;
 };
 
-/** Every route of the service, over the use cases. */
+/** All routes of the service. */
 export const declareRoutes = (
   deps: UseCaseDeps,
   {
@@ -89,7 +89,7 @@ const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');
 
 type Facts = {
-  /** Milliseconds. The page can't read the cookie of the refresh token, so it is told how long such a token lasts. */
+  /** Milliseconds. The page shows how long a refresh token lasts, and cannot read it from the HttpOnly cookie. */
   readonly refreshLifetime: number;
   readonly sendsMail: boolean;
 };

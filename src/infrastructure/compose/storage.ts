@@ -13,11 +13,11 @@ type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnSt
 type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'connections' | 'close'>;
 
 /**
- * Opens the storage of DATABASE_URL, unless the caller has one. A rotation whose outcome is unknown is reverted (ADR 0022).
+ * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0022).
  * @throws Error that names the setting at fault, and the reason.
  */
-export const openStorage = async (config: StorageConfig, logger: Logger, own?: Storage): Promise<Opened> => {
-  const opened = own === undefined ? await openDatabase(config, logger) : alreadyOpen(own);
+export const openStorage = async (config: StorageConfig, logger: Logger, custom?: Storage): Promise<Opened> => {
+  const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
   const { sessionsWithin, unitOfWork, checks, connections, close, ...stores } = opened;
   const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
   const sessions = recoveringSessionRepository(sessionsWithin({ budget }), { answerBudget });
@@ -49,7 +49,7 @@ const auditLog =
       logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
   };
 
-/** Without the user agent: the request's own line has it, and anybody can choose it. */
+/** Without the user agent, which any client can choose. */
 const lineOf = ({ kind, userId, sessionId, reason, count, requestId, address }: AccountEvent) => ({
   kind,
   userId,

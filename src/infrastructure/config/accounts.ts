@@ -8,7 +8,7 @@ import type { Rule, ValuesOf, Variable } from './variable.ts';
 /** The default sender outside production. */
 const LOCAL_SENDER = 'Tandem <tandem@localhost>';
 
-/** Settings of mail, of links in it, and of what is kept about accounts. */
+/** Settings of mail and of accounts. */
 export const ACCOUNT_VARIABLES = {
   MAIL_URL: {
     schema: v.optional(form.mailUrl),
@@ -35,7 +35,7 @@ export const ACCOUNT_VARIABLES = {
     expected: 'off, optional or required',
     unset: 'optional (without mail: off)',
     meaning:
-      'Whether users prove their email address: off, optional, or required, which refuses log-ins until they have.',
+      'Whether users verify their email address: off, optional, or required, which refuses log-ins until they have.',
   },
   MAIL_NOTICES: {
     schema: form.listOf(NOTICES),
@@ -56,7 +56,7 @@ type AccountValues = ValuesOf<typeof ACCOUNT_VARIABLES>;
 /** The pages of links in mail are those of the service, or may call it. */
 type Values = AccountValues & ServiceValues;
 
-/** The part of the configuration for mail, and for what is kept about accounts. */
+/** The part of the configuration for mail and accounts. */
 export type AccountSettings = {
   /** `null`: there is no mail. */
   readonly mail: {
@@ -99,8 +99,8 @@ const mailOf = ({ NODE_ENV, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Val
 const allowsPlain = (url: string): boolean => new URL(url).search !== '';
 const withoutQuery = (url: string): string => url.replace(/\?.*$/, '');
 
-/** Mail that could not be sent, or whose links would lead nowhere. */
-export const accountRefusals = (values: Partial<Values>): Rule[] => {
+/** Settings with which mail could not be sent, or its links would lead nowhere. */
+export const accountErrors = (values: Partial<Values>): Rule[] => {
   const { EMAIL_VERIFICATION: verification = 'off' } = values;
   if (values.NODE_ENV !== 'production' || !('MAIL_URL' in values)) return [];
   const hasMail = values.MAIL_URL !== undefined;

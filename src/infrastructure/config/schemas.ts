@@ -22,8 +22,8 @@ export const parseDuration = (text: string): number | null => {
 };
 
 /**
- * Schemas of single variables, from text to value. Their issues have no messages, since valibot's messages repeat the value; an
- * error is built from `expected` of the variable.
+ * Schemas of single variables, from text to value. Their issues are not shown, since valibot's messages repeat the value: an error is made
+ * from `expected` of the variable.
  */
 
 const parsed = <T>(parse: (text: string) => T | null) =>
@@ -78,7 +78,7 @@ export const baseUrl = parsed((text) => {
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
 });
 
-/** Exactly as browsers send it in `Origin` (RFC 6454 §6.2). `*` would otherwise be accepted in a host name. */
+/** Exactly as browsers send it in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
 const isOrigin = (text: string): boolean => {
   const url = URL.parse(text);
   return url !== null && isHttp(url) && url.origin === text && !text.includes('*');
@@ -130,7 +130,7 @@ export const thresholds = v.pipe(
   v.check(({ warn, error }) => warn <= error),
 );
 
-/** Whether all drivers parse the URL in the same way: no part is dropped, and all can be decoded. */
+/** Whether all drivers parse the URL alike: without control characters, and with valid percent-encoding. */
 export const isUrlOf = (text: string, protocols: readonly string[]): boolean =>
   protocols.includes(URL.parse(text)?.protocol ?? '') && !hasControls(text.trim()) && isDecodable(text);
 
@@ -146,8 +146,8 @@ const isDecodable = (text: string): boolean => {
 };
 
 /**
- * One server, or several nodes of a cluster, which differ only in their hosts and have no database number. Options in the query
- * would override those in `redis.ts`, time-outs included: only the address family is allowed.
+ * One server, or several nodes of a cluster, which differ only in their hosts and have no database number. Of the options in the query,
+ * only the address family is allowed: others would override those of the service, such as time-outs.
  */
 export const redisUrls = parsed<readonly string[]>((text) => {
   const urls = text.split(',').map((url) => url.trim());
@@ -164,7 +164,7 @@ const isRedisServer = ({ hostname, pathname, search }: URL): boolean =>
 const isRedisNode = ({ hostname, pathname, search }: URL): boolean =>
   hostname !== '' && /^\/?$/.test(pathname) && search === '';
 
-/** The port 0 exists only for servers. Decoded, a user name or a password with control characters could not be sent. */
+/** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
 export const mailUrl = parsed((text) => {
   if (!isUrlOf(text, ['smtp:', 'smtps:']) || /[?#](?!requireTLS=false$)/.test(text.trim())) return null;
   const url = new URL(text);
@@ -174,7 +174,7 @@ export const mailUrl = parsed((text) => {
   return isServer && isUser && !hasControls(decodeURIComponent(username + password)) ? text.trim() : null;
 });
 
-/** RFC 5322 §3.4 `mailbox`, of what all mail servers accept: a name without special characters, and an address in ASCII. */
+/** A `mailbox` (RFC 5322 §3.4) that all mail servers accept: a name without special characters, and an address in ASCII. */
 export const mailbox = v.pipe(
   v.string(),
   v.regex(/^(?:[^\p{C}<>()[\]:;@\\,"\s][^\p{C}<>()[\]:;@\\,"]{0,99} <[^<>]+>|[^<>]+)$/u),
@@ -197,7 +197,7 @@ export const listOf = <const T extends string>(items: readonly T[]) =>
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */
 export const cookiePath = v.pipe(v.string(), v.regex(/^\/[!-+\--:<-~]*$/));
 
-/** RFC 7519 §2 `StringOrURI`; short, since the refresh token has to fit into a cookie. */
+/** `StringOrURI` (RFC 7519 §2). Short, since the refresh token has to fit into a cookie. */
 export const stringOrUri = v.pipe(
   v.string(),
   v.regex(/^[!-~]{1,200}$/),

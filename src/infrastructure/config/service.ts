@@ -133,7 +133,7 @@ export const serviceSettings = (values: ServiceValues): ServiceSettings => {
 };
 
 /**
- * The origins of the service's own pages that send requests to it, which browsers name as they do for other pages.
+ * The origins of the service's own pages, if they send requests to it: browsers send an Origin for them as well.
  * @param hasAccountPages whether links in mail lead to pages of the service.
  */
 export const pageOriginsOf = (
@@ -141,7 +141,7 @@ export const pageOriginsOf = (
   hasAccountPages: boolean,
 ): readonly string[] => (console || hasAccountPages ? ownOrigins : []);
 
-/** Outside production, this machine has several names. In production those would be other machines, those of the visitors. */
+/** On loopback outside production, all names of this machine. In production, `localhost` would be the machine of the visitor. */
 const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: ServiceValues): string[] => {
   const production = environment === 'production';
   if (production && baseUrl === undefined) return [];
@@ -153,7 +153,7 @@ const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: 
   return [...new Set([url.origin, ...names])];
 };
 
-export const serviceRefusals = ({ METRICS = 'off', PORT }: Partial<ServiceValues>): Rule[] => [
+export const serviceErrors = ({ METRICS = 'off', PORT }: Partial<ServiceValues>): Rule[] => [
   [METRICS !== 'off' && METRICS.port === PORT, 'METRICS: must not be the port of the service'],
 ];
 

@@ -4,12 +4,12 @@ import * as form from './schemas.ts';
 import type { ServiceValues } from './service.ts';
 import type { Env, Rule, ValuesOf, Variable } from './variable.ts';
 
-/** A DATABASE_URL that keeps nothing when the process ends. */
+/** The DATABASE_URL of a storage that ends with the process. */
 const MEMORY = 'memory:';
 
 const isPostgresql = (text: string): boolean => form.isUrlOf(text, ['postgres:', 'postgresql:']);
 
-/** Settings of what is stored, and where. */
+/** Settings of the storage. */
 export const STORE_VARIABLES = {
   DATA_DIR: {
     schema: form.path,
@@ -82,7 +82,7 @@ export type StorageOptions =
       readonly idleTimeout: number;
     };
 
-/** Each limit is far below that of a request, which can then still report the failure. */
+/** The limits are far below that of a request, so that the request can still report a failure. */
 export const storageOptions = (values: Values): StorageOptions => {
   const { DATABASE_URL: url, REQUEST_TIMEOUT_MS: timeout } = values;
   if (url === undefined) return { kind: 'embedded', dataDir: values.DATA_DIR };
@@ -101,7 +101,7 @@ export const storageOptions = (values: Values): StorageOptions => {
 /** Parameters of a URL that override the options of node-postgres. */
 const OVERRIDING = ['statement_timeout', 'query_timeout', 'idle_in_transaction_session_timeout'];
 
-export const storeRefusals = (values: Partial<Values>): Rule[] => {
+export const storeErrors = (values: Partial<Values>): Rule[] => {
   const { DATABASE_URL: url } = values;
   const production = values.NODE_ENV === 'production';
   const isServer = url !== undefined && url !== MEMORY;

@@ -14,7 +14,7 @@ type Problem = readonly [name: string, problem: string];
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]+-----END \1-----/g;
 
-/** The blocks of a PEM text, with line breaks real or written `\n`. Empty when there is any text between the blocks. */
+/** The blocks of a PEM text, with real line breaks or the text `\n`. Empty if there is other text between the blocks. */
 const pemBlocks = (text: string): { label: string; pem: string }[] => {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n');
   if (pem.replaceAll(PEM_BLOCK, '').trim() !== '') return [];

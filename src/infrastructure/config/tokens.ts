@@ -7,13 +7,13 @@ import type { Rule, ValuesOf, Variable } from './variable.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
-/** Milliseconds. Races between tabs and lost responses are resolved within seconds, at most within a request time-out. */
-const MAX_WINDOW = 5 * MINUTE;
+/** Milliseconds. Races between tabs and lost responses end within seconds, at most within a request time-out. */
+const MAX_RACE_WINDOW = 5 * MINUTE;
 
 const PRIVATE_KEY = 'one private key in PEM, PKCS#8 or SEC1';
 const PUBLIC_KEYS = 'one or more public keys in PEM, SPKI';
 const KEYS_UNSET = 'generated in DATA_DIR (production: required)';
-const PARTY = 'up to 200 visible ASCII characters, and a URI if there is a colon among them';
+const STRING_OR_URI = 'up to 200 visible ASCII characters, and a URI if there is a colon among them';
 const WINDOW = 'a duration such as 10s or 1m, at most 5m';
 const DURATION = 'a duration such as 10s, 15m, 12h or 7d, at most 3650d';
 
@@ -47,13 +47,13 @@ export const TOKEN_VARIABLES = {
   },
   JWT_ISSUER: {
     schema: v.optional(form.stringOrUri),
-    expected: PARTY,
+    expected: STRING_OR_URI,
     unset: 'no iss claim',
     meaning: 'The iss claim of both tokens. Tokens with another one are rejected, so a change logs out all users.',
   },
   JWT_AUDIENCE: {
     schema: v.optional(form.stringOrUri),
-    expected: PARTY,
+    expected: STRING_OR_URI,
     unset: 'no aud claim',
     meaning: 'The aud claim of both tokens. Tokens with another one are rejected, so a change logs out all users.',
   },
@@ -70,13 +70,13 @@ export const TOKEN_VARIABLES = {
     meaning: 'The lifetime of a refresh token.',
   },
   JWT_REFRESH_RACE_WINDOW: {
-    schema: v.optional(form.durationFromZeroTo(MAX_WINDOW)),
+    schema: v.optional(form.durationFromZeroTo(MAX_RACE_WINDOW)),
     expected: `${WINDOW}, or 0`,
     unset: '10s, at most a tenth of JWT_REFRESH_EXPIRES_IN',
     meaning: 'How long after its rotation a replayed refresh token counts as a race rather than as theft; at most 5m.',
   },
   JWT_REFRESH_REPLAY_WINDOW: {
-    schema: form.durationFromZeroTo(MAX_WINDOW),
+    schema: form.durationFromZeroTo(MAX_RACE_WINDOW),
     expected: `${WINDOW}, or 0 for off`,
     default: '0',
     meaning:
@@ -111,7 +111,7 @@ export const TOKEN_VARIABLES = {
 } as const satisfies Record<string, Variable>;
 
 type TokenValues = ValuesOf<typeof TOKEN_VARIABLES>;
-/** Cookies depend on where the service is reached. */
+/** The cookie depends on BASE_URL and the origins. */
 type Values = TokenValues & ServiceValues;
 
 /** The part of the configuration for tokens and the refresh cookie. */
@@ -153,7 +153,7 @@ export const tokenSettings = (values: Values): TokenSettings => {
 };
 
 /** Milliseconds: a tenth of the lifetime, so that a replay counts as theft for the rest of it. */
-const longestWindow = (refreshLifetime: number): number => Math.min(MAX_WINDOW, Math.floor(refreshLifetime / 10));
+const longestWindow = (refreshLifetime: number): number => Math.min(MAX_RACE_WINDOW, Math.floor(refreshLifetime / 10));
 
 const raceWindowOf = (race: number | undefined, refreshLifetime: number): number =>
   race ?? Math.min(10 * SECOND, longestWindow(refreshLifetime));
@@ -171,10 +171,10 @@ const cookiePathOf = (path: string | undefined, baseUrl: string | undefined): st
 const coversAuth = (path: string | undefined, baseUrl: string | undefined): boolean =>
   withSlash(authPath(baseUrl)).startsWith(withSlash(cookiePathOf(path, baseUrl)));
 
-export const tokenRefusals = (values: Partial<Values>): Rule[] => [...ofCookie(values), ...ofLifetimes(values)];
+export const tokenErrors = (values: Partial<Values>): Rule[] => [...cookieErrors(values), ...lifetimeErrors(values)];
 
 /** SPEC "Refresh cookie"; RFC 6265bis §5.7 for SameSite=None. */
-const ofCookie = (values: Partial<Values>): Rule[] => {
+const cookieErrors = (values: Partial<Values>): Rule[] => {
   const production = values.NODE_ENV === 'production';
   const insecure = values.JWT_REFRESH_COOKIE_SECURE === false;
   // Without BASE_URL in development, there may be a proxy that adds a path.
@@ -196,7 +196,7 @@ const ofCookie = (values: Partial<Values>): Rule[] => {
   ];
 };
 
-const ofLifetimes = (values: Partial<Values>): Rule[] => {
+const lifetimeErrors = (values: Partial<Values>): Rule[] => {
   const { JWT_REFRESH_EXPIRES_IN: lifetime, JWT_REFRESH_RACE_WINDOW: race } = values;
   if (lifetime === undefined) return [];
   const isAbove = (value: number | undefined, limit: number): boolean => value !== undefined && value > limit;

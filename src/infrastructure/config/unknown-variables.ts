@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import type { Env } from './variable.ts';
 import { VARIABLE_NAMES } from './variables.ts';
 
-/** Variables of earlier versions, and what is to be done instead. */
+/** Variables of earlier versions, and what replaces them. */
 const REMOVED: Readonly<Record<string, string>> = {
   SESSION_STORE: 'sessions are in the database',
   CONSOLE: 'the page /console is there outside production',
@@ -20,20 +20,20 @@ const REMOVED: Readonly<Record<string, string>> = {
   AUDIT_ACCOUNT_NAMES: 'the log has the ids of users, and no names',
 };
 
-/** A line for each that is set: to ignore it silently could be unsafe. */
-export const ofEarlierVersions = (env: Env): string[] =>
+/** An error for each of them that is set: to ignore it silently could be unsafe. */
+export const removedVariables = (env: Env): string[] =>
   Object.entries(REMOVED)
     .filter(([name]) => env[name])
     .map(([name, instead]) => `${name}: must be unset: ${instead}`);
 
-/** Prefixes of this service's variables: an unknown name with one of them is probably a mistake. */
+/** Prefixes of the service's variables. An unknown name with one of them is probably a mistake. */
 const PREFIX =
   /^(?:ALLOWED_ORIGINS|(?:ACCOUNT_PAGES|BCRYPT|DATABASE|EMAIL_VERIFICATION|JWT|MAIL|PASSWORD_RESET|RATE_LIMIT|REDIS|SLOW_REQUEST)_)/;
 /** Set by Kubernetes and Docker for a neighboring service called `redis`, `database` or `mail`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 const NAME = /^[A-Z][A-Z0-9_]{5,63}$/;
 
-/** A line for each unknown name in the environment that looks like a variable of this service. Contains names only, no values. */
+/** A warning for each unknown name that resembles a variable of the service. Contains names, but no values. */
 export const unknownVariables = (env: Env): string[] =>
   Object.keys(env)
     .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))

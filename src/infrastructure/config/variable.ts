@@ -22,7 +22,7 @@ export type ValuesOf<Variables extends Record<string, Variable>> = {
   readonly [Name in keyof Variables]: v.InferOutput<Variables[Name]['schema']>;
 };
 
-/** A line that is shown when the condition holds; it begins with the name of a variable and has no value. */
+/** A text that is shown when the condition holds. It begins with the name of a variable, and contains no value. */
 export type Rule = readonly [applies: boolean, text: string];
 export type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { ACCOUNT_VARIABLES, accountRefusals, accountWarnings } from './accounts.ts';
-import { SERVICE_VARIABLES, serviceRefusals, serviceWarnings } from './service.ts';
-import { databaseWarnings, STORE_VARIABLES, storeRefusals, storeWarnings } from './stores.ts';
-import { TOKEN_VARIABLES, tokenRefusals, tokenWarnings } from './tokens.ts';
+import { ACCOUNT_VARIABLES, accountErrors, accountWarnings } from './accounts.ts';
+import { SERVICE_VARIABLES, serviceErrors, serviceWarnings } from './service.ts';
+import { databaseWarnings, STORE_VARIABLES, storeErrors, storeWarnings } from './stores.ts';
+import { TOKEN_VARIABLES, tokenErrors, tokenWarnings } from './tokens.ts';
 import type { Env, Environment, Rule, ValuesOf, Variable } from './variable.ts';
 
 /** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
@@ -40,32 +40,27 @@ export const shownDefault = ({ default: text, unset = '' }: Variable): string =>
 };
 
 /** The values of the valid variables, and a line for each invalid one. */
-export const readValues = (texts: Texts): { readonly values: Partial<Values>; readonly unfit: readonly string[] } => {
+export const readValues = (texts: Texts): { readonly values: Partial<Values>; readonly invalid: readonly string[] } => {
   const results = Object.entries(mapVariables((name, { schema }) => v.safeParse(schema, texts[name])));
   const fit = results.filter(([, { success }]) => success).map(([name, { output }]) => [name, output]);
   // `Object.entries` is typed to return any strings.
-  const unfit = results
+  const invalid = results
     .filter(([, { success }]) => !success)
     .map(([name]) => `${name}: expected ${VARIABLES[name as VariableName].expected}`);
   // `Object.fromEntries` loses the type of each member.
-  return { values: Object.fromEntries(fit) as Partial<Values>, unfit };
+  return { values: Object.fromEntries(fit) as Partial<Values>, invalid };
 };
 
 const applying = (rules: readonly Rule[]): string[] => rules.filter(([applies]) => applies).map(([, text]) => text);
 
 /**
- * Combinations of values that the service refuses although each value is valid by itself, a line each (ADR 0018).
+ * The combinations of valid values that the service refuses, a line each (ADR 0018).
  * @param values without the variables that are invalid: their rules are skipped.
  */
-export const refusals = (values: Partial<Values>): string[] =>
-  applying([
-    ...tokenRefusals(values),
-    ...storeRefusals(values),
-    ...serviceRefusals(values),
-    ...accountRefusals(values),
-  ]);
+export const configErrors = (values: Partial<Values>): string[] =>
+  applying([...tokenErrors(values), ...storeErrors(values), ...serviceErrors(values), ...accountErrors(values)]);
 
-/** What the service accepts with a warning, a line each (ADR 0018). */
+/** The settings that the service accepts with a warning, a line each (ADR 0018). */
 export const warningsOf = (values: Values): string[] =>
   applying([
     ...serviceWarnings(values),

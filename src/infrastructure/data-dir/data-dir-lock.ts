@@ -15,13 +15,13 @@ import { systemReason } from '../../adapters/redaction/redact-error.ts';
 
 const FILE_NAME = 'tandem.pid';
 
-/** The lock files of this process. A leftover may have the same pid. */
+/** The lock files that this process holds. A stale file may have the same pid. */
 const held = new Set<string>();
 
 /**
- * Locks `dataDir` for this process, and creates it if necessary: two processes on one embedded database would destroy it. Like
- * PostgreSQL's `postmaster.pid`, the lock file has the pid of its owner, and the lock of a process that has ended is taken over.
- * Does not protect against processes in other containers that share the volume.
+ * Locks `dataDir` for this process, and creates it if necessary: two processes would destroy an embedded database. Like PostgreSQL's
+ * `postmaster.pid`, the lock file has the pid of its owner, and a stale lock is taken over. Does not protect against processes in other
+ * containers that share the volume.
  * @returns releases the lock.
  * @throws Error that names DATA_DIR and the owner's pid, or the system's reason.
  */
@@ -63,7 +63,7 @@ const inUse = (file: string, owner: string): Error =>
 const isError = (error: unknown, code: string): boolean =>
   error instanceof Error && Reflect.get(error, 'code') === code;
 
-/** Whether this call created the file. Synced, so that a power failure leaves no empty file. */
+/** Creates the file, and syncs it, so that a power failure leaves no empty file. @returns `false` if it exists already. */
 const created = (file: string, content: string): boolean => {
   let descriptor: number;
   try {
@@ -93,7 +93,7 @@ const contentOf = (file: string): string | null => {
   }
 };
 
-/** The processes of a container get the same pids at every start, so that a leftover may have the pid of this process. */
+/** Whether the owner of a lock has ended. In a container, a stale lock may even have the pid of this process. */
 const isLeftover = (owner: string): boolean => {
   if (!/^[1-9]\d*$/.test(owner)) return false;
   if (Number(owner) === process.pid) return true;
@@ -105,7 +105,7 @@ const isLeftover = (owner: string): boolean => {
   }
 };
 
-/** Moves the leftover away and checks it again: if another process has taken the lock over meanwhile, it is moved back. */
+/** Removes a stale lock. Moves it away first and checks it again, since another process may have replaced it meanwhile. */
 const discard = (file: string, owner: string): void => {
   const aside = `${file}.${process.pid}`;
   try {
@@ -121,7 +121,7 @@ const discard = (file: string, owner: string): void => {
 /** The directory in DATA_DIR to which a backup is restored, before it gets its place. */
 export const RESTORING = 'restoring';
 
-/** A restore that was killed would leave a service that starts with a new, empty database. @throws Error */
+/** After an interrupted restore, the service would start with a new, empty database. @throws Error */
 export const assertNotRestoring = (dataDir: string): void => {
   const path = join(dataDir, RESTORING);
   if (existsSync(path))

@@ -8,7 +8,7 @@ const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;
 const STICKY = 0o1000;
 
-/** For the whole process: only its user can access the files that it creates from now on. */
+/** From now on, only the user of this process can access the files that it creates. */
 export const makeFilesPrivate = (): void => {
   process.umask(GROUP_AND_OTHERS);
 };
@@ -21,9 +21,9 @@ export const makePrivate = (dataDir: string, name: OwnDirectory): void => {
 };
 
 /**
- * Restricts a directory of the service in `dataDir` to its owner: it may have been created under another umask, or come from a backup.
- * Nobody else can then reach what is in it. `dataDir` is restricted as well when it belongs to this user and has nothing else in it.
- * Directories of other users, such as those of a mounted volume, are not changed, and links are not followed.
+ * Restricts a directory of the service in `dataDir` to its owner, so that nobody else can reach the files in it. Restricts `dataDir` as
+ * well if it belongs to this user and has no other entries. Does not change directories of other users, such as those of a mounted volume,
+ * and does not follow links.
  * @throws Error when other users can still access the directory.
  */
 export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
@@ -44,12 +44,12 @@ const isOwn = (dataDir: string): boolean => {
   return stats.isDirectory() && readdirSync(dataDir).every((name) => OWN.test(name));
 };
 
-/** Ignores what cannot be changed, or no longer exists: the mode of the directory is checked at the end. */
+/** Ignores failures: `keepPrivate` checks the mode at the end. */
 const restrict = (path: string): void => {
   try {
     const { mode } = statSync(path);
     if ((mode & GROUP_AND_OTHERS) !== 0) chmodSync(path, mode & 0o7777 & ~GROUP_AND_OTHERS);
   } catch {
-    // The mode of the directory is what counts.
+    // Checked by the caller.
   }
 };

@@ -3,12 +3,12 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { packTar, unpackTar } from 'modern-tar';
 import * as v from 'valibot';
+import { CommandError } from '../command-error.ts';
 import { pairOf } from '../config/token-keys.ts';
 import { KEY_FILES } from '../keys/keys.ts';
-import { Refusal } from '../refusal.ts';
 import { VERSION } from '../version.ts';
 
-/** What a backup has. */
+/** The content of a backup. */
 export type Backup = {
   /** The version of Tandem that made it. */
   readonly tandem: string;
@@ -37,7 +37,7 @@ export const packBackup = async ({ takenAt, keys, database }: Omit<Backup, 'tand
   return promisify(gzip)(await packTar([...files].map(entry)));
 };
 
-/** Reads a backup, and checks all that it has. @throws Refusal when it is no whole, unchanged backup; Error of the system */
+/** Reads a backup, and checks its content. @throws CommandError when it is not a whole, unchanged backup; Error of the system */
 export const readBackup = async (path: string): Promise<Backup> => {
   const content = await readFile(path);
   const entries = await promisify(gunzip)(content)
@@ -55,13 +55,14 @@ export const readBackup = async (path: string): Promise<Backup> => {
   return { tandem, takenAt, keys, database };
 };
 
-const damaged = (problem: string): Refusal => new Refusal('not-a-backup', `This is no whole backup: ${problem}.`);
+const damaged = (problem: string): CommandError =>
+  new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
 const aboutOf = (text: Buffer | undefined): v.InferOutput<typeof About> => {
   if (text === undefined) throw damaged(`${ABOUT} is missing`);
   const about = v.safeParse(About, text.toString());
   if (about.success) return about.output;
-  throw new Refusal(
+  throw new CommandError(
     'other-version',
     'This backup was made by a version of Tandem whose form this version does not know.',
   );

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { CommandError } from '../command-error.ts';
 import { KEY_FILES } from '../keys/keys.ts';
-import { Refusal } from '../refusal.ts';
 import { packBackup, readBackup } from './archive.ts';
 import { takeDump } from './dump.ts';
 
@@ -15,9 +15,9 @@ type Options = {
 /**
  * Copies the embedded database of DATA_DIR, and the keys beside it, into a new file that only its owner can read. It needs three times the
  * size of the database in memory.
- * @returns also when it was taken (what was committed until then is in it), whether the service had the database meanwhile, and the names of
- *   the private keys in it.
- * @throws Refusal; Error of the system, and then there is no file.
+ * @returns among others `takenAt` (it contains everything that was committed until then), `live` (whether a running service made the dump),
+ *   and the names of the private keys in it.
+ * @throws CommandError; Error of the system, and then there is no file.
  */
 export const backUp = async ({ dataDir, file, withKeys }: Options) => {
   const path = resolve(file);
@@ -30,7 +30,7 @@ export const backUp = async ({ dataDir, file, withKeys }: Options) => {
   return { file: path, bytes: content.length, takenAt, live, keys: [...keys.keys()] };
 };
 
-const taken = (path: string): Refusal => new Refusal('file-exists', `${path} exists, and is not replaced.`);
+const taken = (path: string): CommandError => new CommandError('file-exists', `${path} exists, and is not replaced.`);
 
 const keysOf = async (dataDir: string): Promise<Map<string, Buffer>> => {
   const keys = new Map<string, Buffer>();

@@ -10,10 +10,10 @@ import { makePrivate } from '../data-dir/private-data.ts';
 import type { Database } from '../database/database.ts';
 import { assertHasDatabase, openEmbedded } from './tables.ts';
 
-/** A running service is asked for a dump over this Unix socket, in a directory that only its user can enter. */
+/** The Unix socket of a running service, for dumps. Only its user can enter the directory. */
 const socketOf = (dataDir: string): string => join(realpathSync(dataDir), 'run', 'backup.sock');
 
-/** PGlite reads all files in one turn of the event loop, so that they are of one moment. */
+/** PGlite reads all files in one turn of the event loop, so they are consistent. */
 const dump = async (em: SqlEntityManager): Promise<Buffer> => {
   await em.execute('checkpoint');
   // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
@@ -25,8 +25,8 @@ const dump = async (em: SqlEntityManager): Promise<Buffer> => {
 };
 
 /**
- * Lets the command `data backup` ask for a dump of an embedded database while this process uses it. The service runs without this where
- * no socket can be made.
+ * Offers dumps of an embedded database to the command `data backup` while this process uses the database. Without a socket, the service
+ * runs, and logs that there are no backups.
  * @returns the database; its `close` removes the socket.
  */
 export const withDumps = async (
@@ -47,7 +47,7 @@ export const withDumps = async (
   });
   try {
     makePrivate(dataDir, 'run');
-    // This process holds the lock of DATA_DIR, so the socket of another was left behind by a process that was killed.
+    // This process holds the lock of DATA_DIR, so an existing socket is stale.
     rmSync(socketOf(dataDir), { force: true });
     await once(server.listen(socketOf(dataDir)), 'listening');
   } catch (error) {
@@ -68,7 +68,7 @@ export const withDumps = async (
 /** The dump of a database, and whether a running service made it. */
 export type Dump = { readonly database: Buffer; readonly live: boolean };
 
-/** Asks the service that uses the database of DATA_DIR for a dump, or opens the database if no process uses it. @throws Refusal */
+/** Asks the service that uses the database of DATA_DIR for a dump, or opens the database if no process uses it. @throws CommandError */
 export const takeDump = async (dataDir: string): Promise<Dump> => {
   assertHasDatabase(dataDir);
   const live = await ask(socketOf(dataDir));

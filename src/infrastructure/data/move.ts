@@ -1,6 +1,6 @@
+import { CommandError, failureText } from '../command-error.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
-import { failureText, Refusal } from '../refusal.ts';
 import { assertKnown, countRows, openEmbedded, type RowCounts, type Send, sendOver, TABLE_NAMES } from './tables.ts';
 
 type Options = {
@@ -15,10 +15,10 @@ const STATEMENT_TIMEOUT = 600_000;
 const BATCH = 1000;
 
 /**
- * Copies every row of the embedded database of DATA_DIR to a PostgreSQL without rows, in one transaction, and counts both before the
- * commit. The embedded database is migrated if need be, locked meanwhile, and keeps its rows.
+ * Copies every row of the embedded database of DATA_DIR to an empty PostgreSQL, in one transaction, and compares the numbers of rows before
+ * the commit. The embedded database is migrated if necessary, locked meanwhile, and not changed otherwise.
  * @returns whether it was moved, and the rows of each table.
- * @throws Refusal, and then the target has at most empty tables; Error, and then too, unless the commit failed.
+ * @throws CommandError, and then the target has at most empty tables; Error, and then too, unless the commit failed.
  */
 export const move = async ({ dataDir, target: options, dryRun }: Options) => {
   const source = await openEmbedded(dataDir, { migrate: true });
@@ -43,7 +43,7 @@ export const move = async ({ dataDir, target: options, dryRun }: Options) => {
 const assertEmpty = async (to: Send): Promise<void> => {
   const [name] = Object.entries(await countRows(to)).find(([, count]) => count > 0) ?? [];
   if (name !== undefined)
-    throw new Refusal(
+    throw new CommandError(
       'target-not-empty',
       `The PostgreSQL of DATABASE_URL has rows in the table ${name} already. Use an empty database.`,
     );
@@ -58,7 +58,7 @@ const write = async (target: Database, work: (to: Send) => Promise<void>): Promi
       .transaction()
       .execute((transaction) => work(sendOver(transaction)));
   } catch (error) {
-    if (error instanceof Refusal) throw error;
+    if (error instanceof CommandError) throw error;
     // The connection may have failed at the commit.
     throw new Error(
       `${failureText(error)} Nothing was moved, unless \`move --dry-run\` is refused because the target has rows.`,
@@ -70,7 +70,7 @@ type Between = { readonly from: Send; readonly to: Send };
 
 const copyAll = async (rows: RowCounts, { from, to }: Between): Promise<void> => {
   await to(`set local lock_timeout = '3s'`);
-  // Nobody else writes until the end; instances that run already can read.
+  // Blocks writes of other instances until the end, but not their reads.
   await to(`lock table ${TABLE_NAMES.join(', ')} in exclusive mode`);
   await assertEmpty(to);
   for (const name of TABLE_NAMES) await copyTable(name, { from, to });
@@ -79,7 +79,7 @@ const copyAll = async (rows: RowCounts, { from, to }: Between): Promise<void> =>
   if (different !== undefined) throw new Error(`${different} has ${rows[different]} rows, ${copied[different]} copied`);
 };
 
-/** A row travels as PostgreSQL's own JSON, which PostgreSQL reads again, by the names of its columns. */
+/** Copies rows as PostgreSQL's own JSON, by the names of the columns. */
 const copyTable = async (name: string, { from, to }: Between): Promise<void> => {
   await from(`declare moved no scroll cursor with hold for select to_json(${name})::text as row from ${name}`);
   for (;;) {

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CommandError } from '../command-error.ts';
 import { lockDataDir, RESTORING } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
 import { openDatabase } from '../database/database.ts';
-import { Refusal } from '../refusal.ts';
 import { type Backup, readBackup } from './archive.ts';
 import { assertKnown, assertNotInUse, countRows, type RowCounts, sendOver } from './tables.ts';
 
@@ -18,7 +18,7 @@ type Options = {
  * Puts a backup into a DATA_DIR without a database. Everything is written to a directory of its own, opened and counted there, and gets
  * its names at the end, the database last.
  * @returns the rows of each table and the names of the keys that DATA_DIR now has from the backup.
- * @throws Refusal, and then nothing was changed.
+ * @throws CommandError, and then nothing was changed.
  */
 export const restore = async ({ dataDir, file, withKeys }: Options) => {
   const backup = await readBackup(file);
@@ -40,11 +40,14 @@ export const restore = async ({ dataDir, file, withKeys }: Options) => {
 const assertFits = async (dataDir: string, keys: Backup['keys']): Promise<void> => {
   const database = join(dataDir, 'database');
   if (existsSync(database) && (await readdir(database)).length > 0)
-    throw new Refusal('database-exists', `DATA_DIR has a database. Move ${database} away, or use another DATA_DIR.`);
+    throw new CommandError(
+      'database-exists',
+      `DATA_DIR has a database. Move ${database} away, or use another DATA_DIR.`,
+    );
   for (const [name, content] of keys) {
     const path = join(dataDir, name);
     if (existsSync(path) && !(await readFile(path)).equals(content))
-      throw new Refusal(
+      throw new CommandError(
         'keys-differ',
         `DATA_DIR has another ${name} than the backup. Move ${join(dataDir, 'keys')} away, or leave out those of the backup with --without-keys.`,
       );

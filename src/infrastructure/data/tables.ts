@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
 import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
+import { CommandError } from '../command-error.ts';
 import { lockHolder } from '../data-dir/data-dir-lock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import { Refusal } from '../refusal.ts';
 
-/** @throws Refusal */
+/** @throws CommandError */
 export const assertHasDatabase = (dataDir: string): void => {
   if (!existsSync(join(dataDir, 'database', 'PG_VERSION')))
-    throw new Refusal('no-database', `DATA_DIR (${dataDir}) has no embedded database.`);
+    throw new CommandError('no-database', `DATA_DIR (${dataDir}) has no embedded database.`);
 };
 
-/** @throws Refusal */
+/** @throws CommandError */
 export const assertNotInUse = (dataDir: string): void => {
   const holder = lockHolder(dataDir);
-  if (holder !== null) throw new Refusal('in-use', `Process ${holder} uses DATA_DIR (${dataDir}). Stop it first.`);
+  if (holder !== null) throw new CommandError('in-use', `Process ${holder} uses DATA_DIR (${dataDir}). Stop it first.`);
 };
 
-/** Opens the embedded database of DATA_DIR, which no other process uses. @throws Refusal */
+/** Opens the embedded database of DATA_DIR, which no other process uses. @throws CommandError */
 export const openEmbedded = (dataDir: string, { migrate }: { readonly migrate: boolean }): Promise<Database> => {
   assertHasDatabase(dataDir);
   assertNotInUse(dataDir);
@@ -50,10 +50,10 @@ export const countRows = async (send: Send): Promise<RowCounts> => {
   return Object.fromEntries(counts);
 };
 
-/** Refuses a database that a newer version has migrated: this one would leave out what it does not know. @throws Refusal */
+/** Refuses a database that a newer version has migrated: this one would leave out what it does not know. @throws CommandError */
 export const assertKnown = async (send: Send): Promise<void> => {
   const [table] = await send<{ exists: boolean }>(`select to_regclass('mikro_orm_migrations') is not null as exists`);
   const applied = table?.exists ? await send<{ name: string }>('select name from mikro_orm_migrations') : [];
   if (applied.some(({ name }) => !MIGRATION_NAMES.includes(name)))
-    throw new Refusal('other-version', 'The database is that of a newer version of Tandem. Use that version.');
+    throw new CommandError('other-version', 'The database is that of a newer version of Tandem. Use that version.');
 };

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 
 /** Bytes of WAL after which a checkpoint is made. */
 export const WAL_LIMIT = 64 * 1024 ** 2;
-/** Milliseconds between two looks at the WAL. */
+/** Milliseconds between two checks of the WAL. */
 const INTERVAL_MS = 10_000;
 
 /** `redo_lsn` is where the last checkpoint began. */
@@ -17,8 +17,8 @@ type Options = {
 };
 
 /**
- * Makes checkpoints of an embedded database while it is open, so that its WAL does not grow without end: PGlite makes none by itself.
- * @returns the database; its `close` ends this.
+ * Makes checkpoints of an embedded database while it is open: PGlite makes none, and its WAL would grow without end.
+ * @returns the database, whose `close` also ends the checkpoints.
  */
 export const withCheckpoints = (database: Database, options: Options): Database => {
   const ending = new AbortController();

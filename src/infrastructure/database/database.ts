@@ -44,13 +44,13 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
   const { migrate, onCreate, dump } = opening;
   const settings = await ormOptions(options);
   let closed = false;
-  /** MikroORM calls this for each connection, and would connect again for a query after `close`. */
+  /** MikroORM calls this for each connection. After `close`, it would connect again for a query. */
   const driverOptions = () => {
     if (closed) throw new Error(DATABASE_CLOSED);
     const content = dump === undefined ? {} : { loadDataDir: new Blob([new Uint8Array(dump)]) };
     return { ...settings.driverOptions, ...content };
   };
-  // Not `init`, which loads what the service does not use: the migrator, and a search for files of entities.
+  // Not `MikroORM.init`, which loads the migrator and searches for files of entities.
   const orm = new MikroORM({ ...settings, driverOptions, logger: () => undefined });
   const unlock = options.kind === 'embedded' ? lockDataDir(options.dataDir) : () => undefined;
   const select1 = (signal?: AbortSignal) => orm.em.execute('select 1', [], signal === undefined ? {} : { signal });
@@ -79,7 +79,7 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
   };
 };
 
-/** PostgreSQL writes this file when it creates a database, and the driver looks for it to find out whether there is one. */
+/** PostgreSQL writes this file when it creates a database. The driver checks for it as well. */
 const isNew = (dataDir: string): boolean => !existsSync(join(dataDir, 'database', 'PG_VERSION'));
 
 /** The part of the driver's pool that is used here. */
@@ -98,7 +98,7 @@ const openFailure = (options: DatabaseOptions, error: unknown): string =>
     ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isPostgresqlError(error) ? reasonOf(error) : systemReason(error)}`
     : `The database of DATABASE_URL cannot be opened: ${refusedParameter(error) ?? reasonOf(error)}`;
 
-/** PgBouncer closes a connection that has a startup parameter which it does not know. Its message holds the name alone. */
+/** PgBouncer refuses a connection with an unknown startup parameter. Its message contains the name, and no value. */
 const refusedParameter = (error: unknown): string | undefined => {
   const [, name] =
     /unsupported startup parameter: ([a-z_]{1,63})\b/.exec(error instanceof Error ? error.message : '') ?? [];
@@ -113,7 +113,7 @@ const isPostgresqlError = (error: unknown): boolean => error instanceof Error &&
 /** Where MikroORM keeps the names of the applied migrations. */
 const APPLIED_TABLE = 'mikro_orm_migrations';
 
-/** Applies pending migrations. Loads the migrator only if there are any: most starts have none (ADR 0035). */
+/** Applies pending migrations. Loads the migrator only if there are any, which is rare (ADR 0035). */
 const bringUpToDate = async (orm: MikroORM, options: DatabaseOptions): Promise<void> => {
   const { schema, exists } = await placeOfTables(orm);
   if (exists && (await isUpToDate(orm))) return;
@@ -123,8 +123,8 @@ const bringUpToDate = async (orm: MikroORM, options: DatabaseOptions): Promise<v
 };
 
 /**
- * The schema where the tables are, or will be. Statements name tables without a schema, so PostgreSQL looks for them in the schemas of
- * its `search_path` in turn, and creates them in the first that exists.
+ * The schema that has the tables, or will have them. Statements name no schema: PostgreSQL searches the schemas of its `search_path`, and
+ * creates tables in the first one that exists.
  */
 const placeOfTables = async (orm: MikroORM): Promise<{ schema: string | null; exists: boolean }> => {
   const [place] = await orm.em.execute<{ schema: string | null; exists: boolean }[]>(
@@ -136,7 +136,7 @@ const placeOfTables = async (orm: MikroORM): Promise<{ schema: string | null; ex
   return place ?? { schema: null, exists: false };
 };
 
-/** Without the lock of the migrator: a migration and its name are committed together, so a name that is read is that of a whole one. */
+/** Reads without the lock of the migrator: a migration and its name are committed together. */
 const isUpToDate = async (orm: MikroORM): Promise<boolean> => {
   const rows = await orm.em.execute<{ name: string }[]>(`select name from ${APPLIED_TABLE}`);
   const applied = new Set(rows.map(({ name }) => name));

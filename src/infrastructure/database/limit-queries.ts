@@ -29,11 +29,11 @@ type Connection = {
 const REPORT_TIME = 500;
 
 /**
- * Cancels every query that takes longer than `limit` milliseconds, and then closes its connection: a late cancellation could hit
- * the next query, and a server that does not respond would not respond to that one either.
+ * Cancels every query that takes longer than `limit` milliseconds, and closes its connection: a late cancellation could hit the next query,
+ * and a server that hangs would not respond to that one either.
  *
- * This works with any pooler: CancelRequest belongs to the protocol. A startup parameter may be refused, and a `set` would stay in
- * a session that a pooler in transaction mode gives to somebody else.
+ * CancelRequest is part of the protocol, so this works with every pooler. A startup parameter might be refused, and a `set` would stay in
+ * a session that a pooler in transaction mode gives to other clients.
  */
 export const limitQueries =
   (limit: number) =>
@@ -80,7 +80,7 @@ const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void
 };
 
 type Pooled = {
-  /** Returns the connection to the pool, which closes it if there is an error. Missing until the pool gives the connection away. */
+  /** Returns the connection to the pool, which closes it if there is an error. Missing until the pool has handed the connection out. */
   release?: (error?: Error) => void;
 };
 

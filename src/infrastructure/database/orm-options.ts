@@ -12,7 +12,7 @@ type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 const SHARED: Partial<Options> = {
   entities: [...ENTITIES],
   ensureDatabase: false,
-  // Nothing is kept in memory between two statements: what is read is what is stored, and callers can share the entity manager.
+  // Without an identity map, each read returns the stored row, and all callers can share one entity manager.
   disableIdentityMap: true,
   allowGlobalContext: true,
   debug: false,
@@ -28,8 +28,8 @@ const embedded = async (dataDir: string): Promise<Partial<Options>> => {
 };
 
 /**
- * The driver parses the URL itself: MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter
- * that poolers refuse (ADR 0031).
+ * The driver parses the URL, since MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter that
+ * poolers refuse (ADR 0031).
  */
 const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');

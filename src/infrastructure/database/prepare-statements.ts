@@ -12,25 +12,24 @@ type Client = {
 type Result = { readonly rows: readonly { readonly settings: string | null }[] };
 
 /**
- * `null` unless this process of the server is the one that the connection was told. Then the session is the connection's own, and gets
- * settings: a plan is kept while its table grows, and one that scans a table which was small or empty would be used until the table is
- * analyzed. Without the second one, scanning a table that has no fitting index would be compiled first, at the cost that the first adds.
+ * Returns `null` behind a pooler: the server process is not the one that the connection got at its start. Otherwise the session belongs to
+ * the connection alone, and two settings are made. `enable_seqscan`: a prepared plan stays in use while its table grows, so a scan that was
+ * right for a small table must not be planned. `jit`: the cost that this adds to an unavoidable scan would trigger compilation.
  */
 const OWN_PROCESS = `select case when pg_backend_pid() = $1 then
   set_config('enable_seqscan', 'off', false) || set_config('jit', 'off', false) end as settings`;
 
 /**
- * SQLSTATEs of a prepared statement that can't be executed any more: a column has another type since (0A000), or somebody else
- * deallocated it (26000). The server reports them before it executes anything.
+ * SQLSTATEs of a prepared statement that can no longer be executed: a column has another type (0A000), or the statement was deallocated
+ * (26000). The server reports them before it executes anything.
  */
 const OUTDATED = ['0A000', '26000'];
 
 /**
  * Prepares statements under a name, so that the server parses and plans each of them once for a connection (ADR 0041). Only on a direct
- * connection: a pooler gives each transaction another one of the server's, which does not have the statement. There the process id
- * that the connection was told is not that of the process which answers. A statement that is outdated is sent again without a name; within
- * a transaction none has a name.
- * @param timeout milliseconds for the question.
+ * connection: a pooler may run each transaction on another connection, without the statement. Not within a transaction, which an outdated
+ * statement would abort. An outdated statement is sent again without a name.
+ * @param timeout milliseconds for the first query.
  */
 export const prepareStatements =
   (timeout: number) =>
@@ -46,7 +45,7 @@ export const prepareStatements =
     };
   };
 
-/** Not within a transaction, which would be aborted by the first attempt. The connection's other statements may be outdated, too. */
+/** Also discards the connection, since its other statements may be outdated as well. */
 const resentIfOutdated = async (client: Client, answer: unknown, resend: () => unknown): Promise<unknown> => {
   try {
     return await answer;

@@ -13,7 +13,7 @@ const BATCH_SIZE = 1000;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
-/** Deletes what has expired until `signal` is aborted: sessions, events, links and counts of mail, each on its own, so that none waits for another. */
+/** Deletes expired sessions, events, links and counts of mail until `signal` is aborted. None of them waits for another. */
 export const purge = async (deps: PurgeDeps, logger: Logger, signal: AbortSignal): Promise<void> => {
   await Promise.all([
     purgeInBatches(purgeSessions(deps), { failure: 'expired sessions could not be purged', logger, signal }),

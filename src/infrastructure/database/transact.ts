@@ -8,17 +8,17 @@ import type { DatabaseOptions } from './orm-options.ts';
 type Queries = { query(...given: readonly unknown[]): Promise<unknown> };
 type Pglite = Queries & { transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> };
 
-/** How a unit of work gets its transaction. */
+/** How to run a transaction on a kind of database. */
 export const transactions = (em: SqlEntityManager, { kind }: Pick<DatabaseOptions, 'kind'>): Transact =>
   kind === 'embedded' ? onPglite(em) : onPostgresql(em);
 
-/** Milliseconds between two statements of a transaction: longer than anything that a unit of work waits for besides the database. */
+/** Milliseconds between two statements of a transaction. A unit of work never waits that long. */
 const IDLE_LIMIT = 10_000;
 
 /**
- * Kysely's transaction: one of MikroORM (7.2.1) keeps its connection out of the pool for ever when the connection breaks meanwhile. READ
- * COMMITTED, whatever the default of the database is: each statement sees what was committed before it. The server ends a transaction
- * whose process is gone and whose connection nobody has closed; otherwise what it has locked would stay locked for hours.
+ * A transaction of Kysely: MikroORM's (7.2.1) loses its connection from the pool for ever if the connection breaks. READ COMMITTED, whatever
+ * the default of the database: each statement sees what was committed before it. The server ends a transaction whose client is gone, so that
+ * its locks do not stay for hours.
  */
 const onPostgresql =
   (em: SqlEntityManager): Transact =>
@@ -39,12 +39,12 @@ const within = (em: SqlEntityManager, transaction: Kysely<Tables>): DatabaseAcce
   return { em: fork };
 };
 
-/** For this transaction alone: behind a pooler, somebody else gets the session next (ADR 0031). */
+/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0031). */
 const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
 
 /**
- * PGlite's own transaction, which other queries wait for. Kysely has one connection to PGlite, so that the queries of all callers would
- * become part of a transaction of Kysely's.
+ * A transaction of PGlite, for whose end other queries wait. Kysely has a single connection to PGlite: the queries of all callers would
+ * become part of its transaction.
  */
 const onPglite =
   (em: SqlEntityManager): Transact =>
@@ -56,7 +56,7 @@ const onPglite =
     );
   };
 
-/** The dialect uses no more of a PGlite than this. */
+/** The dialect uses only these members of a PGlite. */
 const dialectOver = (transaction: Queries): PGliteDialect => {
   const pglite = { query: transaction.query.bind(transaction), closed: false, ready: true };
   return new PGliteDialect({ pglite: pglite as unknown as PGliteDialectConfig['pglite'] });

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { InputChunks } from './input-chunks.ts';
 
-/** Requests of one connection that are processed at the same time. The next is read when one of them has its response. */
+/** Requests of one connection that are processed at the same time. The next one is read after a response. */
 export const MAX_UNANSWERED = 8;
-/** Milliseconds that a client has to read the last response and close. If the server closed earlier, TCP might drop the response. */
+/** Milliseconds for the client to read the last response and close. If the server closed first, TCP could drop the response. */
 const LINGER = 1_000;
 
 type Callback = (error?: Error | null) => void;
@@ -110,8 +110,8 @@ class PendingResponses {
 }
 
 /**
- * A client's connection as Node's HTTP server sees it: the socket, with limits. Node starts every request in the 64 KB that it
- * reads at once; this stream passes one head at a time to the parser, and none while too many requests have no response.
+ * A client's connection, which Node's HTTP server uses as its socket. Node would start every request in the 64 KB that it reads at once.
+ * This stream passes one head at a time to the parser, and none while `MAX_UNANSWERED` requests have no response.
  */
 export class Connection extends SocketStream {
   readonly #chunks: InputChunks;
@@ -157,9 +157,9 @@ export class Connection extends SocketStream {
   }
 
   /**
-   * Sends a refusal and closes: for input that is not a request, or a request that does not arrive completely. Pending responses
-   * are sent first. A request whose response has started gets no second one.
-   * @param textFor returns the whole refusal; `isHead` for a HEAD request, if it is known to be one.
+   * Sends an error response and closes, for input that is not a request or does not arrive completely. Pending responses are sent first. A
+   * request whose response has started gets no second one.
+   * @param textFor returns the whole response; `isHead` for a HEAD request, if it is known to be one.
    */
   async refuse(textFor: (isHead: boolean) => Promise<string>): Promise<void> {
     if (this.#stopped || this.destroyed) return;
@@ -173,7 +173,7 @@ export class Connection extends SocketStream {
     });
   }
 
-  /** Ends when everything is written, and gives the client time to read it. Node's server calls this to close connections. */
+  /** Closes after everything is written and the client had time to read it. Node's server calls this to close connections. */
   destroySoon(text?: string): void {
     this.#closing = true;
     this.#stopped = true;

@@ -55,7 +55,7 @@ export class InputChunks {
     return length;
   }
 
-  /** Up to the end of a head or of a chunked body, which have the same form. The end may be split between two chunks. */
+  /** Up to the end of a head or of a chunked body, which look the same. The end may be split between two chunks. */
   #lengthUpToEnd(inBody: boolean): number {
     const text = this.#tail + this.#buffer.toString('latin1', 0, MAX_CHUNK);
     const before = this.#tail.length;

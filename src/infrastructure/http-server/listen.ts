@@ -17,7 +17,7 @@ export const cannotListen = ({ host, port, settings }: ListenOptions, error: Nod
 export const addressText = (host: string, port: number): string => `${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 /**
- * Checks that an address is free, before the start does anything slow: listens there and closes at once.
+ * Checks that an address is free, before anything slow is started: listens there, and closes at once.
  * @throws Error that names the settings of the address and the system's reason
  */
 export const probePort = (options: ListenOptions): Promise<void> =>

@@ -31,7 +31,7 @@ export const listenForMetrics = (metrics: PrometheusMetrics, address: Address): 
     );
   };
   return openServer(
-    { request, refusal: async (status) => ({ status, headers: [], body: '' }) },
+    { request, errorResponse: async (status) => ({ status, headers: [], body: '' }) },
     { ...address, requestTimeout: REQUEST_TIMEOUT, maxConnections: MAX_CONNECTIONS, settings: SETTINGS },
   );
 };

@@ -2,10 +2,17 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { HttpHandlers } from '../../adapters/http/app.ts';
 import { Connection } from './connection.ts';
+import {
+  type ErrorResponse,
+  errorResponseText,
+  mustBeLast,
+  requestFault,
+  sendErrorResponse,
+  statusOf,
+} from './error-response.ts';
 import { cannotListen, type ListenOptions, probePort } from './listen.ts';
-import { mustBeLast, type Refusal, refusalText, requestFault, sendRefusal, statusOf } from './refusal.ts';
 
-/** At worst, so many connections still fit into a process of a common size (ADR 0026). */
+/** This many connections fit into the memory of a common container, even at worst (ADR 0026). */
 const MAX_CONNECTIONS = 4_096;
 const SETTINGS = 'HOST and PORT';
 
@@ -30,7 +37,7 @@ export const listen = (
 export type ServerHandlers = {
   readonly request: RequestListener;
   /** The response to input that does not reach a handler. */
-  readonly refusal: (status: number, reason: string | undefined) => Promise<Refusal>;
+  readonly errorResponse: (status: number, reason: string | undefined) => Promise<ErrorResponse>;
 };
 
 export type ServerOptions = ListenOptions & {
@@ -94,12 +101,12 @@ const boundedServer = ({ requestTimeout, maxConnections }: ServerOptions): Serve
     highWaterMark: HIGH_WATER_MARK,
   });
   server.maxConnections = maxConnections;
-  // Node limits them to 16 KiB. With a limit on their number, it would drop headers silently.
+  // Node limits the headers to 16 KiB. With a limit on their number, it would drop some silently.
   server.maxHeadersCount = 0;
   return server;
 };
 
-/** Node's server accepts any stream as a connection: each socket is replaced by one with limits. */
+/** Node's server accepts any stream as a connection, so each socket is replaced by a `Connection`. */
 const admitConnections = (server: Server, writeTimeout: number, connections: Set<Connection>): void => {
   const [serve] = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -117,7 +124,7 @@ const connectionOf = (incoming: IncomingMessage): Connection => incoming.socket 
 
 const handleRequests = (
   server: Server,
-  { request, refusal }: ServerHandlers,
+  { request, errorResponse }: ServerHandlers,
   state: { readonly closing: boolean },
 ): void => {
   const onRequest: RequestListener = (incoming, response) => {
@@ -126,8 +133,8 @@ const handleRequests = (
     const fault = requestFault(incoming);
     if (state.closing || fault !== null || mustBeLast(incoming)) connection.closeAfter(response);
     if (fault === null) return request(incoming, response);
-    refusal(fault.status, fault.reason).then(
-      (refused) => sendRefusal(refused, response),
+    errorResponse(fault.status, fault.reason).then(
+      (refused) => sendErrorResponse(refused, response),
       () => connection.destroy(),
     );
   };
@@ -136,9 +143,9 @@ const handleRequests = (
   server.on('checkExpectation', onRequest);
 };
 
-const refuseInvalidInput = (server: Server, { refusal }: ServerHandlers): void => {
+const refuseInvalidInput = (server: Server, { errorResponse }: ServerHandlers): void => {
   const refuse = (connection: Connection, status: number, reason: string | undefined): void => {
-    const textFor = async (isHead: boolean) => refusalText(await refusal(status, reason), isHead);
+    const textFor = async (isHead: boolean) => errorResponseText(await errorResponse(status, reason), isHead);
     connection.refuse(textFor).catch(() => connection.destroy());
   };
   server.on('clientError', (error: NodeJS.ErrnoException, connection) =>
@@ -158,7 +165,7 @@ const listening = (server: Server, options: ServerOptions): Promise<void> =>
     server.listen(options.port, options.host, resolve);
   });
 
-/** `close` of the HTTP server would close idle connections at once, and lose requests in transit. */
+/** Uses `close` of the TCP server: that of the HTTP server would close idle connections at once, and lose requests in transit. */
 const closed = async (server: Server, connections: ReadonlySet<Connection>, timeout: number): Promise<void> => {
   const allClosed = Promise.withResolvers<void>();
   NetServer.prototype.close.call(server, () => allClosed.resolve());

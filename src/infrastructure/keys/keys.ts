@@ -58,7 +58,7 @@ const read = async (path: string): Promise<string | null> => {
   }
 };
 
-/** To link a complete file is atomic, and fails when the file exists. */
+/** Writes a draft, and links it: a link is atomic, and fails if the file exists. */
 const create = async (path: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}.tmp`;

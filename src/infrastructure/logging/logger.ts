@@ -28,8 +28,8 @@ const withRedactedMessage: NonNullable<PinoOptions['hooks']> = {
 };
 
 /**
- * A logger that writes JSON lines with an ISO 8601 time. It censors members with the names of secrets and
- * reduces errors to what is safe to log, as a second line of defense: callers must not pass secrets to it.
+ * A logger that writes JSON lines with an ISO 8601 time. As a second line of defense, it censors members that are named like secrets, and
+ * reduces errors to what is safe to log. Callers must not pass secrets to it.
  * @param mixin returns members for every line, such as the request's id. A line's own members override them.
  */
 export const createLogger = (options: LoggerOptions, mixin: () => object): Logger => {
@@ -40,7 +40,7 @@ export const createLogger = (options: LoggerOptions, mixin: () => object): Logge
       base: { pid: process.pid, hostname: hostname(), environment, version },
       timestamp: stdTimeFunctions.isoTime,
       mixin,
-      // pino's default strategy changes the object that the mixin returned, which requests share.
+      // pino's default strategy would change the object that the mixin returned.
       mixinMergeStrategy: (own, mixed) => ({ ...mixed, ...own }),
       formatters: { level: (label) => ({ level: label }), log: censoredMembers },
       // `formatters.log` does not apply to the bindings of a child logger; these two do.
@@ -52,7 +52,7 @@ export const createLogger = (options: LoggerOptions, mixin: () => object): Logge
   );
 };
 
-/** Texts without what a terminal may take for commands. Stacks have several lines. */
+/** Keeps line breaks, for stacks, but no other characters that a terminal may take for commands. */
 const shown = (_name: string, value: unknown): unknown =>
   typeof value === 'string' ? value.split('\n').map(printable).join('\n') : value;
 

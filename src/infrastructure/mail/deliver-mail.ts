@@ -8,16 +8,16 @@ import type { WakeUp } from './wake-up.ts';
 /** Messages that are sent at the same time. */
 const CONCURRENCY = 10;
 /**
- * Milliseconds between two looks at the outbox at most, for messages that may wait, those of other instances, and those that are tried again.
- * The time is random, and the wake-up does not change it while few wait, so that nobody can have a request answered at a moment of their choice.
+ * The longest time between two polls of the outbox, in milliseconds. The time is random, and a wake-up does not change it while few requests
+ * wait, so that no stranger can choose when a request is answered.
  */
 const POLL_INTERVAL = 5_000;
-/** Milliseconds that mail in progress has when the service stops; and then again, to be put back into the outbox. */
+/** Milliseconds for mail in progress when the service stops, and again for what is left to return to the outbox. */
 const GRACE = 5_000;
 
 export type DeliverMailDeps = {
   readonly send: ReturnType<typeof sendMessages>;
-  /** Is called when messages were added. */
+  /** Signalled when messages were added. */
   readonly wakeUp: WakeUp;
   /** Makes attempts in progress fail. */
   readonly abandon: () => void;
@@ -27,14 +27,14 @@ export type DeliverMailDeps = {
   readonly onIdle?: (() => Promise<void>) | undefined;
 };
 
-/** Sends the messages in the outbox until `signal` is aborted. A slow one does not keep the others waiting. */
+/** Sends the messages in the outbox until `signal` is aborted. Others do not wait for a slow one. */
 export const deliverMail = async (
   { send, wakeUp, abandon, clock, logger, onIdle }: DeliverMailDeps,
   signal: AbortSignal,
   { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
 ): Promise<void> => {
   const inProgress = new Set<Promise<void>>();
-  const looks = randomLooks(clock, pollInterval);
+  const looks = randomPolls(clock, pollInterval);
   const begin = async (): Promise<number> => {
     const room = CONCURRENCY - inProgress.size;
     const attempts = room === 0 ? [] : await send(room, looks.last());
@@ -62,8 +62,8 @@ export const deliverMail = async (
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);
 };
 
-/** Moments at which all messages are looked at, whatever the wake-up does in between. */
-const randomLooks = (clock: Clock, interval: number) => {
+/** The times of the polls. Wake-ups do not change them. */
+const randomPolls = (clock: Clock, interval: number) => {
   let [last, next] = [clock.now(), performance.now()];
   const untilNext = () => Math.max(0, next - performance.now());
   return {
@@ -85,7 +85,7 @@ const randomLooks = (clock: Clock, interval: number) => {
 
 const OUTBOX = { unavailable: 'the outbox could not be read', available: 'the outbox can be read again' };
 
-/** Begins nothing while the outbox cannot be read. */
+/** Logs when the outbox cannot be read, and when it can again. */
 const unlessUnreadable = (begin: () => Promise<number>, logger: DeliverMailDeps['logger']) => {
   const outage = outageLog(logger, OUTBOX);
   return async (): Promise<number> => {

@@ -10,7 +10,7 @@ import { deliverMail } from './deliver-mail.ts';
 import type { WakeUp } from './wake-up.ts';
 
 export type MailDelivery = {
-  /** Begins to send the messages whose time has come, as `deliver` does all the time. */
+  /** Begins to send the messages that are due, as `deliver` does all the time. */
   readonly send: ReturnType<typeof sendMessages>;
   /** Sends messages until `signal` is aborted. */
   readonly deliver: (signal: AbortSignal) => Promise<void>;
@@ -20,7 +20,7 @@ export type MailDelivery = {
 type Parts = {
   readonly logger: Logger;
   readonly report: Report;
-  /** Whether anybody asks how much mail is waiting. */
+  /** Whether `waiting` is read. */
   readonly isWatched: boolean;
   readonly wakeUp: WakeUp;
 };
@@ -36,7 +36,7 @@ export const mailDelivery = (
   const send = sendMessages({ ...ports, ...settingsOf(config), report });
   let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
   const look = async () => {
-    // Without the database, the last figures stay.
+    // While the database fails, the last values stay.
     waiting = await ports.outbox.waiting().catch(() => waiting);
   };
   const abandon = () => ports.mailer.close?.();
@@ -58,7 +58,7 @@ const settingsOf = (config: MailConfig): Pick<SendMessagesDeps, 'mailContext' | 
 
 const DELIVERY = { unavailable: 'a mail could not be sent and is tried again', available: 'mail can be sent again' };
 
-/** Logs what becomes of messages, without their addresses. While nothing can be delivered, the first failure alone is a warning. */
+/** Logs the outcome of each attempt, without addresses. During an outage, only the first failure is a warning. */
 export const logOfMail = (
   logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
 ): ((...given: Reports['mail']) => void) => {

@@ -6,8 +6,8 @@ import type { Config } from '../config.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 
 /**
- * The mailer that the configuration selects; `null` without mail. Connects to nothing yet. Outside production, mail that is not
- * sent is written to files, and its links to the log.
+ * The mailer of the configuration; `null` without mail. It connects when it sends. Without MAIL_URL outside production, mail is written to
+ * files, and its links to the log.
  * @throws Error that names DATA_DIR and the system's reason.
  */
 export const openMailer = async (

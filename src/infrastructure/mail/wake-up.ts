@@ -1,15 +1,15 @@
 /** Wakes the loop that sends mail when there is something to do. */
 export type WakeUp = {
-  /** @param isForAll whether to look at messages that may wait as well. */
+  /** @param isForAll whether to poll for all messages, also those that wait for a poll. */
   wake(isForAll?: boolean): void;
   /**
-   * Waits until it is signalled, unless it was since the last wait. For one caller. @param longest milliseconds.
-   * @returns whether it was signalled for all messages.
+   * Waits for a signal, unless there was one since the last wait. For one caller. @param longest milliseconds.
+   * @returns whether a signal was for all messages.
    */
   wait(longest: number): Promise<boolean>;
 };
 
-export const wakeUp = (): WakeUp => {
+export const createWakeUp = (): WakeUp => {
   let [isSignalled, isSignalledForAll] = [false, false];
   let resume = (): void => undefined;
   const signalled = (longest: number): Promise<void> =>

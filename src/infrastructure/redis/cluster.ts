@@ -26,8 +26,8 @@ export const connectCluster = (
 };
 
 /**
- * ioredis connects to a node at its first command, and rejects all other commands until it is connected. Replicas are connected
- * to as well, since each may become a master.
+ * Connects to all nodes at once: ioredis would connect at the first command of a node, and reject the others meanwhile. Replicas as well,
+ * since each may become a master.
  */
 const connectEarly = (cluster: Cluster): void => {
   const connect = (nodes: readonly Redis[]): void => {
@@ -35,11 +35,11 @@ const connectEarly = (cluster: Cluster): void => {
     for (const node of nodes) if (node.status === 'wait') node.connect().catch(() => undefined);
   };
   cluster.on('ready', () => connect(cluster.nodes()));
-  // After a command that was redirected to this node, which it queues only before it connects.
+  // Later, since a redirected command is queued only before its node connects.
   cluster.on('+node', (node: Redis) => setImmediate(connect, [node]));
 };
 
-/** Resolves when the masters are connected, or cannot be within the time-out of a command. */
+/** Resolves when each master is connected, or its connection has timed out. */
 export const connectMasters = async (cluster: Cluster): Promise<void> => {
   await Promise.allSettled(cluster.nodes('master').map((master) => master.ping()));
 };
@@ -57,7 +57,7 @@ const assertServing = async (master: Redis): Promise<void> => {
   await assertWritable(master);
 };
 
-/** Of the lines of CLUSTER INFO, those that a cluster has while every slot has a master that has not failed. */
+/** The lines of CLUSTER INFO while every slot has a working master. */
 const WHOLE = ['cluster_state:ok', 'cluster_slots_assigned:16384', 'cluster_slots_fail:0'];
 
 const servesEverySlot = (report: string): boolean => {
@@ -66,17 +66,17 @@ const servesEverySlot = (report: string): boolean => {
 };
 
 /**
- * A script that may write, and does not. Redis 7 makes the same checks before it runs as before a write: NOREPLICAS, READONLY, OOM
- * and MISCONF.
+ * A script that could write, but does not. Before it runs, Redis 7 makes the same checks as before a write: NOREPLICAS, READONLY, OOM and
+ * MISCONF.
  */
 const MAY_WRITE = '#!lua\nreturn 1';
 
-/** Rejects unless this server responds and would accept a write. Redis 6 only shows that it responds. */
+/** Rejects unless the server would accept a write. Of Redis 6, only whether it responds is known. */
 export const assertWritable = async (redis: Redis): Promise<void> => {
   await redis.eval(MAY_WRITE, 0).catch(unlessShebangIsUnknown);
 };
 
-/** The reply of Redis 6, for which the first line is not Lua. */
+/** Redis 6 does not know the first line of the script. */
 const unlessShebangIsUnknown = (error: unknown): void => {
   if (error instanceof Error && error.message.startsWith('ERR Error compiling script')) return;
   throw error;

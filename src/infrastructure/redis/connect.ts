@@ -7,12 +7,12 @@ import { connectCluster } from './cluster.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** Milliseconds that a command of the limits may take: they are counted in the process when Redis is late. */
+/** Milliseconds that a command of the rate limits may take. Afterwards, the process counts by itself. */
 const LIMITS_TIMEOUT = 250;
 
 /**
- * Implements `commandTimeout` for every command, including those that open a connection and those of a cluster's nodes. The plain
- * timer of ioredis would report a time-out for a response that has arrived when this process is busy.
+ * Replaces the `commandTimeout` of ioredis, for every command: its plain timer would report a time-out for a response that has arrived
+ * while this process was busy.
  */
 Command.prototype.setTimeout = function setTimeout(timeout: number): void {
   const cancel = onResponseTimeout(timeout, () => {
@@ -21,7 +21,7 @@ Command.prototype.setTimeout = function setTimeout(timeout: number): void {
   this.promise.then(cancel, cancel);
 };
 
-/** A server that has become a replica keeps its connections, while the address may already lead to the new master. */
+/** After a failover, the old master refuses writes but keeps its connections. The address may already lead to the new one. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
 
 const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000);
@@ -51,7 +51,7 @@ export const connectRedis = (
   return redis;
 };
 
-/** At `warn` once per reason and outage: the errors of commands do not show why there is no connection. */
+/** Logs each reason once in an outage at `warn`: errors of commands do not tell why there is no connection. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
   let logged = new Set<string>();
   redis.on('ready', () => {

@@ -7,7 +7,7 @@ import { memoryUnitOfWork } from '../../adapters/unit-of-work/memory.ts';
 import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
 import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
 
-/** The stores over tables in memory. A removed user takes everything about them along. */
+/** Stores over tables in memory. Removing a user removes everything about them. */
 const storesOver = (tables: Tables): Stores => {
   const { has, ...users } = memoryUserRepository(tables);
   const sessions = memorySessionRepository(tables);

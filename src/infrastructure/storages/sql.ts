@@ -20,7 +20,7 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   outbox: mikroOrmOutbox(db),
 });
 
-/** Opens a database that MikroORM has a driver for. In a module of its own, since MikroORM is slow to import. */
+/** Opens a database with MikroORM. A separate module, since MikroORM is slow to import. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {
   const { em, ping, connections, close } = await openForService(options, context);
   const db = outsideOfTransactions(em);
@@ -36,8 +36,8 @@ export const openSql = async (options: DatabaseOptions, context: OpenContext): P
 };
 
 /**
- * An embedded database has its upkeep in the service: no other process can back it up meanwhile, and a command is too short to need
- * checkpoints.
+ * Opens a database for the service. For an embedded one, the service also makes backups and checkpoints: no other process can back it up
+ * meanwhile.
  */
 export const openForService = async (options: DatabaseOptions, context: OpenContext): Promise<Database> => {
   const database = await openDatabase(options, context);

@@ -2,7 +2,7 @@ import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { StorageOptions } from '../config/stores.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
 
-/** The storage over stores that need no connection, or whose caller keeps it. */
+/** A storage that needs no connection, or whose connection belongs to the caller. */
 export const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
   ...stores,
   sessionsWithin: () => sessions,

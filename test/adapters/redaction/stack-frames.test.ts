@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesOf, inPlaceOf } from '../../../src/adapters/redaction/redact-error.ts';
+import { framesOf, withFramesOf } from '../../../src/adapters/redaction/redact-error.ts';
 
 const withStack = (stack: unknown) => Object.assign(new Error('a bug'), { stack });
 
@@ -57,7 +57,7 @@ describe('the frames of an error', () => {
 describe('an error that replaces another', () => {
   it('keeps its message, and has the stack frames of both', () => {
     const foreign = withStack('Error: hunter22\n    at query (/app/node_modules/driver/index.js:1:2)');
-    const error = inPlaceOf(foreign, new Error('the query failed'));
+    const error = withFramesOf(foreign, new Error('the query failed'));
     expect(error.message).toBe('the query failed');
     expect(framesOf(error)).toMatch(/stack-frames\.test\.ts[\s\S]*\n {4}at query \(/);
     expect(error.stack).not.toContain('hunter22');

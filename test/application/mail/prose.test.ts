@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { harmless, own, prose } from '../../../src/application/mail/prose.ts';
+import { prose, sanitize, trusted } from '../../../src/application/mail/prose.ts';
 import { anyText } from '../../support/properties/arbitraries.ts';
 import { holds } from '../../support/properties/properties.ts';
 
 /** What programs turn into links, in a text of any client. */
 const LINKABLE = /\p{L}[.。]\S|[.。]\p{L}|:\S|@\S|\\\\\S/u;
-/** The brackets that make it harmless. */
+/** The brackets that make it sanitize. */
 const withoutBrackets = (text: string): string => text.replaceAll(/\[[.。:\\@]\]/gu, '');
 
 describe('a text that a client chose', () => {
@@ -29,12 +29,12 @@ describe('a text that a client chose', () => {
     ['end. Next', 'end. Next'],
     ['lone \ud800 surrogate', 'lone surrogate'],
   ])('%j becomes %j', (text, expected) => {
-    expect(harmless(text)).toBe(expected);
+    expect(sanitize(text)).toBe(expected);
   });
 
   it('is shortened, in whole characters', () => {
-    expect(harmless('👋'.repeat(121))).toBe(`${'👋'.repeat(120)}…`);
-    expect(harmless('👋'.repeat(120))).toBe('👋'.repeat(120));
+    expect(sanitize('👋'.repeat(121))).toBe(`${'👋'.repeat(120)}…`);
+    expect(sanitize('👋'.repeat(120))).toBe('👋'.repeat(120));
   });
 
   // Proves: mail-2
@@ -45,7 +45,7 @@ describe('a text that a client chose', () => {
     );
     await holds(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
-        const text = harmless(pieces.join(''));
+        const text = sanitize(pieces.join(''));
         expect(withoutBrackets(text.replaceAll(/\[[.。:\\@]\]/gu, ' '))).not.toMatch(LINKABLE);
         expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
         expect([...text].length).toBeLessThanOrEqual(3 * 120 + 1);
@@ -56,7 +56,7 @@ describe('a text that a client chose', () => {
 });
 
 describe('a template', () => {
-  it('makes harmless what is put into it, unless it is our own', () => {
-    expect(prose`${'a.b'} at ${own('auth.example.com')}`.text).toBe('a[.]b at auth.example.com');
+  it('sanitizes the values that are put into it, unless they are trusted', () => {
+    expect(prose`${'a.b'} at ${trusted('auth.example.com')}`.text).toBe('a[.]b at auth.example.com');
   });
 });

@@ -15,7 +15,7 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
     const next = refusals({ userId: owner, at: HOUR + COUNTING_PERIOD });
     const ofOther = refusals({ userId: otherUser });
     await repository.add([anEvent({ userId: owner, at: HOUR })]);
-    await repository.addRefusals([first, last, next, ofOther]);
+    await repository.addRefusedLogins([first, last, next, ofOther]);
     const expected = { kind: 'login-refused', sessionId: null, reason: null };
     const refused = async () => (await listAll(repository, owner)).filter(({ kind }) => kind === 'login-refused');
     expect(await refused()).toStrictEqual([
@@ -24,7 +24,7 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
     ]);
     expect(await listAll(repository, otherUser)).toStrictEqual([{ ...ofOther, ...expected }]);
     await atBoth(await anotherIfAny(), repository, (events) =>
-      Promise.all(Array.from({ length: 20 }, () => events.addRefusals([refusals({ userId: owner, count: 2 })]))),
+      Promise.all(Array.from({ length: 20 }, () => events.addRefusedLogins([refusals({ userId: owner, count: 2 })]))),
     );
     expect((await refused()).map(({ count }) => count)).toEqual([1, 7 + 80]);
   });
@@ -44,8 +44,8 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
       logIn({ address: '192.0.2.0/24' }),
       logIn({ userAgent: null }),
       logIn({ kind: 'registered' }),
-      logIn({ kind: 'session-ended', reason: 'surplus' }),
-      logIn({ kind: 'session-ended', reason: 'surplus' }),
+      logIn({ kind: 'session-ended', reason: 'evicted' }),
+      logIn({ kind: 'session-ended', reason: 'evicted' }),
     ];
     await repository.add([first, logIn(), ...others.slice(0, 3)]);
     await repository.add([...others.slice(3), last, logIn({ userId: otherUser })]);
@@ -68,12 +68,12 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
       ...series(owner, 2, { kind: 'session-ended', reason: 'token-replayed' }),
     ];
     const ofOther = series(otherUser, 2);
-    const flood = series(owner, 1_010, { kind: 'session-ended', reason: 'surplus' });
+    const flood = series(owner, 1_010, { kind: 'session-ended', reason: 'evicted' });
     await repository.add([...rare, ...flood.slice(0, 800), ...ofOther]);
     await repository.add(flood.slice(800));
     const kept = await listAll(repository, owner);
     expect(kept).toStrictEqual([...rare, ...flood.slice(15)].toReversed());
-    await repository.addRefusals([refusals({ userId: owner })]);
+    await repository.addRefusedLogins([refusals({ userId: owner })]);
     const [refused, ...rest] = await listAll(repository, owner);
     expect(refused?.kind).toBe('login-refused');
     expect(rest).toStrictEqual([...rare, ...flood.slice(16)].toReversed());
@@ -81,7 +81,7 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
   });
 
   it('ignores refused log-ins of a user who does not exist any more', async ({ repository, owner, stranger }) => {
-    await repository.addRefusals([refusals({ userId: stranger }), refusals({ userId: owner })]);
+    await repository.addRefusedLogins([refusals({ userId: stranger }), refusals({ userId: owner })]);
     expect(await listAll(repository, stranger)).toEqual([]);
     expect(await listAll(repository, owner)).toHaveLength(1);
   });
@@ -92,7 +92,7 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
       repository.knowsDevice(user, device);
     expect(await knows()).toBe(false);
     await repository.add([anEvent({ userId: owner, kind: 'password-changed', ...ORIGIN })]);
-    await repository.addRefusals([refusals({ userId: owner })]);
+    await repository.addRefusedLogins([refusals({ userId: owner })]);
     expect(await knows()).toBe(false);
     await repository.add([anEvent({ userId: owner, kind: 'logged-in', ...ORIGIN })]);
     expect(await knows()).toBe(true);

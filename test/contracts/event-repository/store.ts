@@ -1,4 +1,4 @@
-import type { EventRepository, Refusals } from '../../../src/application/ports/event-repository.ts';
+import type { EventRepository, RefusedLogins } from '../../../src/application/ports/event-repository.ts';
 import { type AccountEvent, COUNTING_PERIOD } from '../../../src/domain/event.ts';
 import { anEvent, anId, NOW } from '../../support/builders.ts';
 import type { GivenRecords, RecordsStore } from '../records/store.ts';
@@ -11,7 +11,7 @@ export const HOUR = NOW - (NOW % COUNTING_PERIOD);
 export const ORIGIN = { requestId: anId(), userAgent: 'Mozilla/5.0 (“Ünïcode” / 1)', address: '203.0.113.0/24' };
 export const NOWHERE = { requestId: null, userAgent: null, address: null };
 
-export const refusals = (given: Partial<Refusals>): Refusals => ({
+export const refusals = (given: Partial<RefusedLogins>): RefusedLogins => ({
   id: anId(),
   userId: anId(),
   at: HOUR,

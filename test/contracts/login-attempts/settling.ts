@@ -3,7 +3,7 @@ import type { Tests } from '../suite.ts';
 import { ADA, FREE, from, type GivenAttempts, MINUTE, SECOND } from './store.ts';
 
 export const settling = ({ it }: Tests<GivenAttempts>): void => {
-  it('forgets the failures of a party that succeeds', async ({ attempts, pass, fail, secondsToWait }) => {
+  it('forgets the failures of a client that succeeds', async ({ attempts, pass, fail, secondsToWait }) => {
     await fail(FREE - 1);
     await attempts.begin(ADA);
     await attempts.succeed(ADA);
@@ -16,7 +16,7 @@ export const settling = ({ it }: Tests<GivenAttempts>): void => {
     await attempts.succeed({ ...ADA, key: 'nobody tried here' });
   });
 
-  it('keeps the failures of other parties when one succeeds', async ({ attempts, fail }) => {
+  it('keeps the failures of other clients when one succeeds', async ({ attempts, fail }) => {
     await fail(FREE - 1);
     for (let count = 0; count < 3; count += 1) {
       expect(await attempts.begin(from('owner'))).toBe(0);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Attempt, LoginAttempts } from '../../../src/application/ports/login-attempts.ts';
-import { deviceParty } from '../../../src/domain/login-throttle.ts';
+import { deviceClient } from '../../../src/domain/login-throttle.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
@@ -25,19 +25,19 @@ const key = 'account ada';
 /** On a network that shares no group with another. */
 export const from = (network: number | string): Attempt => {
   const name = String(network).replaceAll(' ', '-');
-  return { key, party: { kind: 'network', names: [`${name}/16`, `${name}/24`, name] } };
+  return { key, client: { kind: 'network', names: [`${name}/16`, `${name}/24`, name] } };
 };
 
 /** On a /64 network in the given /48; all of them are in one /32. */
 export const inside = (middle: number, network: number): Attempt => ({
   key,
-  party: {
+  client: {
     kind: 'network',
     names: ['2001:db8::/32', `2001:db8:${middle}::/48`, `2001:db8:${middle}:${network}::/64`],
   },
 });
 
-export const on = (device: number): Attempt => ({ key: 'devices of ada', party: deviceParty(`device-${device}`) });
+export const on = (device: number): Attempt => ({ key: 'devices of ada', client: deviceClient(`device-${device}`) });
 
 export const ADA = from('192.0.2.1');
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { textOf } from '../../../src/domain/login-throttle.ts';
+import { clientKey } from '../../../src/domain/login-throttle.ts';
 import { expectTranslated } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth } from '../two-instances.ts';
@@ -56,7 +56,7 @@ export const waiting = ({ it }: Tests<GivenAttempts>): void => {
     expect(await secondsToWait()).toBe(1);
   });
 
-  it('forgets the failures of a party an hour after its last attempt', async ({ pass, fail }) => {
+  it('forgets the failures of a client an hour after its last attempt', async ({ pass, fail }) => {
     await fail(FREE - 1);
     await pass(HOUR - MINUTE);
     expect(await fail(2, from('another'))).toBe(1);
@@ -81,7 +81,7 @@ export const waiting = ({ it }: Tests<GivenAttempts>): void => {
 
   it('does not reject when its store fails, or with DB_QUERY_FAILED alone', async ({ hook }) => {
     const failing = await hook('failing')();
-    const accepted = (error: unknown): void => expectTranslated(error, [ADA.key, textOf(ADA.party)]);
+    const accepted = (error: unknown): void => expectTranslated(error, [ADA.key, clientKey(ADA.client)]);
     await failing.begin(ADA).catch(accepted);
     await failing.succeed(ADA).catch(accepted);
     await failing.withdraw(ADA).catch(accepted);

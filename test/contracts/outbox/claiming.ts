@@ -31,7 +31,8 @@ export const claiming = ({ it }: Tests<GivenMessages>): void => {
       aMessage({ kind: 'address-taken', userId: owner, createdAt: NOW + 1 }),
     ];
     await outbox.add([before, urgent, after, ...others]);
-    const claimAt = (lookedAt: number) => outbox.claim({ now: NOW + 2, lookedAt, until: NOW + LEASE, limit: 100 });
+    const claimAt = (lastPolledAt: number) =>
+      outbox.claim({ now: NOW + 2, lastPolledAt, until: NOW + LEASE, limit: 100 });
     expect(idsOf(await claimAt(NOW))).toEqual(idsOf([before, urgent]));
     await outbox.postpone(urgent.id, NOW + 2);
     expect(await claimAt(NOW)).toEqual([]);

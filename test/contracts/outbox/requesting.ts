@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { REQUESTS_OF_NETWORK, REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
+import { REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
 import { aMessage, anId, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth } from '../two-instances.ts';
@@ -9,7 +9,7 @@ const fromNetwork = (network: number, at: number) =>
   aRequest({ to: `${network}.${at}@example.org`, origin: { ...ORIGIN, address: `network ${network}` } });
 /** As many of each network as may wait. */
 const fromManyNetworks = (count: number) =>
-  Array.from({ length: count }, (_, at) => fromNetwork(Math.floor(at / REQUESTS_OF_NETWORK), at));
+  Array.from({ length: count }, (_, at) => fromNetwork(Math.floor(at / REQUESTS_PER_NETWORK), at));
 
 export const requesting = ({ it }: Tests<GivenMessages>): void => {
   it('keeps one request of each kind for an address until it is claimed', async ({ repository: outbox, owner }) => {
@@ -36,11 +36,11 @@ export const requesting = ({ it }: Tests<GivenMessages>): void => {
   });
 
   it('keeps a bounded number of requests, of one network and of all', async ({ repository: outbox, owner }) => {
-    const ofOne = Array.from({ length: REQUESTS_OF_NETWORK + 3 }, (_, at) => fromNetwork(0, at));
+    const ofOne = Array.from({ length: REQUESTS_PER_NETWORK + 3 }, (_, at) => fromNetwork(0, at));
     await outbox.add(ofOne);
-    expect((await outbox.waiting()).count).toBe(REQUESTS_OF_NETWORK);
+    expect((await outbox.waiting()).count).toBe(REQUESTS_PER_NETWORK);
     const requests = fromManyNetworks(REQUESTS_WAITING + 3);
-    await outbox.add(requests.slice(REQUESTS_OF_NETWORK));
+    await outbox.add(requests.slice(REQUESTS_PER_NETWORK));
     expect((await outbox.waiting()).count).toBe(REQUESTS_WAITING);
     const other = aMessage({ userId: owner });
     await outbox.add([other]);
@@ -50,8 +50,8 @@ export const requesting = ({ it }: Tests<GivenMessages>): void => {
     await outbox.add([late, later]);
     // The later ones were dropped.
     const kept = [
-      ...ofOne.slice(1, REQUESTS_OF_NETWORK),
-      ...requests.slice(REQUESTS_OF_NETWORK, REQUESTS_WAITING),
+      ...ofOne.slice(1, REQUESTS_PER_NETWORK),
+      ...requests.slice(REQUESTS_PER_NETWORK, REQUESTS_WAITING),
       other,
       late,
     ];

@@ -38,8 +38,8 @@ export const limiting = ({ it }: Tests<GivenSessions>): void => {
     const ended = await Promise.all(series.toReversed().map((session) => sessions.add(session)));
     expect(await listed()).toEqual(idsOf(series.slice(-SESSIONS_PER_USER).reverse()));
     expect(await sessions.find(oldest)).toBeNull();
-    const surplus = [...before, ...series.slice(0, -SESSIONS_PER_USER)];
-    expect(ended.flat().sort()).toEqual(idsOf(surplus).sort());
+    const evicted = [...before, ...series.slice(0, -SESSIONS_PER_USER)];
+    expect(ended.flat().sort()).toEqual(idsOf(evicted).sort());
   });
 
   it('does not count expired sessions towards the 50', async ({ sessions, owner, storedSeries, listed }) => {
@@ -61,7 +61,7 @@ export const limiting = ({ it }: Tests<GivenSessions>): void => {
     expect(await listed()).toEqual(idsOf(series.slice(-SESSIONS_PER_USER).reverse()));
   });
 
-  it('ends the whole surplus with the next add, however it arose, and returns its ids', async (given) => {
+  it('evicts all sessions beyond the limit with the next add, however they arose, and returns their ids', async (given) => {
     const { sessions, owner, storedSeries, listed } = given;
     const soon = await storedSeries(30, { expiresAt: NOW + 1_000 });
     // By an instance whose clock is ahead, so that it counts none of those before.

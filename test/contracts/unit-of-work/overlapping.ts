@@ -89,7 +89,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
     expect((await stores.sessions.listByUser(user.id, NOW)).map(({ id }) => id)).toEqual([session.id]);
   });
 
-  it('holds back whoever records something about a user whom it has locked or changed, and shows them its changes', async (given) => {
+  it('makes other writers of a user whom it has locked or changed wait, and shows them its changes', async (given) => {
     const { unitOfWork, user, store } = given;
     const password = { isOfNewPassword: true, now: NOW + 1 };
     const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
@@ -128,14 +128,14 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
     const logins = Array.from({ length: SESSIONS_PER_USER + 10 }, () =>
       unitOfWork.run(async ({ sessions }) => {
         const session = aSession({ userId: user.id });
-        const surplus = await sessions.add(session);
-        return { id: session.id, surplus };
+        const evicted = await sessions.add(session);
+        return { id: session.id, evicted };
       }),
     );
     const opened = await Promise.all(logins);
     const left = (await stores.sessions.listByUser(user.id, NOW)).map(({ id }) => id);
     expect(left).toHaveLength(SESSIONS_PER_USER);
     const ended = opened.map(({ id }) => id).filter((id) => !left.includes(id));
-    expect(opened.flatMap(({ surplus }) => surplus).sort()).toEqual(ended.sort());
+    expect(opened.flatMap(({ evicted }) => evicted).sort()).toEqual(ended.sort());
   });
 };

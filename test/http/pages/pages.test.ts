@@ -93,7 +93,7 @@ describe('GET /docs', () => {
     const words = wordsOf(await pageOf('/docs'));
     const { body } = await service.http.get('/openapi.json').expect(200);
     const { headers } = body.components;
-    // Only a service that requires proven addresses responds with this one.
+    // Only a service that requires verified addresses responds with this one.
     const codes = Object.keys(CATALOG).filter((code) => code !== 'AUTH_EMAIL_UNVERIFIED');
     for (const code of codes) expect(words).toContain(code);
     for (const { description } of Object.values<{ description: string }>(headers)) {

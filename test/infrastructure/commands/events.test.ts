@@ -34,7 +34,7 @@ describe('the events of a range', () => {
     const { user, stored, listed } = await setUp(series(600, 1_000));
     const at = NOW - 1_000;
     const begun = NOW - 30 * MINUTE;
-    await stored.addRefusals([
+    await stored.addRefusedLogins([
       { id: ulid(begun), userId: user.id, at, count: 7, requestId: null, userAgent: null, address: null },
     ]);
     const found = timesIn((await listed(at, null)).json);

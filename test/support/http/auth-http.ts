@@ -3,14 +3,14 @@ import type { Response } from 'supertest';
 import { afterAll, beforeAll } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import type { Stores } from '../../../src/application/ports/unit-of-work.ts';
-import type { OwnParts } from '../../../src/infrastructure/compose/ports.ts';
+import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { changedStorage } from '../storage/changed-storage.ts';
 import { openTestStorage, type TestStorage } from '../storage/storage.ts';
 import { aPerson, cookiePair, refreshCookieOf, startService, type TestService } from './service.ts';
 
 export const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-type Overrides = Partial<Stores> & OwnParts['ports'];
+type StoreOverrides = Partial<Stores> & Overrides['ports'];
 
 /** bcrypt with its lowest cost, to save time. */
 const hasher = bcryptPasswordHasher({ cost: 4 });
@@ -32,7 +32,7 @@ export const servicesOverOneDatabase = () => {
   return {
     start: async (
       env: Readonly<Record<string, string>> = {},
-      overrides: (stores: Stores) => Overrides = () => ({}),
+      overrides: (stores: Stores) => StoreOverrides = () => ({}),
     ): Promise<TestService> => {
       const { users, sessions, events, links, outbox, ...ports } = overrides(database.storage);
       const storage = changedStorage(database.storage, overrides);

@@ -2,7 +2,7 @@ import request from 'supertest';
 import { expect, vi } from 'vitest';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
-import type { OwnParts } from '../../../src/infrastructure/compose/ports.ts';
+import type { Overrides } from '../../../src/infrastructure/compose/ports.ts';
 import { compose, type Service } from '../../../src/infrastructure/compose.ts';
 import { type Config, parseConfig } from '../../../src/infrastructure/config.ts';
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
@@ -16,7 +16,7 @@ const KEYS = testKeys();
 export type LogLine = { readonly level: string; readonly msg: string; readonly [member: string]: unknown };
 
 /** A storage and other ports in place of the service's own. */
-export type Own = Pick<OwnParts, 'storage'> & OwnParts['ports'];
+export type Own = Pick<Overrides, 'storage'> & Overrides['ports'];
 
 export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
   readonly config: Config;

@@ -10,7 +10,7 @@ import {
 import { sendMessages } from '../../../src/application/use-cases/send-messages.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
-import { newMessage, type Telling } from '../../../src/domain/message.ts';
+import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
 import { application } from '../application.ts';
 import { reportsOf } from '../reports.ts';
 
@@ -51,7 +51,7 @@ export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readon
         await Promise.all(attempts);
       }
     },
-    tell: (telling: Telling) =>
+    tell: (telling: MessageDraft) =>
       app.outbox.add([newMessage(telling, { id: app.ids.next(), at: app.clock.now(), origin: NO_ORIGIN })]),
     requestPasswordReset: requestPasswordReset(deps),
     resetPassword: resetPassword(deps),

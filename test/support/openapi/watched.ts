@@ -21,11 +21,11 @@ export const watched = (handlers: HttpHandlers, routes: readonly Route[]) => {
       record(incoming, outgoing, see);
       handlers.request(incoming, outgoing);
     },
-    refusal: async (status, reason) => {
-      const refusal = await handlers.refusal(status, reason);
-      const headers = Object.fromEntries(refusal.headers.map(([name, value]) => [name.toLowerCase(), value]));
-      see('', '', { status, headers, body: refusal.body });
-      return refusal;
+    errorResponse: async (status, reason) => {
+      const errorResponse = await handlers.errorResponse(status, reason);
+      const headers = Object.fromEntries(errorResponse.headers.map(([name, value]) => [name.toLowerCase(), value]));
+      see('', '', { status, headers, body: errorResponse.body });
+      return errorResponse;
     },
   };
   return {

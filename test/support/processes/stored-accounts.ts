@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
-import { hold } from '../../../src/application/steps/held-addresses.ts';
+import { reserveAddress } from '../../../src/application/steps/reserved-addresses.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
@@ -13,7 +13,7 @@ import { runUsersCommand } from './users-command.ts';
 
 const ADA = { username: 'ada', email: 'ada@example.org', password: 'correct horse battery' };
 const BOB = { username: 'bob', email: 'bob@example.org', password: 'correct horse battery' };
-/** Somebody whose address is proven: a mailbox that is not gets few mails at once. */
+/** Somebody whose address is verified: a mailbox that is not gets few mails at once. */
 const DAN = { username: 'dan', email: 'dan@example.org', password: 'correct horse battery' };
 /** Somebody who asked for links. A request is dropped while an answer to the same user waits. */
 const CORA = { username: 'cora', email: 'cora@example.org', password: 'correct horse battery' };
@@ -76,7 +76,10 @@ const addMailOfEveryKind = async (dataDir: string, { bob, dan }: { bob: string; 
   const stores = sqlStores({ em });
   try {
     await stores.users.update(dan, { emailVerifiedAt: 1, now: Date.now() });
-    await hold({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, { id: dan, email: OTHER });
+    await reserveAddress({ linkTokens: randomLinkTokens(), clock: { now: Date.now } }, stores, {
+      id: dan,
+      email: OTHER,
+    });
     await stores.outbox.add(messages);
   } finally {
     await close();

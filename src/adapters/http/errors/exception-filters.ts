@@ -41,7 +41,7 @@ export const toAppError = (exception: unknown): AppError => {
   }
 };
 
-/** An HTTP exception of the framework or of a middleware, which may use its own copy of `http-errors`. */
+/** An HTTP exception of the framework or of a middleware. Not a class, since each may use its own copy of `http-errors`. */
 export type HttpErrorLike = Error & {
   readonly status: number;
   readonly expose: boolean;
@@ -61,13 +61,13 @@ export const isHttpError = (exception: unknown): exception is HttpErrorLike =>
 const wrapHttpError = (error: HttpErrorLike): AppError =>
   httpFailure(error.status, {
     level: levelOf(error),
-    // Not its message: the body parser appends what it read to some.
+    // Without its message: the body parser puts parts of the body into some.
     reason: reasonOf(error),
     headers: error.headers ?? {},
     cause: error.status < 500 ? undefined : error,
   });
 
-/** 503 means that the service is busy. A client that hung up is no fault. */
+/** 503 means that the service is busy. A client that hung up is no error of the service. */
 const levelOf = ({ status, type }: HttpErrorLike) => {
   if (type === 'request.aborted') return 'info';
   return status < 500 || status === 503 ? 'error' : 'fatal';

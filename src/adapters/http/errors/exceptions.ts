@@ -19,7 +19,7 @@ export class HttpFailure extends AppError {
 
 type HttpFailureOptions = Omit<AppErrorOptions, 'status' | 'message'> & { readonly headers?: Headers };
 
-/** An error of HTTP itself, of which the client reads no more than the status. */
+/** An error of HTTP itself: the client only learns the status. */
 export const httpFailure = (status: number, { headers = {}, ...options }: HttpFailureOptions = {}): HttpFailure =>
   new HttpFailure('SYS_HTTP_UNEXPECTED_ERROR', {
     status,
@@ -28,7 +28,7 @@ export const httpFailure = (status: number, { headers = {}, ...options }: HttpFa
     ...options,
   });
 
-/** RFC 6750 §3, for a token that the guard refuses and for one whose session has ended. */
+/** RFC 6750 §3: for a token that the guard refuses, and for a token of an ended session. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   AUTH_TOKEN_MISSING: 'Bearer',
   AUTH_TOKEN_INVALID: 'Bearer error="invalid_token"',
@@ -68,7 +68,7 @@ export class RequestValidationFailure extends Error {
   }
 }
 
-/** Thrown by stage 11, and by stage 12 for a payload that has no JSON. Names paths and what was expected there, never values. */
+/** Thrown by stage 11, and by stage 12 for a payload that has no JSON form. Its message has paths and expected types, never values. */
 export class ResponseSerializationFailure extends Error {
   override readonly name = 'ResponseSerializationFailure';
 
@@ -80,13 +80,13 @@ export class ResponseSerializationFailure extends Error {
   }
 }
 
-/** Whether the request's route declares the code. An error from before a route was reached has none that could. */
+/** Whether the request's route declares the code. True for an error before a route was reached. */
 export const isDeclared = ({ state: { route } }: Context, { code }: AppError): boolean =>
   route === undefined || route.errors.has(code);
 
 /**
- * An error whose code the route does not declare is a bug of the declaration. It fails the request outside production; in
- * production the client gets the error as it is, and it is logged as undeclared.
+ * An error whose code the route does not declare is a bug in the declaration. Outside production it becomes SYS_UNEXPECTED_ERROR. In
+ * production the client gets the error as it is, and the log says that it is undeclared.
  */
 export const asDeclared = (ctx: Context, error: AppError, { environment }: Pick<HttpDeps, 'environment'>): AppError =>
   environment === 'production' || isDeclared(ctx, error)

@@ -13,8 +13,8 @@ import { httpFailure } from './exceptions.ts';
 const NO_ID = '0'.repeat(26);
 
 /**
- * Replaces Koa's own error handler, which responds in plain text. Its errors come from stage 13, or from Koa while it writes the
- * response. Most of them only report that the client has gone or that the response has been sent, which is no fault.
+ * Replaces Koa's error handler, which responds in plain text. It gets errors of stage 13, and of Koa while it writes the response. Most of
+ * them only report that the client is gone, or that the response has been sent.
  */
 export const lastResort = (deps: HttpDeps) =>
   function onerror(this: Context, fault?: unknown): void {
@@ -26,7 +26,7 @@ export const lastResort = (deps: HttpDeps) =>
     const error = new AppError('SYS_UNEXPECTED_ERROR', { cause: fault });
     this.request.id ??= NO_ID;
     attempt(() => respond(this, error, deps));
-    // A response that broke off must not look complete.
+    // A response that was cut off must not look complete.
     if (!this.res.writableEnded) this.res.destroy();
     attempt(() => {
       logError(this, error, deps);
@@ -34,7 +34,7 @@ export const lastResort = (deps: HttpDeps) =>
     });
   };
 
-/** An exception from here would end the process. The log itself may be what fails. */
+/** An exception from here would end the process. Even the log may fail. */
 const attempt = (work: () => void): void => {
   try {
     work();
@@ -43,10 +43,10 @@ const attempt = (work: () => void): void => {
   }
 };
 
-/** The socket of the request, since a pipelined response has none before its turn. */
+/** Asks the socket of the request, since a pipelined response has no socket before its turn. */
 const isGone = ({ req: { socket } }: Context): boolean => !socket.writable;
 
-/** Uses as few parts of the service as possible, since one of them has failed. */
+/** Uses few parts of the service, since one of them has failed. */
 const respond = ({ request, res }: Context, error: AppError, { version, baseUrl }: HttpDeps): void => {
   if (res.headersSent) return;
   const envelope = errorEnvelopeOf(error, { requestId: request.id, version }, { baseUrl, clock: Date });
@@ -64,8 +64,8 @@ const respond = ({ request, res }: Context, error: AppError, { version, baseUrl 
 type Header = readonly [name: string, value: string];
 
 /**
- * The response to what is not HTTP, or did not arrive completely, and so does not reach the pipeline. The client gets the error
- * envelope. `reason`, from the parser, is only logged.
+ * The response to input that does not reach the pipeline, because it is not HTTP or did not arrive completely: an error envelope. The
+ * `reason` of the parser is only logged.
  */
 export const clientError = (deps: Pick<HttpDeps, 'ids' | 'clock' | 'version' | 'baseUrl'> & UnreadableDeps) => {
   const protection = securityHeaderFields();

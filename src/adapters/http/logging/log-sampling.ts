@@ -5,7 +5,7 @@ const WINDOW = 60_000;
 /** Lines of one kind in a window. */
 const MAX_LINES = 100;
 
-/** What the lines of one kind have in common. Its values are names of the service, never what a client sends. */
+/** The members that all lines of one kind share. They are names of the service, never texts of a client. */
 export type LineKind = {
   readonly level: 'info' | 'warn' | 'error' | 'fatal';
   /** The message of the lines. */
@@ -16,7 +16,7 @@ export type LineKind = {
 };
 
 type Sample = {
-  /** Lines of a kind with the same value are counted together: their reason, for instance. May contain what a client sends. */
+  /** Lines of a kind with the same group are counted together, such as those with the same reason. It may be a text of a client. */
   readonly group?: string | undefined;
   /** How many lines of a group are written in a window. */
   readonly maxLines?: number;
@@ -29,12 +29,12 @@ export type LogSampling = {
   close(): void;
 };
 
-/** Counts the lines of one window. Of each kind it keeps the texts that were written, at most `MAX_LINES` texts. */
+/** Counts the lines of one window. It keeps the groups of each kind that were written, at most `MAX_LINES`. */
 export const lineCount = () => {
-  const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; leftOut: number }>();
+  const kinds = new Map<string, { kind: LineKind; written: number; groups: Map<string, number>; suppressed: number }>();
   const countOf = (kind: LineKind) => {
     const key = `${kind.level} ${kind.route} ${kind.code} ${kind.status} ${kind.of}`;
-    const known = kinds.get(key) ?? { kind, written: 0, groups: new Map(), leftOut: 0 };
+    const known = kinds.get(key) ?? { kind, written: 0, groups: new Map(), suppressed: 0 };
     kinds.set(key, known);
     return known;
   };
@@ -43,24 +43,24 @@ export const lineCount = () => {
       const count = countOf(kind);
       const before = count.groups.get(group) ?? 0;
       if (before >= maxLines || count.written >= MAX_LINES) {
-        count.leftOut += 1;
+        count.suppressed += 1;
         return false;
       }
       count.groups.set(group, before + 1);
       count.written += 1;
       return true;
     },
-    /** The kinds of which lines were left out, with how many. */
-    leftOut: (): readonly (LineKind & { readonly leftOut: number })[] =>
-      [...kinds.values()].flatMap(({ kind, leftOut }) => (leftOut > 0 ? [{ ...kind, leftOut }] : [])),
+    /** The kinds with suppressed lines, and how many. */
+    suppressed: (): readonly (LineKind & { readonly suppressed: number })[] =>
+      [...kinds.values()].flatMap(({ kind, suppressed }) => (suppressed > 0 ? [{ ...kind, suppressed }] : [])),
   };
 };
 
-/** Bounds the lines that clients can cause. At the end of a window it logs how many lines of each kind were left out. */
+/** Limits the lines that clients can cause. At the end of a window it logs how many lines of each kind were suppressed. */
 export const logSampling = (logger: Logger): LogSampling => {
   let count = lineCount();
   const endWindow = (): void => {
-    for (const { level, ...line } of count.leftOut()) logger[level](line, 'lines left out');
+    for (const { level, ...line } of count.suppressed()) logger[level](line, 'lines suppressed');
     count = lineCount();
   };
   const windows = setInterval(endWindow, WINDOW).unref();

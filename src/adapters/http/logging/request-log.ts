@@ -10,12 +10,12 @@ export type UnreadableDeps = Pick<HttpDeps, 'logger' | 'sampling' | 'onUnreadabl
 
 const ANSWERED = 'request answered';
 const UNREADABLE = 'unreadable request';
-/** Lines a minute with one reason: of requests that reached a route, and so its rate limit, and of requests that did not. */
+/** Lines a minute with one reason: more for requests that reached a route, since its rate limit applies to them. */
 const MAX_OF_ROUTES = 10;
 const MAX_BEFORE_ROUTES = 1;
-/** Characters of a request's path in a line. */
+/** Characters of the path in a line. */
 const MAX_PATH = 200;
-/** Problems of fields in a line. */
+/** Field problems in a line. */
 const MAX_PROBLEMS = 5;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */
@@ -23,25 +23,25 @@ export const logError = (ctx: Context, error: AppError, deps: LogDeps): void => 
   const { logger, sampling, detailedRequestLog } = deps;
   const { code, status, level, reason } = error;
   const { route } = ctx.state;
-  ctx.state.refusal = { code, reason: reason ?? problemsOf(error) };
+  ctx.state.loggedError = { code, reason: reason ?? problemsOf(error) };
   const kind = { level, of: error.message, route: route?.name, code, status };
   const maxLines = route === undefined ? MAX_BEFORE_ROUTES : MAX_OF_ROUTES;
   const isSampled = route === undefined || level !== 'info';
-  ctx.state.leftOut = isSampled && !sampling.admits(kind, { group: reason, maxLines });
-  if (ctx.state.leftOut) return;
-  // The scope of stage 4 has ended when an exception gets here.
+  ctx.state.suppressed = isSampled && !sampling.admits(kind, { group: reason, maxLines });
+  if (ctx.state.suppressed) return;
+  // With the request id, since the scope of stage 4 has ended when an exception gets here.
   const line = { requestId: ctx.request.id, route: route?.name, code };
   logger[level]({ ...line, ...(detailedRequestLog && { status }), reason, err: originOf(error) }, error.message);
   if (!isDeclared(ctx, error)) logger.error(line, 'undeclared error code');
 };
 
-/** The cause of an error; without one, the error's own frames if the service is at fault. */
+/** The cause of an error; without one, the frames of the error itself if the service is at fault. */
 const originOf = (error: AppError): unknown => {
   if (error.cause !== undefined) return redactError(error.cause);
   return error.status >= 500 ? { type: error.name, stack: framesOf(error) } : undefined;
 };
 
-/** Logs a response to what is not HTTP, or did not arrive in time. */
+/** Logs a response to input that is not HTTP, or did not arrive in time. */
 export const logUnreadable = (
   status: number,
   reason: string | undefined,
@@ -64,20 +64,20 @@ const levelOf = (duration: number, status: number, { warn, error }: HttpDeps['sl
 };
 
 /**
- * Logs a response once: stage 12 calls it for a success, stage 13 for the rest. The log gets the duration since stage 9, or
- * since arrival for a request that ended before; the metrics get the duration since arrival.
+ * Logs a response, once: stage 12 calls this for a success, stage 13 for all others. The logged duration begins with stage 9, or with the
+ * arrival of a request that ended before. That of the metrics always begins with the arrival.
  */
 export const logRequest = (ctx: Context, deps: LogDeps): void => {
   const { logger, sampling, slowRequest, onRequest, detailedRequestLog } = deps;
   if (ctx.state.logged) return;
   ctx.state.logged = true;
   const now = performance.now();
-  const { arrivedAt = now, startedAt = arrivedAt, route, leftOut } = ctx.state;
+  const { arrivedAt = now, startedAt = arrivedAt, route, suppressed } = ctx.state;
   const duration = now - startedAt;
   const level = levelOf(duration, ctx.status, slowRequest);
   onRequest?.(route?.name ?? 'none', ctx.status, now - arrivedAt);
   const isSlow = level === 'warn' || level === 'error';
-  if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : leftOut) return;
+  if (isSlow ? !sampling.admits({ level, of: ANSWERED, route: route?.name }) : suppressed) return;
   logger[level](
     {
       requestId: ctx.request.id,
@@ -86,7 +86,7 @@ export const logRequest = (ctx: Context, deps: LogDeps): void => {
       path: route?.path,
       status: ctx.status,
       duration: Math.round(duration),
-      ...(detailedRequestLog && { target: pathOf(ctx), ...ctx.state.refusal }),
+      ...(detailedRequestLog && { target: pathOf(ctx), ...ctx.state.loggedError }),
     },
     ANSWERED,
   );
@@ -98,5 +98,5 @@ const problemsOf = ({ details }: AppError): string | undefined =>
     .map(({ field, message }) => `${field} ${message}`)
     .join(', ');
 
-/** As the client sent it, without the query. Koa's own throws for targets that are no URL. */
+/** The path as the client sent it, without the query. Koa's `path` throws for some request targets. */
 const pathOf = ({ req }: Context): string => (req.url ?? '').replace(/[?#].*$/s, '').slice(0, MAX_PATH);

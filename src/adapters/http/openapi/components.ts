@@ -21,7 +21,7 @@ export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, compone
   return lifted(converted, components) as Json;
 };
 
-/** Metadata comes after the code in a pipe, and replaces the mark. The document asks for trimmed text. */
+/** Metadata follows the code in a pipe, and replaces the mark. `trim` is left out: the document describes trimmed text. */
 const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valibotAction, jsonSchema }) => {
   if (IN_CODE.has(valibotAction.type)) return { ...jsonSchema, jsonSchema: UNDESCRIBED };
   return valibotAction.type === 'trim' ? jsonSchema : undefined;

@@ -6,7 +6,7 @@ import { httpFailure } from '../errors/exceptions.ts';
 import type { Components, Json } from './components.ts';
 import { EXAMPLE_ID, EXAMPLE_TIME } from './examples.ts';
 
-/** What the examples of the document show. */
+/** Values for the examples of the document. */
 export type DocumentSettings = { readonly baseUrl: string; readonly version: string };
 
 const TEXT = { type: 'string' };
@@ -73,14 +73,14 @@ export const errorExample = (
   components: Components,
 ): Json => {
   const clock = { now: () => Date.parse(EXAMPLE_TIME) };
-  const error = occurrenceOf(code, status);
+  const error = exampleErrorOf(code, status);
   const value = errorEnvelopeOf(error, exampleContext(settings), { baseUrl: settings.baseUrl, clock });
   const own = status === CATALOG[code].status;
   const summary = own ? CATALOG[code].message : `${STATUS_CODES[status]}`;
   return components.refer('examples', own ? code : `${code}_${status}`, { summary, value });
 };
 
-const occurrenceOf = (code: ErrorCode, status: number): AppError => {
+const exampleErrorOf = (code: ErrorCode, status: number): AppError => {
   if (code === 'SYS_HTTP_UNEXPECTED_ERROR') return httpFailure(status);
   if (code !== 'CLIENT_PARAMS_VALIDATION_FAILED') return new AppError(code);
   return new AppError(code, { details: [{ field: 'username', message: 'is required', code: 'required' }] });

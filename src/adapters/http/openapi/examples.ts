@@ -1,6 +1,6 @@
 import { type Components, isJson, type Json } from './components.ts';
 
-/** The moment of every example. */
+/** The time in every example. */
 export const EXAMPLE_TIME = '2026-11-21T23:03:48.228Z';
 export const EXAMPLE_ID = '01M805M084GXA5E2JTR4FKH6WN';
 

@@ -64,7 +64,7 @@ const COOKIE = { sets: ['Set-Cookie'], 'may-set': ['New-Session-Cookie'], clears
 export const hasETag = ({ response: { unwrapped, page } }: Route): boolean =>
   unwrapped !== undefined || page !== undefined;
 
-/** Responses that caches may store are without it. */
+/** A response that caches may store has no request id. */
 const requestIdOf = ({ response: { unwrapped, page } }: Route): readonly Name[] => {
   if (unwrapped !== undefined) return [];
   return [page === undefined ? REQUEST_ID_HEADER : 'Uncached-Request-Id'];

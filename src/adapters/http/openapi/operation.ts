@@ -33,7 +33,7 @@ const SECURITY_SCHEMES = {
   },
 };
 
-/** Alternatives; an empty one means that the request may come without any. */
+/** Alternatives. An empty one means that no token is needed. */
 const securityOf = ({ auth, cookie }: Route, components: Components): Json[] => {
   const uses = [
     { scheme: 'accessToken', needed: { public: undefined, optional: 'optional', required: 'required' }[auth] },

@@ -9,13 +9,13 @@ type Field = {
 };
 
 type Form = {
-  /** What `account-page.js` does with it. */
+  /** The name by which `account-page.js` knows what to do. */
   readonly action: string;
   readonly button: string;
   /** Shown when it is done. */
   readonly done: string;
   readonly field?: Field;
-  /** What `account-page.js` fills in before it shows the form: paragraphs with `data-value`, by members of the preview. */
+  /** Paragraphs that `account-page.js` completes before it shows the form: `data-value` names a member of the preview. */
   readonly preview?: Html;
 };
 
@@ -50,7 +50,7 @@ const EMAIL_CHANGE = html`<p hidden>The account is <strong data-value="username"
 
 const LOG_IN = 'You can close this page and log in.';
 
-/** The pages to which links in mail lead, by the last part of their path. Reading one has no effect: mail scanners follow links. */
+/** The pages for links in mail, by the last part of their path. Opening one has no effect, since mail scanners follow links. */
 export const ACCOUNT_PAGES = {
   'password-reset': {
     title: 'Set a new password',
@@ -142,7 +142,7 @@ ${site.application === null ? NOTHING : linkBack(site.application)}`,
 const linkBack = (application: string): Html =>
   html`<p hidden data-when-done><a href="${application}">Continue to ${new URL(application).host}</a></p>`;
 
-/** Hidden until the script knows whether the address of the page has a token. The service checks the fields. */
+/** Hidden until the script knows whether the URL of the page has a token. The service validates the fields. */
 const formOf = ({ action, button, done, field, preview = NOTHING }: Form, attributes: Html): Html =>
   html`<form hidden novalidate data-action="${action}" data-done="${done}" ${attributes}>
 ${preview}

@@ -1,6 +1,6 @@
 import type { Json } from '../openapi/components.ts';
 
-/** The parts of an OpenAPI document that the page shows, without references. */
+/** The parts of an OpenAPI document that the page shows, with all references resolved. */
 export type Described = {
   readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -17,7 +17,7 @@ export type Operation = {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  /** Alternatives; an empty one means that none is needed. */
+  /** Alternatives. An empty one means that no token is needed. */
   readonly security: readonly string[][];
   readonly parameters: readonly Parameter[];
   readonly body: Media | undefined;
@@ -38,14 +38,14 @@ type Media = { readonly schema: Json; readonly example?: unknown };
 
 export type Response = {
   readonly status: number;
-  /** Those of the envelope, for an error. */
+  /** The codes of an error response. */
   readonly codes: readonly string[];
   readonly headers: readonly string[];
   readonly mediaTypes: readonly string[];
   readonly example: unknown;
 };
 
-/** Reads a document that this service has made, and whose form is therefore known. */
+/** Reads a document of this service, so its form is known. */
 export const readDocument = (document: Json): Described => {
   const { info, tags, paths, components } = withoutReferences(document, document) as Raw;
   return {

@@ -6,7 +6,7 @@ import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, jsonBlock, prose } from './prose.ts';
 
-/** What `GET /errors` says of a code. */
+/** An entry of `GET /errors`. */
 type Entry = {
   readonly code: string;
   readonly statusCode: number;
@@ -65,17 +65,17 @@ const asJson = (entry: Entry): Html => html`<h2>For programs</h2>
 <p>The member <code>data</code> of the response:</p>
 ${jsonBlock(entry)}`;
 
-/** Its status is that of the error it wraps. */
+/** Its status is that of the wrapped error. */
 const WITH_OTHER_STATUSES: ErrorCode = 'SYS_HTTP_UNEXPECTED_ERROR';
-/** SPEC does not say whether it can be retried. */
-const OVERTAKEN: ErrorCode = 'AUTH_FAILED';
+/** Another tab may have refreshed, so a retry may succeed, although the catalog says that it cannot. */
+const REFRESH_FAILED: ErrorCode = 'AUTH_FAILED';
 
 const statusOf = ({ code, statusCode }: Entry): string =>
   code === WITH_OTHER_STATUSES ? 'that of the error' : `${statusCode} ${STATUS_CODES[statusCode] ?? ''}`;
 
 const retryOf = ({ code, retryable }: Entry): string => {
   if (code === WITH_OTHER_STATUSES) return 'Only after 408 and 503.';
-  if (code === OVERTAKEN) return 'Not with the same token; with that of another tab, if there is one.';
+  if (code === REFRESH_FAILED) return 'Not with the same token; with that of another tab, if there is one.';
   return retryable
     ? 'Yes. The cause is temporary: wait, then send the same request again.'
     : 'No. Waiting does not help.';
@@ -90,7 +90,7 @@ ${STATUS_ADVICE.map(
 )}</tbody>
 </table>`;
 
-/** An error, instead of its envelope. It shows nothing of the request but its id. */
+/** The page of an error response. Of the request it shows the id only. */
 export const failurePage = (site: Site, error: AppError, requestId: string): string => {
   const { code, status, message, retryAfter } = error;
   const name = STATUS_CODES[status] ?? 'Error';

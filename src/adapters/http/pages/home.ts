@@ -1,7 +1,7 @@
 import { html } from '../../../application/html.ts';
 import { layout, type Site } from './layout.ts';
 
-/** The addresses of what a reader may look at next. A part that is off has none. */
+/** The URLs of further pages and documents. A part that is off has none. */
 type Links = {
   readonly documentation: string;
   readonly openapi: string;
@@ -42,5 +42,5 @@ once.</p>
   });
 };
 
-/** Relative to the host, so that the link also works under another host name. */
+/** Without the host, so that the link also works under another host name. */
 const pathOf = (address: string): string => new URL(address).pathname;

@@ -1,13 +1,13 @@
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 
-/** What every page needs to know of the service. */
+/** The facts about the service that every page needs. */
 export type Site = {
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
   readonly version: string;
 };
 
-/** The path of the service, under which a proxy may have put it, and a path in it. Pages work under any host name. */
+/** A path in the service, after the path of BASE_URL, which a proxy may add. Without a host, so that pages work under any host name. */
 export const pathIn = ({ baseUrl }: Site, path: string): string => new URL(baseUrl).pathname.replace(/\/$/, '') + path;
 
 type Content = {
@@ -19,7 +19,7 @@ type Content = {
   readonly wide?: boolean;
   /** The path of its script, a module; by default it has none. */
   readonly script?: string;
-  /** Whether users of applications read it, to whom the navigation of the service means nothing. */
+  /** Whether end users read it, who do not need the navigation of the service. */
   readonly forUsers?: boolean;
 };
 

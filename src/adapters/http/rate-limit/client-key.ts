@@ -4,20 +4,20 @@ import type { Context } from 'koa';
 
 /** Lengths in octets of the IPv4 networks. The key is the whole address. */
 const OCTETS = [2, 3];
-/** Lengths in 16-bit groups of the IPv6 networks. The last one is the key: a client chooses the rest of its address itself. */
+/** Lengths in 16-bit groups of the IPv6 networks. The last one is the key: a client can choose the rest of its address. */
 const GROUPS = [2, 3, 4];
 
 /** Some proxies append the port of the client's connection to its address. */
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
 /**
- * The client's address. Koa reads only as many hops of X-Forwarded-For as TRUST_PROXY allows; without an address there, it is
- * that of the connection. `null` when the connection is closed and no response can be sent.
+ * The client's address: from X-Forwarded-For, of which Koa reads as many hops as TRUST_PROXY allows, or else that of the connection.
+ * `null` when the connection is closed.
  */
 export const clientAddress = (ctx: Context): string | null =>
   addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
 
-/** Addresses whose networks are remembered, less than 1 KB each. */
+/** Addresses whose networks are remembered: less than 1 KB each. */
 const MAX_REMEMBERED = 1_000;
 const remembered = new Map<string, readonly string[]>();
 
@@ -40,13 +40,13 @@ const addressIn = (text: string): string | null => {
   return isIP(address) === 0 ? null : withoutZone(address);
 };
 
-/** The zone names an interface of the machine that wrote the address, in any characters and at any length (RFC 4007 §11). */
+/** The zone names an interface of the machine that wrote the address. It may be of any length (RFC 4007 §11). */
 const withoutZone = (address: string): string => {
   const zone = address.indexOf('%');
   return zone === -1 ? address : address.slice(0, zone);
 };
 
-/** Clients send many requests, and parsing an address takes as long as other stages. */
+/** Remembers the networks of an address: parsing it takes as long as a whole stage. */
 const networksOf = (address: string): readonly string[] => {
   const known = remembered.get(address);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** What koa-ratelimit's memory driver stores for a key. */
+/** The value that koa-ratelimit's memory driver stores for a key. */
 type Counter = {
   /** The end of its window, in seconds of the driver's own monotonic clock. */
   readonly reset: number;
@@ -12,8 +12,8 @@ type CountersOptions = {
 };
 
 /**
- * The counters of one tier in one process. The driver never removes a key. Here each new key removes those whose window has
- * ended, and the oldest beyond `capacity`, so that a client with many addresses can't exhaust the memory.
+ * The counters of one tier in one process. The driver never removes a key. So each new key removes those whose window has ended, and the
+ * oldest beyond `capacity`: a client with many addresses must not exhaust the memory.
  */
 export class Counters extends Map<string, Counter> {
   readonly #window: number;
@@ -27,7 +27,7 @@ export class Counters extends Map<string, Counter> {
     this.#capacity = capacity;
   }
 
-  /** A copy for each request: the driver changes what it gets, and requests that are counted in one turn would see each other's changes. */
+  /** Returns a copy: the driver changes it, and concurrent requests must not see each other's changes. */
   override get(key: string): Counter | undefined {
     const counter = super.get(key);
     if (counter === undefined) return undefined;

@@ -18,7 +18,7 @@ export type Admit = (ctx: Context) => Promise<void>;
 
 /** The limits of a route. */
 export type Admission = {
-  /** Stage 6, before anybody is known. */
+  /** Stage 6, before the user is known. */
   readonly ofClient: Admit;
   /** After the guard; `null`: the route does not count users. */
   readonly ofUser: Admit | null;
@@ -79,7 +79,7 @@ const countersFor = (window: number): Counters => new Counters({ window, capacit
 const tierOf = (limit: Limit): Counted | null => limit && { ...limit, counters: countersFor(limit.window) };
 
 /**
- * When the middleware refuses, it writes a response of its own by the system's clock; stage 13 overwrites it.
+ * Runs the middleware of koa-ratelimit. When it refuses, it writes a response, which stage 13 overwrites.
  * @param retryAfter converts the driver's `reset` to whole seconds to wait.
  */
 const admitBy =

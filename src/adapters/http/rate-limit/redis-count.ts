@@ -3,7 +3,7 @@ import type { Limit } from '../http-deps.ts';
 
 type Bound = NonNullable<Limit>;
 
-/** Counts a request for a key. @returns the milliseconds to wait when the limit is reached; `null` for an admitted request. */
+/** Counts a request for a key. @returns `null` for an admitted request, or the milliseconds to wait. */
 export type RedisCount = (key: string, limit: Bound) => Promise<number | null>;
 
 /** The requests of one key that wait for the same command. */
@@ -18,13 +18,12 @@ type Reply = readonly [admitted: number, wait: number][];
 type Send = (numberOfKeys: number, ...keysAndArguments: (string | number)[]) => Promise<Reply>;
 
 const COMMAND = 'tandemCountRequests';
-/** Requests in one command, for which Redis serves nobody else. */
+/** Requests in one command: Redis serves no other client meanwhile. */
 const MAX_REQUESTS = 256;
 
 /**
- * A sorted set for each key has the times of its admitted requests, in milliseconds by the clock of Redis, which all instances
- * share. Requests that come in one command get times that differ by a step that a double has room for until the year 2109: with a
- * smaller one, the loop would not end.
+ * Each key is a sorted set of the times of its admitted requests, in milliseconds of the clock of Redis, which all instances share. The
+ * requests of one command get times 1/2048 ms apart: until the year 2109, a double can represent that step, and the loop ends.
  */
 const SCRIPT = `
   local time = redis.call('time')
@@ -84,7 +83,7 @@ const settle = async (all: readonly Asked[], send: Send): Promise<void> => {
       for (const [index, request] of requests.entries()) request.resolve(index < admitted ? null : wait);
     });
   } catch (error) {
-    // From a proxy that hides the nodes of a cluster. Nothing has been counted.
+    // A proxy hides the nodes of a cluster. Nothing has been counted: send each key in a command of its own.
     if (all.length > 1 && isCrossSlot(error)) for (const asked of all) settle([asked], send);
     else for (const { requests } of all) for (const request of requests) request.reject(error);
   }

@@ -4,7 +4,7 @@ import { type Device, shortUserAgent } from '../../../domain/device.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { clientAddress } from '../rate-limit/client-key.ts';
 
-/** The part of an address that is stored: 24 bits of IPv4, 48 of IPv6, a provider's region or a customer's network. */
+/** The part of an address that is stored: 24 bits of IPv4, 48 bits of IPv6. */
 const KEPT_OCTETS = 3;
 const KEPT_GROUPS = 3;
 

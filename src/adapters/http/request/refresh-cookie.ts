@@ -12,7 +12,7 @@ export type RefreshCookieSettings = {
 
 export const REFRESH_COOKIE = 'refresh_token';
 
-/** Reads, sets and clears the cookie of the refresh token, always with the same attributes, so that one replaces the other. */
+/** Reads, sets and clears the cookie of the refresh token. The attributes are always the same, so that each cookie replaces the last. */
 export const refreshCookie = ({ maxAge, ...attributes }: RefreshCookieSettings) => {
   const write = (ctx: Context, value: string, age: number): void => {
     ctx.set(
@@ -36,6 +36,6 @@ export const refreshCookie = ({ maxAge, ...attributes }: RefreshCookieSettings) 
 
 export type RefreshCookie = ReturnType<typeof refreshCookie>;
 
-/** Whether a page of another site caused the request. A request with an Origin is not foreign: stage 5 has checked that. */
-export const isForeign = (ctx: Context): boolean =>
+/** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */
+export const isCrossSite = (ctx: Context): boolean =>
   ctx.get('Sec-Fetch-Site').toLowerCase() === 'cross-site' && ctx.get('Origin') === '';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HTML_TYPE, keptDocument, PAGE_CACHE_CONTROL } from '../documents.ts';
+import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import type { AccountPageName } from '../pages/account.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
@@ -43,7 +43,7 @@ export const accountPageRoutes = (settings: Settings, script: string): Route[] =
 ];
 
 const pageRoute = (settings: Settings, name: AccountPageName): Route => {
-  const page = keptDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name));
+  const page = cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name));
   return route(
     {
       name: `${name}-page`,

@@ -89,11 +89,11 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
 
 export const ExportJson = v.pipe(Export, v.title('AccountExport'), v.examples([EXAMPLE]));
 
-/** Milliseconds that an export waits for others. Each takes some 20 ms. */
+/** Milliseconds that an export may wait for others. Each takes some 20 ms. */
 const EXPORT_MAX_WAIT = 5_000;
 
 /** One export at a time: it is the largest response. */
-const exportInTurn = (deps: ExportAccountDeps): ReturnType<typeof exportAccount> => {
+const exportOneAtATime = (deps: ExportAccountDeps): ReturnType<typeof exportAccount> => {
   const inTurn = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
   const exported = exportAccount(deps);
   return (...input) => inTurn(() => exported(...input));
@@ -104,7 +104,7 @@ export const accountRoutes = (deps: AccountDeps, cookie: RefreshCookie): Route[]
   const useCases = {
     changeUsername: changeUsername(deps),
     deleteAccount: deleteAccount(deps),
-    exportAccount: exportInTurn(deps),
+    exportAccount: exportOneAtATime(deps),
   };
   return [
     route(

@@ -4,31 +4,31 @@ import { type LoginDeps, login } from '../../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../../application/use-cases/refresh.ts';
 import { register } from '../../../application/use-cases/register.ts';
-import { type RegisterUnprovenDeps, registerUnproven } from '../../../application/use-cases/register-unproven.ts';
+import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { clientNetworks } from '../rate-limit/client-key.ts';
 import { originOf } from '../request/device.ts';
-import { isForeign, type RefreshCookie } from '../request/refresh-cookie.ts';
+import { isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { LoginBody, RegisterBody } from '../routing/schemas.ts';
 
-type AuthDeps = RegisterUnprovenDeps & LoginDeps & RefreshDeps & LogoutDeps;
+type AuthDeps = RegisterUnverifiedDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
-export const SignedIn = v.object({ accessToken: AccessToken, user: PublicUserJson });
-export const Refreshed = v.object({ accessToken: AccessToken });
+export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
+export const RefreshResult = v.object({ accessToken: AccessToken });
 
-/** Where a log-in comes from. A refresh token of the account identifies a known device. ADR 0024. */
+/** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0024. */
 const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
   networks: clientNetworks(ctx),
-  refreshTokens: isForeign(ctx) ? [] : cookie.read(ctx),
+  refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
 });
 
-const mustProveAddress = ({ emailVerification }: LoginDeps | RegisterUnprovenDeps): boolean =>
+const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnverifiedDeps): boolean =>
   emailVerification === 'required';
 
-/** ADR 0049: where log-ins need a proven address, nothing in the response depends on whether the address has an account. */
-const registerRoute = (deps: RegisterUnprovenDeps, cookie: RefreshCookie): Route => {
+/** If log-ins need a verified address, the response does not depend on whether the address has an account. ADR 0049. */
+const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -39,13 +39,13 @@ const registerRoute = (deps: RegisterUnprovenDeps, cookie: RefreshCookie): Route
     request: { body: RegisterBody },
     errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
   } as const;
-  if (mustProveAddress(deps)) {
-    const runUnproven = registerUnproven(deps);
-    const summary = 'Register a user, who proves the email address before the first log-in';
+  if (requiresVerifiedEmail(deps)) {
+    const run = registerUnverified(deps);
+    const summary = 'Register a user, who verifies the email address before the first log-in';
     return route(
       { ...declaration, summary, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
-        await runUnproven({ ...body, origin: originOf(ctx) }, signal);
+        await run({ ...body, origin: originOf(ctx) }, signal);
         return null;
       },
     );
@@ -56,7 +56,7 @@ const registerRoute = (deps: RegisterUnprovenDeps, cookie: RefreshCookie): Route
       ...declaration,
       summary: 'Register a user and open a session',
       cookie: { writes: 'sets' },
-      response: { status: 201, data: SignedIn },
+      response: { status: 201, data: LoginResult },
     },
     async ({ body, signal }, ctx) => {
       const { refreshToken, ...signedIn } = await run({ ...body, origin: originOf(ctx) }, signal);
@@ -82,11 +82,11 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
         auth: 'public',
         throttle: 'strict',
         request: { body: LoginBody },
-        response: { data: SignedIn },
+        response: { data: LoginResult },
         errors: [
           'AUTH_CREDENTIALS_INVALID',
           'AUTH_ACCOUNT_DISABLED',
-          ...(mustProveAddress(deps) ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+          ...(requiresVerifiedEmail(deps) ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
           'DB_UNIQUE_VIOLATION',
           'DB_QUERY_FAILED',
         ],
@@ -109,11 +109,11 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
         path: '/auth/refresh-token',
         cookie: { reads: 'required', writes: 'sets' },
         auth: 'public',
-        response: { data: Refreshed },
+        response: { data: RefreshResult },
         errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
       },
       async ({ signal }, ctx) => {
-        const presented = isForeign(ctx) ? [] : cookie.read(ctx);
+        const presented = isCrossSite(ctx) ? [] : cookie.read(ctx);
         const asked = { cancellation: signal, origin: () => originOf(ctx) };
         const { refreshToken, accessToken } = await useCases.refresh(presented, asked);
         cookie.set(ctx, refreshToken);
@@ -133,7 +133,7 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
         errors: ['DB_QUERY_FAILED'],
       },
       async (_input, ctx) => {
-        if (isForeign(ctx)) return null;
+        if (isCrossSite(ctx)) return null;
         await useCases.logout(cookie.read(ctx), originOf(ctx));
         cookie.clear(ctx);
         return null;

@@ -13,9 +13,9 @@ import { type UndoEmailChangeDeps, undoEmailChange } from '../../../application/
 import {
   type ConfirmEmailDeps,
   confirmEmail,
-  type RemoveUnprovenAccountDeps,
+  type RemoveUnverifiedAccountDeps,
   type RequestEmailVerificationDeps,
-  removeUnprovenAccount,
+  removeUnverifiedAccount,
   requestEmailVerification,
 } from '../../../application/use-cases/verify-email.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
@@ -26,11 +26,11 @@ import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/schemas.ts';
-import { Refreshed } from './auth.ts';
+import { RefreshResult } from './auth.ts';
 
 type EmailDeps = RequestEmailVerificationDeps &
   ConfirmEmailDeps &
-  RemoveUnprovenAccountDeps &
+  RemoveUnverifiedAccountDeps &
   RequestEmailChangeDeps &
   PreviewEmailChangeDeps &
   ConfirmEmailChangeDeps &
@@ -49,7 +49,7 @@ type LinkRoute = {
   readonly errors?: readonly ErrorCode[];
 };
 
-/** A route that uses up a link which was sent by mail. Whoever has the link needs no session. */
+/** A route that uses up a link from a mail. The token of the link is enough: no session is needed. */
 const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, origin: Origin) => Promise<void>): Route =>
   route(
     {
@@ -68,12 +68,12 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, ori
     },
   );
 
-/** Proving and changing email addresses. They need mail. ADR 0049, 0050. */
+/** Verifying and changing email addresses. They need mail. ADR 0049, 0050. */
 export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),
     confirmEmail: confirmEmail(deps),
-    removeUnprovenAccount: removeUnprovenAccount(deps),
+    removeUnverifiedAccount: removeUnverifiedAccount(deps),
     requestEmailChange: requestEmailChange(deps),
     previewEmailChange: previewEmailChange(deps),
     confirmEmailChange: confirmEmailChange(deps),
@@ -84,7 +84,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => 
       {
         name: 'request-email-verification',
         tag: 'account',
-        summary: 'Send another link that proves an email address, if it has an account',
+        summary: 'Send another link that verifies an email address, if it has an account',
         method: 'POST',
         path: '/auth/email-verification',
         auth: 'public',
@@ -101,18 +101,18 @@ export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => 
     linkRoute(
       {
         name: 'confirm-email',
-        summary: 'Prove an email address with the link that was sent to it',
+        summary: 'Verify an email address with the link that was sent to it',
         path: '/auth/email-verification/confirm',
       },
       useCases.confirmEmail,
     ),
     linkRoute(
       {
-        name: 'remove-unproven-account',
+        name: 'remove-unverified-account',
         summary: 'Remove the account that somebody else registered with an email address',
         path: '/auth/email-verification/not-me',
       },
-      useCases.removeUnprovenAccount,
+      useCases.removeUnverifiedAccount,
     ),
     route(
       {
@@ -158,7 +158,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => 
         throttle: 'strict',
         cookie: { writes: 'may-set' },
         request: { body: ConfirmEmailChangeBody },
-        response: { data: v.nullable(Refreshed) },
+        response: { data: v.nullable(RefreshResult) },
         errors: [
           'AUTH_LINK_INVALID',
           'AUTH_CREDENTIALS_INVALID',

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { keptDocument } from '../documents.ts';
+import { cachedDocument } from '../documents.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
 type Settings = { readonly baseUrl: string; readonly version: string };
@@ -21,7 +21,7 @@ const DocumentText = v.pipe(
 
 /** Describes all routes, its own among them. ADR 0036. */
 export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
-  const document = keptDocument(async () => {
+  const document = cachedDocument(async () => {
     // Most processes never need it.
     const { openApiDocument } = await import('../openapi/document.ts');
     return JSON.stringify(openApiDocument(routes(), settings));

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
-import { HTML_TYPE, keptDocument, PAGE_CACHE_CONTROL } from '../documents.ts';
+import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { type Route, route, type Unwrapped } from '../routing/define-route.ts';
 import { PAGE_POLICY } from '../stages/security-headers.ts';
 
@@ -35,7 +35,7 @@ const Home = v.pipe(
 /** Declared only where the console is on. */
 const CONSOLE = '/console';
 
-/** Pages for people, and what they load. ADR 0042. */
+/** Pages for people, and the files that they load. ADR 0042. */
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const { baseUrl, version } = settings;
   const hasConsole = () => routes().some(({ path }) => path === CONSOLE);
@@ -104,7 +104,7 @@ type Document = Pick<Route, 'name' | 'summary' | 'path'> & {
 
 /** A document that never changes while the service runs. */
 const documentRoute = ({ document, ...rest }: Document, make: () => Promise<string>): Route => {
-  const kept = keptDocument(make);
+  const kept = cachedDocument(make);
   return route(
     {
       ...rest,

@@ -13,7 +13,7 @@ import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
-import { Refreshed } from './auth.ts';
+import { RefreshResult } from './auth.ts';
 
 type SessionDeps = LiveUserDeps & ChangeDeps & EndOtherSessionsDeps;
 
@@ -73,7 +73,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: RefreshCookie): Route[]
         path: '/auth/sessions',
         cookie: { reads: 'optional', writes: 'may-set' },
         request: { query: Except },
-        response: { data: v.nullable(Refreshed) },
+        response: { data: v.nullable(RefreshResult) },
         errors: ['AUTH_FAILED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, query }, ctx) => {

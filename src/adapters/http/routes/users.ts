@@ -6,7 +6,7 @@ import { originOf } from '../request/device.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
-import { Refreshed } from './auth.ts';
+import { RefreshResult } from './auth.ts';
 
 /** The routes of the authenticated user. */
 export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: RefreshCookie): Route[] => {
@@ -37,7 +37,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Refr
         throttle: 'strict',
         cookie: { writes: 'sets' },
         request: { body: ChangePasswordBody },
-        response: { data: Refreshed },
+        response: { data: RefreshResult },
         errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, body, signal }, ctx) => {

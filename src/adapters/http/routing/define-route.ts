@@ -54,8 +54,8 @@ type RequestSchemas<Body, Query, Params> = {
 };
 
 /**
- * A query with an unknown parameter is refused: a misspelt `except` in `?except=current` must not act as if it were omitted.
- * `v.unknown()` accepts any query.
+ * A query with an unknown parameter is refused: a misspelt `?except=current` must not act like a request without it. `v.unknown()` accepts
+ * any query.
  */
 type QuerySchema = Schema & { readonly type: 'strict_object' | 'unknown' };
 
@@ -64,7 +64,7 @@ const NO_QUERY = v.pipe(
   v.transform(() => undefined),
 );
 
-/** A response without an envelope, whose format another standard defines (ADR 0023). It has an ETag. Errors have their envelope. */
+/** A response without an envelope, in a format that another standard defines (ADR 0023). It has an ETag. Its errors have an envelope. */
 export type Unwrapped = {
   /** The media type with its parameters. */
   readonly type: string;
@@ -129,7 +129,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Documentation & {
   readonly auth?: Auth;
   /** Default: `global`. */
   readonly throttle?: Tier;
-  /** How often a user may ask in a minute, from whatever address. Only with `auth: 'required'`. Default: as often as the clients may. */
+  /** Requests of one user in a minute, from all addresses together. Only with `auth: 'required'`. Default: no such limit. */
   readonly requestsPerUser?: number;
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
@@ -137,7 +137,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Documentation & {
     readonly status?: number;
     readonly data: Data;
     readonly unwrapped?: Unwrapped;
-    /** Only for a payload that is public and the same for everybody: it has an ETag, and the page may be stored. */
+    /** Only for a payload that is public and the same for everybody: the response has an ETag, and caches may store the page. */
     readonly page?: Page<Output<Data>>;
   };
   /** Default: whether the response has a page. */
@@ -201,7 +201,7 @@ const impliedErrors = (auth: Strategy): ErrorCode[] => [
 ];
 
 /**
- * A refused origin, a busy service, and what the HTTP server refuses before it reaches a route; with a body also its type.
+ * A refused origin, a busy service, and what the HTTP server refuses before a route is reached. With a body, also its media type.
  */
 const impliedStatuses = ({ body }: RequestSchemas<unknown, unknown, unknown>): number[] => [
   ...[400, 403, 408, 413, 431, 503],

@@ -57,7 +57,7 @@ const NewPassword = v.pipe(
   }),
 );
 
-/** The current password has no limits: it may be older than they are. */
+/** Without the limits of new passwords: the current one may be older than these limits. */
 const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
 export const RegisterBody = v.pipe(
@@ -65,7 +65,7 @@ export const RegisterBody = v.pipe(
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
 );
 
-/** Without the format rules of usernames and emails: an account of another form is simply not found. */
+/** Without the format rules of usernames and emails: an account name of another form is not found. */
 export const LoginBody = v.pipe(
   v.object({
     account: v.pipe(v.string(), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
@@ -81,7 +81,7 @@ export const ChangePasswordBody = v.pipe(
 
 export const PasswordResetBody = v.pipe(v.object({ email: Email }), v.examples([{ email: 'ada@example.org' }]));
 
-/** The token of a link: one of another form is simply not found. */
+/** The token of a link. One of another form is not found. */
 const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX));
 
 export const ConfirmPasswordResetBody = v.pipe(

@@ -11,7 +11,7 @@ const WITH_BEARER_TOKEN = /^Bearer +\S/i;
 
 const MALFORMED = { ok: false, reason: 'malformed Authorization header' } as const;
 
-/** Two headers are joined to a malformed one: a proxy may have read either. */
+/** Several headers are joined, which is malformed: a proxy may have checked another one than the service would read. */
 const authorizationOf = ({ req }: Context): string => headerValues(req, 'authorization').join(', ');
 
 const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): void => {
@@ -19,7 +19,7 @@ const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): vo
   request.sessionId = sessionId;
 };
 
-/** Stage 7. SPEC "Route guard". It verifies the token alone: whether its session is live, use cases ask (ADR 0056). */
+/** Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0056). */
 export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
   async function authenticationGuard(ctx, next) {
     if (auth !== 'public') {

@@ -3,7 +3,7 @@ import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
 import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
 
-/** A browser sends one cookie for each domain and path. Those after the first eight are ignored. */
+/** A browser may send several cookies of one name, one for each domain and path. Those after the first eight are ignored. */
 const MAX_VALUES = 8;
 
 /** The pairs of the one cookie that the service reads. Linear in the header's length: blanks are scanned at most twice. */
@@ -19,7 +19,7 @@ export const cookieParsing = (): Middleware =>
     return next();
   };
 
-/** The library keeps one cookie of a name, so it parses one pair at a time. */
+/** Parses one pair at a time, since the library keeps one cookie of each name. */
 const valuesIn = (header: string): string[] => {
   if (header === '') return [];
   const values: string[] = [];
@@ -31,8 +31,8 @@ const valuesIn = (header: string): string[] => {
 };
 
 /**
- * The values of a header as they came, one for each line that has its name. Not from `headersDistinct`: some releases of Node that
- * the service runs on throw there when a header is called `__proto__`.
+ * The values of all header lines with a name. Not from `headersDistinct`, which throws in some releases of Node for a header called
+ * `__proto__`.
  * @param name in lower case.
  */
 export const headerValues = ({ rawHeaders }: IncomingMessage, name: string): string[] =>

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { httpFailure } from '../errors/exceptions.ts';
 import { type Route, route } from '../routing/define-route.ts';
 
-/** Responds to every path and method without a route. It is a route itself, so that rate limits apply. */
+/** The route of every path and method without one. It is a route itself, so that rate limits apply. */
 export const FALLBACK = route(
   {
     name: 'fallback',
@@ -26,7 +26,7 @@ export const FALLBACK = route(
   },
 );
 
-/** Without a trailing slash: `DELETE /sessions/` is one session without its id, not all of them. */
+/** A trailing slash does not match: `DELETE /sessions/` lacks the id of a session, and must not end all of them. */
 const STRICT_PATH = { strict: true };
 
 /** Runs stages 6 to 12 of the request's route. */
@@ -43,14 +43,14 @@ export const dispatch = (routes: readonly Route[], stagesOf: (route: Route) => M
   // The router sets the members that its own type requires of the context.
   const dispatched = compose([router.routes() as Middleware, fallback]);
   return function dispatch(ctx, next) {
-    // Most requests name their route exactly. The router would try every route's pattern.
+    // Most requests have the exact path of a route. The router would try the patterns of all routes.
     const enter = exact.get(`${ctx.method} ${ctx.url}`);
     if (enter !== undefined) return enter(ctx, next);
     return (hasPath(ctx) ? dispatched : fallback)(ctx, next);
   };
 };
 
-/** Koa can't parse some request targets that are no URL, such as `http://[`. */
+/** Koa cannot parse some request targets, such as `http://[`. */
 const hasPath = (ctx: Context): boolean => {
   try {
     return typeof ctx.path === 'string';

@@ -17,7 +17,7 @@ export const errorEnvelope = (deps: HttpDeps): Middleware =>
     } catch (exception) {
       ensureId(ctx, deps);
       const error = asDeclared(ctx, toAppError(exception), deps);
-      // The guard took the token for valid; a use case did not.
+      // The guard accepted the token, but a use case did not: the envelope must not name its user.
       if (error.code === 'AUTH_TOKEN_INVALID') delete ctx.request.jwtClaim;
       logError(ctx, error, deps);
       await respond(ctx, error, deps);

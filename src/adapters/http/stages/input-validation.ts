@@ -61,12 +61,12 @@ const characters = (count: number): string => `${count} character${count === 1 ?
 const atLeast = (count: number): string => `must have at least ${characters(count)}`;
 const atMost = (count: number): string => `must have at most ${characters(count)}`;
 
-/** More parameters than any route has: a query with so many has an unknown or a repeated one, and is refused. */
+/** More parameters than any route has. A query with so many has an unknown or a repeated one, and is refused. */
 const MAX_PARAMETERS = 16;
 
 /**
- * The first parameters of the query of a request target, without empty ones. A repeated one is an array, which no schema
- * accepts. Koa's own parser takes time quadratic in the length.
+ * The first parameters of a query, without empty ones. A repeated parameter becomes an array, which no schema accepts. Koa's parser would
+ * take time quadratic in the length.
  */
 const parseQuery = (target: string): ParsedUrlQuery => {
   if (!target.includes('?')) return {};
@@ -81,7 +81,7 @@ const parseQuery = (target: string): ParsedUrlQuery => {
 
 /** Bytes after decompression. */
 const BODY_LIMIT = 16 * 1024;
-/** Not `br`: for a few bytes its decoder fills a window of 16 MiB before the first one of output. */
+/** Not `br`: its decoder fills a window of 16 MiB for a few bytes of input. */
 const ENCODINGS = new Set(['', 'identity', 'gzip', 'deflate']);
 /** RFC 9110 §15.5.16. */
 const unsupportedEncoding = () => createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
@@ -106,13 +106,13 @@ const readJson = async (ctx: Context): Promise<unknown> => {
     return null;
   } finally {
     read.abort();
-    // An unread body would block the next request of the connection.
+    // Discards the rest of the body: it would block the next request of the connection.
     ctx.req.unpipe().resume();
   }
   return ctx.request.rawBody === '' ? null : ctx.request.body;
 };
 
-/** When a client hangs up, the parser would keep waiting for the rest of a compressed body. */
+/** Rejects when the client hangs up. The parser would wait for the rest of a compressed body for ever. */
 const hungUp = async ({ req }: Context, signal: AbortSignal): Promise<never> => {
   await once(req, 'aborted', { signal });
   throw createHttpError(400, { type: 'request.aborted' });

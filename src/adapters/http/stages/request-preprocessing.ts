@@ -2,7 +2,7 @@ import type { Middleware } from 'koa';
 import type { HttpDeps } from '../http-deps.ts';
 
 export const REQUEST_ID_HEADER = 'svc-request-id';
-/** Printable ASCII, short enough for the log. Any other value is replaced. */
+/** Printable ASCII of a length that suits the log. Any other value is replaced. */
 const REUSABLE_ID = /^[\x20-\x7e]{1,128}$/;
 
 /** Stage 3: sets the request's id and the version. */

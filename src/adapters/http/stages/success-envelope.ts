@@ -30,24 +30,24 @@ export const successEnvelope = ({ response: { status, unwrapped, page } }: Route
 
 type Page = NonNullable<Route['response']['page']>;
 
-/** In the envelope or as a page. Both have an ETag of their own. */
+/** Responds with the envelope or with a page, each with its own ETag. */
 const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Promise<void> => {
   ctx.vary('Accept');
   if (prefersHtml(ctx)) {
     const text = await page(ctx.state.payload);
     ctx.etag = etagOf(text);
-    mayBeStored(ctx, PAGE_CACHE_CONTROL);
+    allowCaching(ctx, PAGE_CACHE_CONTROL);
     respondWithHtml(ctx, text);
   } else {
     respondWrapped(ctx, deps);
-    // Weak, since the envelope also has the time and the id of the request.
+    // Weak, since the envelope also contains the time and the id of the request.
     ctx.etag = `W/"${etagOf(toJson(ctx.state.payload))}"`;
   }
-  answerIfFresh(ctx);
+  respondIfUnchanged(ctx);
 };
 
-/** Without the request id: caches answer the requests of others with it (ADR 0012). */
-const mayBeStored = (ctx: Context, cacheControl: string): void => {
+/** Removes the request id, since caches send the response to other clients (ADR 0012). */
+const allowCaching = (ctx: Context, cacheControl: string): void => {
   ctx.set('Cache-Control', cacheControl);
   ctx.remove(REQUEST_ID_HEADER);
 };
@@ -61,27 +61,27 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
 const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, contentSecurityPolicy }: Unwrapped): void => {
   const { payload } = ctx.state;
   const text = typeof payload === 'string' ? payload : toJson(payload);
-  mayBeStored(ctx, cacheControl);
+  allowCaching(ctx, cacheControl);
   if (embeddable) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
-  // A document that is kept has its tag already.
+  // A cached document already has its tag.
   if (!ctx.response.get('ETag')) ctx.etag = etagOf(text);
   ctx.body = text;
   // Set last and without `ctx.type`, since Koa would add a charset.
   ctx.set('Content-Type', type);
   if (contentSecurityPolicy !== undefined) ctx.set('Content-Security-Policy', contentSecurityPolicy);
-  answerIfFresh(ctx);
+  respondIfUnchanged(ctx);
 };
 
 /**
- * 304 to a client that has the content: without a body (RFC 9110 §15.4.5). Koa would ask `If-Modified-Since` beside a tag that matches,
- * which does not count then (§13.1.3), nor without a tag: no response has a `Last-Modified`.
+ * Responds with 304 and no body to a client that has the content (RFC 9110 §15.4.5). Removes `If-Modified-Since`, which Koa would check
+ * beside a matching tag, against §13.1.3; no response has a `Last-Modified`.
  */
-const answerIfFresh = (ctx: Context): void => {
+const respondIfUnchanged = (ctx: Context): void => {
   delete ctx.headers['if-modified-since'];
   if (ctx.fresh) ctx.status = 304;
 };
 
-/** A bigint, a cycle, or a `toJSON` that throws has no JSON. Koa would find out after this stage has succeeded. */
+/** Serializes here, since Koa would do so after this stage. A bigint, a cycle, or a `toJSON` that throws has no JSON form. */
 const toJson = (value: unknown): string => {
   try {
     return JSON.stringify(value);

@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Proven addresses and disabled accounts, what happened to accounts, the links that were sent, and the messages to send. Nullable
+ * Verified addresses and disabled accounts, what happened to accounts, the links that were sent, and the messages to send. Nullable
  * columns without a default: no row is rewritten, and instances of the previous version can still insert users.
  */
 export class AccountLife extends Migration {

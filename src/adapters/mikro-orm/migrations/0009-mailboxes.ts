@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** How much mail was sent to addresses that are not proven. */
+/** How much mail was sent to addresses that are not verified. */
 export class Mailboxes extends Migration {
   override up(): void {
     this.addSql(`create table "mailboxes" (

@@ -4,8 +4,7 @@ import type { Constructor } from '@mikro-orm/core';
 import type { Migration } from '@mikro-orm/migrations';
 
 /**
- * The names of all migrations, oldest first: those of the files beside this one. Never rename a released one: databases store the names of
- * applied migrations.
+ * The names of all migrations, oldest first: the files beside this one. Databases store these names, so never rename a released migration.
  */
 export const MIGRATION_NAMES: readonly string[] = readdirSync(import.meta.dirname)
   .filter((file) => /^\d{4}-/.test(file))

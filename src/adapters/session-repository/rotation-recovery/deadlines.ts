@@ -1,30 +1,30 @@
 import { AppError, type AppErrorOptions } from '../../../domain/errors/app-error.ts';
-import { inPlaceOf } from '../../redaction/redact-error.ts';
+import { withFramesOf } from '../../redaction/redact-error.ts';
 
-/** DB_QUERY_FAILED of a command that the store has certainly not executed: of a rotation there is nothing to revert. */
+/** DB_QUERY_FAILED of a statement that was certainly not executed: there is no rotation to revert. */
 export class NotExecutedError extends AppError {
   constructor(options: AppErrorOptions) {
     super('DB_QUERY_FAILED', options);
   }
 }
 
-/** For a step before or after the command of a rotation: when it fails, the rotation was not sent, or has changed nothing. */
+/** Translates the failure of a step before the rotation is sent, or after it changed nothing. */
 export const notExecuted = (error: unknown): never => {
   const reason = error instanceof AppError ? error.reason : undefined;
-  throw inPlaceOf(error, new NotExecutedError(reason === undefined ? {} : { reason }));
+  throw withFramesOf(error, new NotExecutedError(reason === undefined ? {} : { reason }));
 };
 
-/** How long a rotation may take, and how long its result is awaited, in milliseconds. ADR 0022. */
+/** The time limits of a rotation and of its result, in milliseconds after the call. ADR 0022. */
 export type RotationBudgets = {
-  /** After the call; by then the rotation has happened, or never will. */
+  /** By then the rotation has happened, or never will. */
   readonly rotation: number;
-  /** After the call; by then the caller has a result or an error. */
+  /** By then the caller has a result or an error. */
   readonly answer: number;
 };
 
-/** Enough for a store that is slow. Milliseconds. */
+/** Milliseconds: enough for a slow store. */
 export const ROTATION_BUDGET = 5_000;
-/** For the result to arrive. Milliseconds. */
+/** Milliseconds for the result to arrive. */
 const MARGIN = 500;
 
 /** Both are well below the time limit of a request, which is given in milliseconds. */
@@ -33,7 +33,7 @@ export const rotationBudgets = (requestTimeout: number): RotationBudgets => {
   return { rotation, answer: rotation + MARGIN };
 };
 
-/** Milliseconds after which the server's clock is read again, since it and the clock of this process drift apart. */
+/** Milliseconds after which the server's clock is read again, since the two clocks drift apart. */
 const MAX_AGE = 10_000;
 
 /** The clock of a server, extrapolated between readings. Steps of this machine's clock do not affect it. */

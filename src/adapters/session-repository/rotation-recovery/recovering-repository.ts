@@ -16,9 +16,9 @@ type RecoveryOptions = {
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
 /**
- * Reverts every rotation that failed with an unknown outcome, and retries until the store confirms: after a refresh that failed,
- * the refresh token is still current (ADR 0022). Until then `rotate` and `find` of that session fail at once with
- * DB_QUERY_FAILED in this process. Unconfirmed rotations are lost when the process ends.
+ * Reverts every rotation whose outcome is unknown, and retries until the store confirms it. So the refresh token is still current after a
+ * refresh that failed (ADR 0022). Until then, `rotate` and `find` of that session fail at once with DB_QUERY_FAILED in this process.
+ * Unconfirmed rotations are lost when the process ends.
  */
 export const recoveringSessionRepository = (
   store: SessionRepository,

@@ -1,6 +1,6 @@
 import { type Finding, ok, problem, warning } from './finding.ts';
 
-/** What another clock said, and this machine's before and after the question. Milliseconds since 1970. */
+/** A time of another clock, and this machine's times before and after it was read. Epoch milliseconds. */
 export type Reading = { readonly before: number; readonly other: number; readonly after: number };
 
 /** Milliseconds. Access tokens are checked in whole seconds. */
@@ -11,7 +11,7 @@ const ADVICE = 'Synchronize the clocks of all machines with NTP: docs/deploy.md,
 export const clockFinding = (id: string, of: string, reading: Reading, raceWindow: number): Finding => {
   const { before, other, after } = reading;
   const ahead = other - (before + after) / 2;
-  // The other clock was read at some moment of the question.
+  // The other clock was read at an unknown time between `before` and `after`.
   const certain = Math.abs(ahead) - (after - before) / 2;
   if (certain <= NOTICEABLE) return ok(id, `The clocks of this machine and of ${of} agree.`);
   const difference = `${(Math.abs(ahead) / 1_000).toFixed(1)} s ${ahead > 0 ? 'behind' : 'ahead of'}`;

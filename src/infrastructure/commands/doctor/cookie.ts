@@ -3,7 +3,7 @@ import { hostOf, isLoopback } from '../../config/hosts.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, note, ok, problem, type Seen, type SetUp, warning } from './finding.ts';
 
-/** Whether browsers store the refresh cookie, and send it with requests of the pages that may call the service. */
+/** Whether browsers store the refresh cookie, and send it with requests from the allowed origins. */
 export const cookie = ({ config, env }: Pick<SetUp, 'config' | 'env'>): Seen => {
   if (config.environment === 'production' && !env.BASE_URL)
     return note('cookie.unknown', 'BASE_URL is unset: whether browsers accept the cookie is unknown.', 'Set it.');
@@ -76,7 +76,7 @@ const registrableDomain = (host: string): string => getDomain(host, { allowPriva
 const COUNT =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
-/** Whether the client address can be right, as far as that can be told without a request. */
+/** Whether the client address can be right, as far as the configuration shows. */
 export const proxy = ({ config: { environment, baseUrl, trustProxy } }: Pick<SetUp, 'config'>): Seen => {
   const isHttps = baseUrl.startsWith('https:');
   if (trustProxy > 0 && isHttps)

@@ -12,7 +12,7 @@ export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen>
   return embedded(options.dataDir, config.migrateOnStart);
 };
 
-/** Of a database that is not opened: to open it would write to it, and would lock out the service. */
+/** Does not open the database, which would write to it, and lock out the service. */
 const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
   const holder = lockHolder(dataDir);
   if (holder !== null) return ofHolder(holder);

@@ -9,14 +9,14 @@ import { keys } from './keys.ts';
 import { redis } from './redis.ts';
 import { secretFiles } from './secret-files.ts';
 
-/** What the start would refuse or warn of, in the same words. */
+/** The errors and warnings of a start, in the same words. */
 export const configuration = ({
   config,
   problems,
   unread,
 }: Pick<SetUp, 'config' | 'problems' | 'unread'>): Finding[] => {
   const names = [...unread];
-  // A variable with an invalid value has its default meanwhile, of which a warning would mislead.
+  // An invalid variable has its default here, so a warning about it would mislead.
   const warnings = [...config.databaseWarnings, ...config.warnings].filter(
     (text) => !names.some((name) => text.includes(name)),
   );
@@ -77,7 +77,7 @@ const GROUPS: readonly Group[] = [
 
 export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
 
-/** Examines all groups at the same time. Writes nothing. A group that fails, or hangs, has a finding about that. */
+/** Examines all groups at the same time, without writing. If a group fails or hangs, that is its finding. */
 export const examine = (setUp: SetUp): Promise<Examined[]> =>
   Promise.all(
     GROUPS.map(async (group) => ({
@@ -105,7 +105,7 @@ const findingsOf = async ({ name, needs, look }: Group, setUp: SetUp): Promise<S
   }
 };
 
-/** The system's own errors name a path or an address. Other messages may quote values. */
+/** Errors of the system name a path or an address. Other messages may quote values. */
 const whyFailed = (error: unknown): string => {
   const isOfSystem = error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
   return (isOfSystem ? systemReason(error) : reasonOf(error)) || 'unknown';

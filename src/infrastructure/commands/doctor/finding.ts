@@ -1,6 +1,6 @@
 import type { ReadConfig } from '../../config.ts';
 
-/** What the doctor examines. */
+/** The environment and the configuration that the doctor examines. */
 export type SetUp = ReadConfig & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly workingDirectory: string;
@@ -8,10 +8,10 @@ export type SetUp = ReadConfig & {
   readonly nodeArguments: readonly string[];
 };
 
-/** Of these, only `problem` means that something does not work or is not safe. */
+/** Only `problem` means that something does not work or is not safe. */
 export type Severity = 'ok' | 'note' | 'warning' | 'problem';
 
-/** One thing that the doctor has seen. It contains no secret. */
+/** One result of the doctor. It contains no secret. */
 export type Finding = {
   /** The group and a name within it. It stays the same in later versions; several findings may have it. */
   readonly id: string;
@@ -22,7 +22,7 @@ export type Finding = {
   readonly advice: string | null;
 };
 
-/** What a group has seen: one thing, or several. */
+/** The results of a group. */
 export type Seen = Finding | readonly Finding[];
 
 export const ok = (id: string, seen: string): Finding => ({ id, severity: 'ok', seen, advice: null });
@@ -31,11 +31,11 @@ const withAdvice =
   (severity: Severity) =>
   (id: string, seen: string, advice: string): Finding => ({ id, severity, seen, advice });
 
-/** Something to know, or that cannot be seen from here. */
+/** For information, or something that the doctor cannot find out. */
 export const note = withAdvice('note');
 /** Something that works, but is risky or probably not intended. */
 export const warning = withAdvice('warning');
 export const problem = withAdvice('problem');
 
-/** Milliseconds that one connection, and one question to a server, may take. */
+/** Milliseconds for a connection, and for a query. */
 export const QUESTION_TIMEOUT = 3_000;

@@ -8,7 +8,7 @@ import { type Finding, note, ok, problem, type Seen, type SetUp } from './findin
 
 type Kind = keyof typeof KEY_FILES;
 
-/** Keys of the environment match, or the configuration has a problem. Those of DATA_DIR are read, and none is made. */
+/** Examines the keys of the environment, or those in DATA_DIR. Creates none. */
 export const keys = async ({ config, problems }: SetUp): Promise<Seen> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: /.test(text)))
     return note('keys.skipped', 'Not looked at: a key variable is invalid.', 'See the group Configuration.');

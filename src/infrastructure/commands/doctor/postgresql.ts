@@ -7,7 +7,7 @@ import { type Finding, note, ok, problem, QUESTION_TIMEOUT, type Seen, warning }
 
 type Options = Extract<Config['database'], { kind: 'postgresql' }>;
 
-/** Asks a PostgreSQL about itself, over one connection, without writing. */
+/** Examines a PostgreSQL over one connection, without writing. */
 export const postgresql = async (config: Config, options: Options): Promise<Seen> => {
   const bounded = {
     ...options,

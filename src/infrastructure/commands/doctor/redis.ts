@@ -6,7 +6,7 @@ import { VERSION } from '../../version.ts';
 import { clockFinding, type Reading } from './clock.ts';
 import { type Finding, note, ok, problem, type Seen, type SetUp, warning } from './finding.ts';
 
-/** Asks a Redis, or all masters of a cluster, about themselves, without writing. Connects as the service does. */
+/** Examines a Redis, or all masters of a cluster, without writing. Connects as the service does. */
 export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, 'config'>): Promise<Seen> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
@@ -30,7 +30,7 @@ export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, '
   }
 };
 
-/** A user who may not ask for the time or for INFO hears nothing about them. */
+/** Leaves out what the Redis user may not read: the time, or INFO. */
 const ofNode = async (node: Redis, raceWindow: number): Promise<Finding[]> => {
   const address = `${node.options.host}:${node.options.port}`;
   const reading = await readingOf(node).catch(() => null);

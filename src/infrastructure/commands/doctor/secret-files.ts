@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import { KEY_FILES } from '../../keys/keys.ts';
 import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
 
-/** Who can read the files that have secrets. */
+/** Examines who can read the files with secrets. */
 export const secretFiles = async (setUp: SetUp): Promise<Seen> => {
   const candidates = [...(await envFilesOf(setUp)), ...inDataDir(setUp.config.dataDir), ...clientKeyOf(setUp.config)];
   const findings = (await Promise.all(candidates.map(findingOf))).flat();
@@ -13,7 +13,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Seen> => {
     : ok('secrets.none', 'No file with secrets is where the service looks for one.');
 };
 
-/** A path, and what completes "… has". */
+/** A path, and the object of the sentence "It has …". */
 type Candidate = readonly [path: string, holds: string];
 
 const inDataDir = (dataDir: string): Candidate[] => [
@@ -41,7 +41,7 @@ const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<C
 const SECRET_NAME = /PRIVATE_KEY$|PASSWORD$/;
 const URL_WITH_PASSWORD = /^[a-z]+:\/\/[^/]*:[^/]+@/;
 
-/** A file that cannot be read counts, as it may have some. */
+/** A file that cannot be read counts as one with secrets. */
 const hasSecrets = async (path: string): Promise<boolean> => {
   try {
     const variables = Object.entries(parseEnv(await readFile(path, 'utf8')));
@@ -71,11 +71,11 @@ const findingOf = async ([path, holds]: Candidate): Promise<Finding[]> => {
   return [note('secrets.unseen', `Who can read ${path} is not known here.`, look)];
 };
 
-/** Bits of a mode, for files and for directories, whose files can be read by whoever may enter them. */
+/** The bits of a mode that allow reading a file, or entering a directory. */
 const EVERYBODY = { file: 0o004, directory: 0o001 };
 const GROUP = { file: 0o040, directory: 0o010 };
 
-/** Who besides the owner can read it: `unknown` when this user cannot look, `null` when there is no such file. */
+/** Who besides the owner can read a file: `unknown` if this user may not look, `null` if there is no such file. */
 const readersOf = async (path: string): Promise<'nobody' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);

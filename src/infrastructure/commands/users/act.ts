@@ -8,7 +8,7 @@ import { CHANGES, type Change, nameOf } from './change.ts';
 import type { Accounts } from './open-accounts.ts';
 import { accountText, eventsTable, usersTable } from './tables.ts';
 
-/** Asks a question that is answered with yes or no; `null` when nobody can be asked. */
+/** Asks a yes-or-no question; `null` without a terminal. */
 export type Ask = ((question: string) => Promise<boolean>) | null;
 
 /** Runs one command. @throws Failure, AppError */

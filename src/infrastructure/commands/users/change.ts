@@ -11,12 +11,12 @@ import { printable } from '../../printable.ts';
 import { Failure } from './answer.ts';
 import type { Accounts } from './open-accounts.ts';
 
-/** What was done: for programs, and for people. */
+/** The result of a change: for programs, and for people. */
 type Done = { readonly report: object; readonly text: string };
 
-/** A command that changes an account. Its `report` has what it did; with `--dry-run`, it is not called. */
+/** A command that changes an account. With `--dry-run`, `make` is not called. */
 export type Change = {
-  /** What it is going to do. @param live how many sessions the user has. */
+  /** A sentence about what it will do. @param live how many sessions the user has. */
   readonly intent: (name: string, live: number) => string;
   /** Whether it cannot be undone, so that it has to be confirmed. */
   readonly isFinal: boolean;
@@ -74,7 +74,7 @@ const resetLink: Change = {
     const { token, expiresAt } = await makeResetLink(accounts)(user, NO_ORIGIN);
     const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
     const until = new Date(expiresAt).toISOString();
-    const text = `${url}\nWhoever opens it before ${until} can set a new password for ${nameOf(user)}, once.\n${accounts.hasPages ? '' : NO_PAGE}`;
+    const text = `${url}\nAnybody who opens it before ${until} can set a new password for ${nameOf(user)}, once.\n${accounts.hasPages ? '' : NO_PAGE}`;
     return { report: { changed: true, url, expiresAt }, text };
   },
 };

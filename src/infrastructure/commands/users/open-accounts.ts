@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
-import type { OwnParts } from '../../compose/ports.ts';
+import type { Overrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
 import { lockHolder } from '../../data-dir/data-dir-lock.ts';
@@ -14,36 +14,39 @@ import { Failure } from './answer.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
-/** What the command takes of a caller's own. */
-export type OwnStores = Pick<OwnParts, 'storage' | 'ports'>;
+/** The overrides that the command uses. */
+export type StorageOverrides = Pick<Overrides, 'storage' | 'ports'>;
 
 const STANDARD_ERROR = 2;
 
 /**
- * Opens the stores of the configuration, beside running instances of the service. Lines of the audit log go to standard error.
- * @param own the storage of a caller's own, which takes the place of the configured one, and other ports
+ * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
+ * @param overrides the caller's storage, in place of the configured one, and other ports
  * @throws Failure, or Error that names the setting at fault
  */
-export const openAccounts = async (config: Config, { storage: given, ports: own = {} }: OwnStores = {}) => {
+export const openAccounts = async (
+  config: Config,
+  { storage: given, ports: overrides = {} }: StorageOverrides = {},
+) => {
   if (given === undefined) assertPresent(config);
   const { logLevel: level, environment } = config;
   const destination = pino.destination(STANDARD_ERROR);
   const logger = createLogger({ level, environment, version: VERSION, destination }, () => ({}));
-  // Changes of the schema are the service's, or of `npm run migrate`.
+  // The service and `npm run migrate` change the schema; this command does not.
   const { storage, close } = await openStorage(
     { ...config, migrateOnStart: false, databaseWarnings: [] },
     logger,
     given,
   );
-  const clock = own.clock ?? systemClock;
+  const clock = overrides.clock ?? systemClock;
   const settings = {
     accountPagesUrl: config.accountPagesUrl,
     hasPages: config.mail !== null || !config.ownAccountPages,
   };
   const ports = {
     clock,
-    ids: own.ids ?? ulidGenerator(clock),
-    linkTokens: own.linkTokens ?? randomLinkTokens(),
+    ids: overrides.ids ?? ulidGenerator(clock),
+    linkTokens: overrides.linkTokens ?? randomLinkTokens(),
   };
   return { ...storage, ...ports, ...settings, close };
 };

@@ -57,14 +57,15 @@ export const COUNTING: Faults = {
     caughtBy: LOGINS,
   },
   'keeps the first refusals of an hour alone': {
-    wrong: ({ addRefusals }, { tables }) => ({
-      addRefusals: (refusals) => addRefusals(refusals.filter((refused) => earlierIn(tables, refused) === undefined)),
+    wrong: ({ addRefusedLogins }, { tables }) => ({
+      addRefusedLogins: (refusals) =>
+        addRefusedLogins(refusals.filter((refused) => earlierIn(tables, refused) === undefined)),
     }),
     caughtBy: REFUSED,
   },
   'lets an hour begin with its first refusal': {
     wrong: (_correct, { tables }) => ({
-      addRefusals: async (refusals) => {
+      addRefusedLogins: async (refusals) => {
         for (const refused of refusals) {
           const earlier = allIn(tables).find(
             ({ userId, kind, at }) =>
@@ -79,7 +80,7 @@ export const COUNTING: Faults = {
   },
   'keeps the device of the first refusals': {
     wrong: (_correct, { tables }) => ({
-      addRefusals: async (refusals) => {
+      addRefusedLogins: async (refusals) => {
         for (const refused of refusals) {
           const earlier = earlierIn(tables, refused);
           const { userAgent, address } = earlier ?? refused;
@@ -92,7 +93,7 @@ export const COUNTING: Faults = {
   },
   'reads how many log-ins were refused, and then writes it': {
     wrong: (_correct, { tables }) => ({
-      addRefusals: async (refusals) => {
+      addRefusedLogins: async (refusals) => {
         for (const refused of refusals) {
           const event = addedTo(earlierIn(tables, refused), refused);
           await setImmediate();
@@ -104,7 +105,7 @@ export const COUNTING: Faults = {
   },
   'adds refused log-ins of users who do not exist any more': {
     wrong: (_correct, { tables }) => ({
-      addRefusals: async (refusals) => {
+      addRefusedLogins: async (refusals) => {
         for (const refused of refusals) {
           const event = addedTo(earlierIn(tables, refused), refused);
           rowsOf(tables).set(event.id, event);
@@ -114,9 +115,9 @@ export const COUNTING: Faults = {
     caughtBy: 'ignores refused log-ins of a user who does not exist any more',
   },
   'adds no refused log-ins when one of the users does not exist any more': {
-    wrong: ({ addRefusals }, { hasUser }) => ({
-      addRefusals: async (refusals) => {
-        if (refusals.every(({ userId }) => hasUser(userId))) await addRefusals(refusals);
+    wrong: ({ addRefusedLogins }, { hasUser }) => ({
+      addRefusedLogins: async (refusals) => {
+        if (refusals.every(({ userId }) => hasUser(userId))) await addRefusedLogins(refusals);
       },
     }),
     caughtBy: 'ignores refused log-ins of a user who does not exist any more',

@@ -21,7 +21,9 @@ export const FAILING: Faults = {
     caughtBy: FAILS,
   },
   'says nothing of refused log-ins that it could not count': {
-    wrong: ({ addRefusals }) => ({ addRefusals: (refusals) => addRefusals(refusals).catch(() => undefined) }),
+    wrong: ({ addRefusedLogins }) => ({
+      addRefusedLogins: (refusals) => addRefusedLogins(refusals).catch(() => undefined),
+    }),
     caughtBy: FAILS,
   },
   'knows no device while its store is unavailable': {

@@ -27,4 +27,4 @@ export const asIf =
   });
 
 export const withNames = (change: (names: readonly string[]) => readonly string[]): Wrong =>
-  asIf(({ key, party: { kind, names } }) => ({ key, party: { kind, names: change(names) } }));
+  asIf(({ key, client: { kind, names } }) => ({ key, client: { kind, names: change(names) } }));

@@ -6,28 +6,28 @@ import { type Faults, withNames } from './fault.ts';
 
 const settledInTwoSteps =
   ({ access }: Connection, settled: typeof withdrawn): LoginAttempts['withdraw'] =>
-  async ({ key, party }) => {
+  async ({ key, client }) => {
     const stored = await translating(access)((rows) => rows.get(key));
     if (stored !== undefined)
-      await translating(access)((rows) => rows.set({ id: key, throttle: settled(stored.throttle, party) }));
+      await translating(access)((rows) => rows.set({ id: key, throttle: settled(stored.throttle, client) }));
   };
 
 export const SETTLING: Faults = {
   'ignores a right password': {
     wrong: () => ({ succeed: async () => undefined }),
-    caughtBy: 'forgets the failures of a party that succeeds',
+    caughtBy: 'forgets the failures of a client that succeeds',
   },
   'takes only one failure back after a right password': {
     wrong: (_connection, correct) => ({ succeed: correct.withdraw }),
-    caughtBy: 'forgets the failures of a party that succeeds',
+    caughtBy: 'forgets the failures of a client that succeeds',
   },
   'forgets all failures after a right password': {
     wrong: ({ access }) => ({ succeed: ({ key }) => access((rows) => void rows.delete(key)) }),
-    caughtBy: 'keeps the failures of other parties when one succeeds',
+    caughtBy: 'keeps the failures of other clients when one succeeds',
   },
   'ignores who attempts': {
     wrong: withNames((names) => names.map(() => 'anybody')),
-    caughtBy: 'keeps the failures of other parties when one succeeds',
+    caughtBy: 'keeps the failures of other clients when one succeeds',
   },
   'counts an attempt that is withdrawn': {
     wrong: () => ({ withdraw: async () => undefined }),
@@ -37,7 +37,7 @@ export const SETTLING: Faults = {
     wrong: (connection) => ({ withdraw: settledInTwoSteps(connection, withdrawn) }),
     caughtBy: 'counts exactly while attempts begin, succeed and are withdrawn at the same time',
   },
-  'reads the failures, and then writes them without those of a party': {
+  'reads the failures, and then writes them without those of a client': {
     wrong: (connection) => ({ succeed: settledInTwoSteps(connection, succeeded) }),
     caughtBy: 'counts exactly while attempts begin, succeed and are withdrawn at the same time',
   },

@@ -5,7 +5,7 @@ import { translating } from '../../harness/shared-rows.ts';
 import { type Connection, countIn, waitIn } from '../correct.ts';
 import { asIf, type Faults, type Wrong } from './fault.ts';
 
-const withKey = (change: (key: string) => string): Wrong => asIf(({ key, party }) => ({ key: change(key), party }));
+const withKey = (change: (key: string) => string): Wrong => asIf(({ key, client }) => ({ key: change(key), client }));
 
 const inTwoSteps =
   ({ access, now }: Connection): LoginAttempts['begin'] =>
@@ -17,7 +17,7 @@ const inTwoSteps =
 
 const neverForgotten = (throttle: LoginThrottle, at: number): LoginThrottle => ({
   ...throttle,
-  parties: new Map([...throttle.parties].map(([name, failures]) => [name, { ...failures, lastAt: at }])),
+  clients: new Map([...throttle.clients].map(([name, failures]) => [name, { ...failures, lastAt: at }])),
 });
 
 export const WAITING: Faults = {
@@ -88,7 +88,7 @@ export const WAITING: Faults = {
         return correct.begin(attempt);
       },
     }),
-    caughtBy: 'forgets the failures of a party an hour after its last attempt',
+    caughtBy: 'forgets the failures of a client an hour after its last attempt',
   },
   'lets errors of its driver through': {
     wrong: ({ access }, correct) => ({

@@ -79,11 +79,11 @@ export const CLAIMING: Faults = {
     caughtBy: DUE,
   },
   'claims messages that may wait as soon as they are due': {
-    wrong: ({ claim }) => ({ claim: ({ lookedAt: _lookedAt, ...asked }) => claim(asked) }),
+    wrong: ({ claim }) => ({ claim: ({ lastPolledAt: _lookedAt, ...asked }) => claim(asked) }),
     caughtBy: LOOKED,
   },
   'claims nothing that has become due since the last look': {
-    wrong: ({ claim }) => ({ claim: (asked) => claim({ ...asked, now: asked.lookedAt ?? asked.now }) }),
+    wrong: ({ claim }) => ({ claim: (asked) => claim({ ...asked, now: asked.lastPolledAt ?? asked.now }) }),
     caughtBy: LOOKED,
   },
   'forgets what caused a message': { wrong: returning(() => ({ origin: NO_ORIGIN })), caughtBy: AS_ADDED },

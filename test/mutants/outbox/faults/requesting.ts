@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Tables } from '../../../../src/adapters/memory/tables.ts';
-import { type Outbox, REQUESTS_OF_NETWORK, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
+import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
 import { isRequest, type Message } from '../../../../src/domain/message.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import { allIn, type Faults, isSame, type Row, rowsOf, store } from './fault.ts';
@@ -127,7 +127,7 @@ export const REQUESTING: Faults = {
       add: addingBy(tables, (message, waiting) => {
         if (!isRequest(message)) return true;
         const ofNetwork = waiting.filter((row) => row.origin.address === message.origin.address);
-        return ofNetwork.length < REQUESTS_OF_NETWORK && unclaimedIn(waiting).length < REQUESTS_WAITING;
+        return ofNetwork.length < REQUESTS_PER_NETWORK && unclaimedIn(waiting).length < REQUESTS_WAITING;
       }),
     }),
     caughtBy: BOUNDED,

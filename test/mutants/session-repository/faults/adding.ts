@@ -55,9 +55,9 @@ export const ADDING: Faults = {
       const given = new Map<string, Session>();
       return {
         add: async (session) => {
-          const surplus = await correct.add(session);
+          const evicted = await correct.add(session);
           given.set(session.id, session);
-          return surplus;
+          return evicted;
         },
         find: (key) => access((rows) => (findIn(rows, key) === null ? null : (given.get(key.id) ?? null))),
       };

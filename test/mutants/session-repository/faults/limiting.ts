@@ -4,13 +4,13 @@ import type { Access, Rows } from '../../harness/shared-rows.ts';
 import { liveOf, ofUser, removeAll } from '../correct.ts';
 import type { Faults } from './fault.ts';
 
-/** An add that chooses the surplus in another way. */
+/** An add that chooses the evicted in another way. */
 const addBy =
-  (access: Access<Session>, surplus: (rows: Rows<Session>, added: Session) => Session[]) => (session: Session) =>
+  (access: Access<Session>, evicted: (rows: Rows<Session>, added: Session) => Session[]) => (session: Session) =>
     access((rows) => {
       if (rows.get(session.id) !== undefined) throw new AppError('DB_UNIQUE_VIOLATION');
       rows.set(session);
-      return removeAll(rows, surplus(rows, session));
+      return removeAll(rows, evicted(rows, session));
     });
 
 export const LIMITING: Faults = {
@@ -66,7 +66,7 @@ export const LIMITING: Faults = {
         liveOf(rows, userId, createdAt).slice(SESSIONS_PER_USER).slice(-1),
       ),
     }),
-    caughtBy: 'ends the whole surplus with the next add, however it arose, and returns its ids',
+    caughtBy: 'evicts all sessions beyond the limit with the next add, however they arose, and returns their ids',
   },
   'does not say which sessions gave way': {
     wrong: (_connection, correct) => ({
@@ -75,7 +75,7 @@ export const LIMITING: Faults = {
         return [];
       },
     }),
-    caughtBy: 'ends the whole surplus with the next add, however it arose, and returns its ids',
+    caughtBy: 'evicts all sessions beyond the limit with the next add, however they arose, and returns their ids',
   },
   'says that expired sessions gave way': {
     wrong: ({ access }, correct) => ({
@@ -108,8 +108,8 @@ export const LIMITING: Faults = {
     wrong: ({ access }, correct) => ({
       add: async (session) => {
         const { userId, createdAt } = session;
-        const surplus = await access((rows) => liveOf(rows, userId, createdAt).slice(SESSIONS_PER_USER - 1));
-        if (surplus.length > 0) return correct.add(session);
+        const evicted = await access((rows) => liveOf(rows, userId, createdAt).slice(SESSIONS_PER_USER - 1));
+        if (evicted.length > 0) return correct.add(session);
         await access((rows) => rows.set(session));
         return [];
       },

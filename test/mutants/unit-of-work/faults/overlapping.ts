@@ -8,8 +8,7 @@ import { type Faults, giving } from './fault.ts';
 
 const MEANWHILE = 'neither undoes nor delays for long what others change meanwhile';
 const AGAIN = 'runs the work again when it conflicts with another';
-const LOCKED =
-  'holds back whoever records something about a user whom it has locked or changed, and shows them its changes';
+const LOCKED = 'makes other writers of a user whom it has locked or changed wait, and shows them its changes';
 const FIFTY = 'keeps exactly 50 sessions of a user who logs in many times at once';
 const SHOWS = 'shows the changes to nobody before the work has ended';
 

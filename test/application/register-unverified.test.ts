@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
 import { login } from '../../src/application/use-cases/login.ts';
-import { type Pause, registerUnproven } from '../../src/application/use-cases/register-unproven.ts';
+import { type Pause, registerUnverified } from '../../src/application/use-cases/register-unverified.ts';
 import { confirmEmail } from '../../src/application/use-cases/verify-email.ts';
 import { DUPLICATE, EMAIL, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
@@ -12,7 +12,7 @@ import { beforeNextUnit, expectAllOrNothing } from '../support/units.ts';
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'staple battery', origin: ORIGIN };
 const UNVERIFIED = { code: 'AUTH_EMAIL_UNVERIFIED' };
 
-/** Ada has an account. Eve registers where an address has to be proven before the first log-in. */
+/** Ada has an account. Eve registers where an address has to be verified before the first log-in. */
 /** A pause that lasts until other work had a turn. */
 const briefly = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -27,16 +27,16 @@ const setUp = async ({ pause = briefly }: { readonly pause?: Pause } = {}) => {
     ...ada,
     deps,
     hashed,
-    register: registerUnproven(deps),
+    register: registerUnverified(deps),
     logInAs: ({ username: account, password }: typeof ADA) => login(deps)({ account, password }),
-    prove: () => app.users.update(ada.user.id, { emailVerifiedAt: 1, now: app.clock.now() }),
+    verify: () => app.users.update(ada.user.id, { emailVerifiedAt: 1, now: app.clock.now() }),
     findEve: find,
     /** What is stored about Eve. */
     ofEve: async () => ada.about((await find())?.id ?? 'nobody'),
   };
 };
 
-describe('registerUnproven, with a free address', () => {
+describe('registerUnverified, with a free address', () => {
   it('makes an account without a session, and has a link sent', async () => {
     const { app, ofEve, register } = await setUp();
     expect(await register(EVE)).toBeUndefined();
@@ -47,7 +47,7 @@ describe('registerUnproven, with a free address', () => {
     expect(messages).toMatchObject([{ kind: 'email-verification', to: EVE.email, origin: ORIGIN }]);
   });
 
-  it('lets the user log in once the address is proven', async () => {
+  it('lets the user log in once the address is verified', async () => {
     const { app, register, logInAs } = await setUp();
     await register(EVE);
     await expect(logInAs(EVE)).rejects.toMatchObject(UNVERIFIED);
@@ -62,12 +62,12 @@ describe('registerUnproven, with a free address', () => {
   });
 });
 
-describe('registerUnproven, with the address of an account', () => {
+describe('registerUnverified, with the address of an account', () => {
   const TAKEN = { ...EVE, email: 'ADA@example.org' };
 
   it('makes no account, and tells the owner alone', async () => {
-    const { ofAda, happened, told, findEve, prove, register } = await setUp();
-    await prove();
+    const { ofAda, happened, told, findEve, verify, register } = await setUp();
+    await verify();
     expect(await register(TAKEN)).toBeUndefined();
     expect(await findEve()).toBeNull();
     expect(await told()).toEqual([`address-taken to ${EMAIL}`]);
@@ -75,16 +75,16 @@ describe('registerUnproven, with the address of an account', () => {
     expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
   });
 
-  it('changes nothing about a user whose address is proven', async () => {
-    const { ofAda, prove, register, logInAs } = await setUp();
-    await prove();
+  it('changes nothing about a user whose address is verified', async () => {
+    const { ofAda, verify, register, logInAs } = await setUp();
+    await verify();
     const { user, sessions } = await ofAda();
     await register(TAKEN);
     expect(await ofAda()).toMatchObject({ user, sessions });
     expect(await logInAs(ADA)).toHaveProperty('accessToken');
   });
 
-  it('makes both passwords invalid when the address is not proven, until its owner sets one by mail', async () => {
+  it('makes both passwords invalid when the address is not verified, until its owner sets one by mail', async () => {
     const { app, ofAda, register, logInAs } = await setUp();
     await register(TAKEN);
     for (const { password } of [ADA, TAKEN]) {
@@ -119,7 +119,7 @@ describe('registerUnproven, with the address of an account', () => {
   });
 });
 
-describe('registerUnproven, with the username of an account', () => {
+describe('registerUnverified, with the username of an account', () => {
   it.each([
     ['free', EVE.email],
     ['taken', EMAIL],
@@ -132,7 +132,7 @@ describe('registerUnproven, with the username of an account', () => {
   });
 });
 
-describe('registerUnproven, with an address that is held', () => {
+describe('registerUnverified, with an address that is held', () => {
   it('makes no account, and tells nobody, as long as it is held', async () => {
     const { app, ofAda, linkIn, findEve, register } = await setUp();
     const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
@@ -147,7 +147,7 @@ describe('registerUnproven, with an address that is held', () => {
   });
 });
 
-describe('registerUnproven', () => {
+describe('registerUnverified', () => {
   // Proves: network-8
   it.each([
     ['a free address', {}, undefined],
@@ -165,7 +165,7 @@ describe('registerUnproven', () => {
       run: (work) => deps.unitOfWork.run(work).finally(stored.resolve),
     };
     let isOver = false;
-    const registration = registerUnproven({ ...deps, unitOfWork })({ ...EVE, ...given })
+    const registration = registerUnverified({ ...deps, unitOfWork })({ ...EVE, ...given })
       .then(
         () => undefined,
         ({ code }) => code,
@@ -192,7 +192,7 @@ describe('registerUnproven', () => {
   it('tries again to compute that of a password that nobody knows', async () => {
     const { deps, findEve } = await setUp();
     const hash = unreliable(deps.hasher.hash);
-    const register = registerUnproven({ ...deps, hasher: { ...deps.hasher, hash } });
+    const register = registerUnverified({ ...deps, hasher: { ...deps.hasher, hash } });
     hash.failNext();
     await expect(register(EVE)).rejects.toThrow('down');
     expect(await findEve()).toBeNull();
@@ -203,7 +203,7 @@ describe('registerUnproven', () => {
   it('refuses an easy password before it looks anything up', async () => {
     const { deps, ofAda, hashed } = await setUp();
     const before = await ofAda();
-    const register = registerUnproven({ ...deps, blocklist: { isCommon: () => true } });
+    const register = registerUnverified({ ...deps, blocklist: { isCommon: () => true } });
     for (const email of [EVE.email, EMAIL]) {
       await expect(register({ ...EVE, email })).rejects.toMatchObject({
         code: 'CLIENT_PARAMS_VALIDATION_FAILED',

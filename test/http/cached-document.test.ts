@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { keptDocument } from '../../src/adapters/http/documents.ts';
+import { cachedDocument } from '../../src/adapters/http/documents.ts';
 
 it('a kept document is made once, whoever asks at the same time', async () => {
   let made = 0;
-  const kept = keptDocument(async () => {
+  const kept = cachedDocument(async () => {
     made += 1;
     return 'text';
   });
@@ -16,7 +16,7 @@ it('a kept document is made once, whoever asks at the same time', async () => {
 
 it('a kept document that could not be made is tried again', async () => {
   const outcomes = [Promise.reject(new Error('no file')), Promise.resolve('text')];
-  const kept = keptDocument(() => outcomes.shift() ?? Promise.reject(new Error('asked too often')));
+  const kept = cachedDocument(() => outcomes.shift() ?? Promise.reject(new Error('asked too often')));
   await expect(kept()).rejects.toThrow('no file');
   expect((await kept()).text).toBe('text');
   expect((await kept()).text).toBe('text');

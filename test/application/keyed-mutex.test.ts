@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { turns } from '../../src/application/steps/turns.ts';
+import { keyedMutex } from '../../src/application/steps/keyed-mutex.ts';
 
 const setUp = () => {
-  const inTurnOf = turns();
+  const oneAtATime = keyedMutex();
   const begun: string[] = [];
   /** Begins work that ends when the test says so. */
   const begin = (key: string, name: string) => {
     const end = Promise.withResolvers<string>();
-    const done = inTurnOf(key, () => {
+    const done = oneAtATime(key, () => {
       begun.push(name);
       return end.promise;
     });
@@ -16,7 +16,7 @@ const setUp = () => {
   return { begun, begin, settle: () => new Promise((resolve) => setImmediate(resolve)) };
 };
 
-describe('turns', () => {
+describe('keyedMutex', () => {
   it('let the work of one key wait for the work before it, and no other', async () => {
     const { begun, begin, settle } = setUp();
     const [first, second, other] = [begin('ada', 'first'), begin('ada', 'second'), begin('bob', 'other')];

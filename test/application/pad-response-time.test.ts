@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inSteps } from '../../src/application/use-cases/register-unproven.ts';
+import { padResponseTime } from '../../src/application/use-cases/register-unverified.ts';
 
 /** Pauses that end when the test says so. */
 const pauses = () => {
@@ -21,7 +21,7 @@ describe('work in steps', () => {
   ])('that %s within one ends at its end', async (_how, work) => {
     const { begun, pause } = pauses();
     let isOver = false;
-    const working = Promise.allSettled([inSteps(pause, 100, work)]).finally(() => {
+    const working = Promise.allSettled([padResponseTime(pause, 100, work)]).finally(() => {
       isOver = true;
     });
     await settle();
@@ -35,7 +35,7 @@ describe('work in steps', () => {
     const { begun, pause } = pauses();
     const work = Promise.withResolvers<string>();
     let isOver = false;
-    const working = inSteps(pause, 100, () => work.promise).finally(() => {
+    const working = padResponseTime(pause, 100, () => work.promise).finally(() => {
       isOver = true;
     });
     begun[0]?.resolve();

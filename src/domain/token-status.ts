@@ -1,19 +1,19 @@
 import { isLive, type Session } from './session.ts';
 import type { RefreshClaims } from './tokens.ts';
 
-/** How the replay of a rotated token is handled, by the milliseconds since that token was rotated. ADR 0003. */
+/** How the replay of a rotated token is treated, by the time since its rotation. ADR 0003. */
 export type ReplayPolicy = {
-  /** Milliseconds. Up to this age, a replay counts as a race and not as a theft. */
+  /** Milliseconds. Up to this age, a replay counts as a race, not as theft. */
   readonly raceWindow: number;
   /**
-   * Milliseconds. Below this age, a replay returns the current token again, and so does a current token that replaced another;
-   * 0 disables this.
+   * Milliseconds; 0 disables it. Below this age, a replay gets the current token again. So does the current token itself, if it replaced
+   * another one.
    */
   readonly replayWindow: number;
 };
 
-/** What may be done with a genuine refresh token. */
-export type TokenStanding =
+/** What may be done with a refresh token that verifies. */
+export type TokenStatus =
   /** May be rotated. */
   | 'current'
   /** The current token is issued again, without a rotation. */
@@ -25,42 +25,37 @@ export type TokenStanding =
   /** Rejected: the session has expired or was ended. */
   | 'ended';
 
-/** What is known of a genuine token from itself. `iat` is in whole seconds, rounded down. */
+/** The parts of a token that count here. `iat` is in whole seconds, rounded down. */
 type Issued = {
   readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>;
   /** Its number within its session. */
   readonly rotation: number;
 };
 
-/** Milliseconds after its rotation, up to which a token may be part of a race. */
+/** Milliseconds after its rotation in which a token may be part of a race. */
 const windowOf = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
 
-/** The times between which a token was issued, in epoch milliseconds. */
+/** The earliest and the latest time at which a token was issued. Epoch milliseconds. */
 const earliestIssue = ({ claims }: Issued): number => claims.iat * 1000;
 const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
 
 /**
- * Whether a rotation of this token now continues a run of rotations: the token was issued at most a window ago, and what was rotated
- * before it may still be part of a race. Otherwise the rotation begins a run.
+ * Whether a rotation of this token now continues a run: the token was issued within the last window, so the token before it may still be
+ * part of a race. Otherwise the rotation begins a run.
  */
 export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
   now - latestIssue(token) <= windowOf(policy);
 
 /**
- * The standing of a genuine token of the session's family. A replay is assessed by the time since that token was rotated. The session
- * knows that time of its previous token and of the first of its run, and limits for the others of the run: however many tokens are
- * rotated, none is `raced` for longer than two windows and a second after it was issued.
+ * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
+ * the previous token and for the first token of the run, and within limits for the others of the run. No token is `raced` for longer than
+ * two windows and a second after it was issued, however many rotations follow.
  */
-export const tokenStanding = (
-  session: Session | null,
-  token: Issued,
-  now: number,
-  policy: ReplayPolicy,
-): TokenStanding => {
+export const tokenStatus = (session: Session | null, token: Issued, now: number, policy: ReplayPolicy): TokenStatus => {
   if (session === null || !isLive(session, now)) return 'ended';
-  // Never negative: another instance, whose clock is ahead, may have rotated the token.
+  // Never negative: the clock of the instance that rotated the token may be ahead.
   const age = (time: number) => Math.max(0, now - time);
-  // The session does not know when a token that was restored by a revert was issued, so it cannot be issued again.
+  // After a revert, the session does not know when its current token was issued, so the token cannot be issued again.
   const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
   if (token.claims.jti === session.currentTokenId)
     return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
@@ -70,7 +65,7 @@ export const tokenStanding = (
   return age(rotated.latest) <= windowOf(policy) ? 'raced' : 'reused';
 };
 
-/** The times between which a token was rotated, in epoch milliseconds; `null` if that was more than a window ago, or is not known. */
+/** The earliest and the latest time of a token's rotation, in epoch milliseconds; `null` if it is more than a window ago, or unknown. */
 const rotationOf = (
   session: Session,
   token: Issued,
@@ -79,11 +74,11 @@ const rotationOf = (
   const { previousTokenId, rotatedAt, rotation, runStartedAt, runFirst } = session;
   if (token.claims.jti === previousTokenId) return { earliest: rotatedAt, latest: rotatedAt };
   const earliest = earliestIssue(token);
-  // Tokens of the version before all count as 0, and were rotated when the run began, or before.
+  // Tokens without a number count as 0, and were rotated when the run began, or before.
   if (token.rotation === runFirst) return { earliest, latest: runStartedAt };
-  // When the run began, more than a window had passed since its first token was issued, which is when this one was rotated at the latest.
+  // Rotated at the latest when the first token of the run was issued, which was more than a window before the run began.
   if (token.rotation < runFirst) return null;
-  // Not rotated as far as the session knows.
+  // The session has not rotated such a token.
   if (token.rotation >= rotation) return null;
   return { earliest, latest: Math.min(rotatedAt, latestIssue(token) + window) };
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
-import { continuesRun, tokenStanding } from '../../src/domain/token-standing.ts';
+import { continuesRun, tokenStatus } from '../../src/domain/token-status.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;
@@ -20,7 +20,7 @@ const token = (jti: string, rotation: number, issuedAt: number) => ({
   rotation,
 });
 
-describe('tokenStanding', () => {
+describe('tokenStatus', () => {
   const run = START + 60_000;
   const last = run + 20_000;
   /** Tokens 2 to 5 were rotated in one run: all but the first at most a window after they were issued. */
@@ -72,26 +72,26 @@ describe('tokenStanding', () => {
     ['one before the run, with a replay window', t1, run, KIND, 'reused'],
     ['the current token within the replay window of its rotation', t6, last + 4_999, KIND, 'replayable'],
     ['the current token at the end of that window', t6, last + 5_000, KIND, 'current'],
-  ])('returns the standing of %s', (_, presented, now, policy, standing) => {
-    expect(tokenStanding(session, presented, now, policy)).toBe(standing);
+  ])('returns the status of %s', (_, presented, now, policy, status) => {
+    expect(tokenStatus(session, presented, now, policy)).toBe(status);
   });
 
   it('is `ended` for every token of a session that has expired or was ended', () => {
     for (const presented of [t1, t5, t6]) {
-      expect(tokenStanding(null, presented, last, KIND)).toBe('ended');
-      expect(tokenStanding(session, presented, session.expiresAt, KIND)).toBe('ended');
+      expect(tokenStatus(null, presented, last, KIND)).toBe('ended');
+      expect(tokenStatus(session, presented, session.expiresAt, KIND)).toBe('ended');
     }
   });
 
   it('treats the first token as one without a predecessor, which may be rotated at once', () => {
-    expect(tokenStanding(SESSION, token('x', 1, START), START, KIND)).toBe('reused');
-    expect(tokenStanding(SESSION, token('t0', 0, START), START, KIND)).toBe('current');
+    expect(tokenStatus(SESSION, token('x', 1, START), START, KIND)).toBe('reused');
+    expect(tokenStatus(SESSION, token('t0', 0, START), START, KIND)).toBe('current');
   });
 
   it('is not `replayable` after a revert, since the session does not know when the current token was issued', () => {
     const restored = { ...session, currentTokenId: 't5' };
-    expect(tokenStanding(restored, t5, last, KIND)).toBe('current');
-    expect(tokenStanding(restored, t4, last, KIND)).toBe('raced');
+    expect(tokenStatus(restored, t5, last, KIND)).toBe('current');
+    expect(tokenStatus(restored, t4, last, KIND)).toBe('raced');
   });
 });
 
@@ -117,7 +117,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     const standingAt = (time: number) => {
       let session = SESSION;
       for (let at = START + pace; at <= time; at += pace) session = next(session, current(session), at);
-      return tokenStanding(session, FIRST, time, STRICT);
+      return tokenStatus(session, FIRST, time, STRICT);
     };
     expect(standingAt(START + pace + 10_000)).toBe('raced');
     expect(standingAt(START + 22_000)).toBe('reused');
@@ -131,10 +131,10 @@ describe('the tokens of a session, rotated one after the other', () => {
     for (const at of [START + 70_000, START + 90_000]) {
       const twice = next(restored, second, at);
       const thrice = next(twice, current(twice), at + 1_000);
-      expect(tokenStanding(thrice, second, at + 10_000, STRICT)).toBe('raced');
-      expect(tokenStanding(thrice, second, at + 21_000, STRICT)).toBe('reused');
-      expect(tokenStanding(restored, FIRST, START + 70_000, STRICT)).toBe('raced');
-      expect(tokenStanding(restored, FIRST, START + 70_001, STRICT)).toBe('reused');
+      expect(tokenStatus(thrice, second, at + 10_000, STRICT)).toBe('raced');
+      expect(tokenStatus(thrice, second, at + 21_000, STRICT)).toBe('reused');
+      expect(tokenStatus(restored, FIRST, START + 70_000, STRICT)).toBe('raced');
+      expect(tokenStatus(restored, FIRST, START + 70_001, STRICT)).toBe('reused');
     }
   });
 
@@ -143,29 +143,29 @@ describe('the tokens of a session, rotated one after the other', () => {
     const [first, older] = [FIRST, token('older', 0, START - 5_000)];
 
     it('count as rotated by the last rotation of that version', () => {
-      expect(tokenStanding(OLD, older, START + 10_000, STRICT)).toBe('raced');
-      expect(tokenStanding(OLD, older, START + 10_001, STRICT)).toBe('reused');
+      expect(tokenStatus(OLD, older, START + 10_000, STRICT)).toBe('raced');
+      expect(tokenStatus(OLD, older, START + 10_001, STRICT)).toBe('reused');
     });
 
     it('count as rotated by the first rotation of this one', () => {
       const session = next(OLD, first, START + 3_000);
       const later = next(session, current(session), START + 4_000);
       for (const presented of [first, older]) {
-        expect(tokenStanding(later, presented, START + 13_000, STRICT)).toBe('raced');
-        expect(tokenStanding(later, presented, START + 13_001, STRICT)).toBe('reused');
+        expect(tokenStatus(later, presented, START + 13_000, STRICT)).toBe('raced');
+        expect(tokenStatus(later, presented, START + 13_001, STRICT)).toBe('reused');
       }
     });
 
     it('are not replayable by that time, which may be later than the true one', () => {
       const session = next(OLD, first, START + 600_000);
-      expect(tokenStanding(session, first, START + 600_000, KIND)).toBe('replayable');
-      expect(tokenStanding(session, older, START + 600_000, KIND)).toBe('raced');
+      expect(tokenStatus(session, first, START + 600_000, KIND)).toBe('replayable');
+      expect(tokenStatus(session, older, START + 600_000, KIND)).toBe('raced');
     });
 
     it('are reused once another run has begun', () => {
       const session = next(OLD, first, START + 3_000);
       const later = next(session, current(session), START + 600_000);
-      expect(tokenStanding(later, first, START + 600_000, STRICT)).toBe('reused');
+      expect(tokenStatus(later, first, START + 600_000, STRICT)).toBe('reused');
     });
   });
 });

@@ -6,11 +6,11 @@ it.each([
   ['an invalid request', 'nonsense\r\n\r\n'],
   ['a request without a Host', 'GET / HTTP/1.1\r\n\r\n'],
   ['a tunnel', head('CONNECT a:1')],
-])('a refusal of %s that fails closes its connection, and does not end the process', async (_title, bytes) => {
+])('a errorResponse of %s that fails closes its connection, and does not end the process', async (_title, bytes) => {
   const server = await openServer(
     {
       request: (_incoming, response) => void response.end('served'),
-      refusal: () => Promise.reject(new Error('broken')),
+      errorResponse: () => Promise.reject(new Error('broken')),
     },
     { host: '127.0.0.1', port: 0, requestTimeout: 5_000, maxConnections: 10, settings: 'PORT' },
   );

@@ -1,8 +1,8 @@
 import { reasonOf, systemReason } from '../adapters/redaction/redact-error.ts';
 
-/** A command did not do what it was asked for, because of what it found. It has changed nothing. */
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
+/** The error of a command that has changed nothing. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
   /** For programs: stays the same in later versions. */
   readonly code: string;
 

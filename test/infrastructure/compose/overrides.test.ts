@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Check } from '../../../src/adapters/http/routes/health.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { type OwnParts, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
+import { type Overrides, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
 import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
@@ -22,7 +22,7 @@ import { temporaryDirectory } from '../../support/storage/temporary-directory.ts
 type Env = Readonly<Record<string, string>>;
 
 /** A service with parts of the test's own, in a directory of its own, and the messages of its log. */
-const composed = async (own: OwnParts, env: Env = {}) => {
+const composed = async (own: Overrides, env: Env = {}) => {
   const directory = temporaryDirectory();
   onTestFinished(directory.remove);
   const messages: string[] = [];

@@ -4,8 +4,8 @@ import type { User } from '../../domain/user.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import type { LinkDeps } from './links.ts';
 
-/** Whether the former user of an address can still take it back, so that nobody else may have it (ADR 0050). */
-export const isHeld = async (
+/** Whether an address is reserved for its former user, who can still take it back (ADR 0050). */
+export const isReserved = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   { id, email }: Pick<User, 'id' | 'email'>,
@@ -15,20 +15,20 @@ export const isHeld = async (
 };
 
 /**
- * Called after the user has got the address, in the same unit of work: the one who gives it up at the same time holds it from
- * the moment on at which it is free.
+ * Called after the user has taken the address, in the same unit of work: a former user who gives it up at the same time has reserved it
+ * by then.
  * @throws AppError AUTH_USER_DUPLICATE
  */
-export const assertNotHeld = async (
+export const assertNotReserved = async (
   deps: Pick<LinkDeps, 'clock'>,
   stores: Pick<Stores, 'links'>,
   user: Pick<User, 'id' | 'email'>,
 ): Promise<void> => {
-  if (await isHeld(deps, stores, user)) throw duplicateUser('email', 'the address is held');
+  if (await isReserved(deps, stores, user)) throw duplicateUser('email', 'the address is reserved');
 };
 
-/** The link about the address that a user has given up and can still take back; `null` when there is none. */
-export const heldBy = async (
+/** The link with which a user can take a former address back; `null` when there is none. */
+export const reservationOf = async (
   { clock }: Pick<LinkDeps, 'clock'>,
   { links }: Pick<Stores, 'links'>,
   userId: string,
@@ -37,21 +37,21 @@ export const heldBy = async (
   return live.find(({ purpose }) => purpose === 'email-change-undo') ?? null;
 };
 
-/** Lets an address be held for a day at most from now on. @returns the address; `null` when none is held. */
-export const endHoldSoon = async (
+/** Shortens a reservation to a day from now. @returns the reserved address; `null` when there is none. */
+export const shortenReservation = async (
   deps: Pick<LinkDeps, 'clock'>,
   stores: Pick<Stores, 'links'>,
   userId: string,
 ): Promise<string | null> => {
-  const held = await heldBy(deps, stores, userId);
+  const held = await reservationOf(deps, stores, userId);
   if (held === null) return null;
   const expiresAt = Math.min(held.expiresAt, deps.clock.now() + UNDO_AFTER_RESET);
   await stores.links.put({ ...held, expiresAt });
   return held.email;
 };
 
-/** Holds an address from now on, with a link that nobody has. The message to the address brings the one that replaces it. */
-export const hold = async (
+/** Reserves an address, with a link whose token nobody has. The mail to the address replaces it by a link that can be used. */
+export const reserveAddress = async (
   { linkTokens, clock }: LinkDeps,
   { links }: Pick<Stores, 'links'>,
   { id: userId, email }: Pick<User, 'id' | 'email'>,

@@ -1,10 +1,10 @@
-import { deviceParty } from '../../../../src/domain/login-throttle.ts';
+import { deviceClient } from '../../../../src/domain/login-throttle.ts';
 import { countIn, waitIn } from '../correct.ts';
 import { asIf, type Faults, withNames } from './fault.ts';
 
 export const PARTIES: Faults = {
   'counts each network separately': {
-    wrong: asIf(({ key, party }) => ({ key: `${key} ${party.names.at(-1)}`, party })),
+    wrong: asIf(({ key, client }) => ({ key: `${key} ${client.names.at(-1)}`, client })),
     caughtBy: 'makes networks without failures wait for each other',
   },
   'ignores groups of networks': {
@@ -16,12 +16,12 @@ export const PARTIES: Faults = {
     caughtBy: 'does not treat a network as failing because another one of its group is',
   },
   'treats a device as a network': {
-    wrong: asIf(({ key, party: { names } }) => ({ key, party: { kind: 'network', names } })),
+    wrong: asIf(({ key, client: { names } }) => ({ key, client: { kind: 'network', names } })),
     caughtBy: 'admits three attempts of a device, however often the others fail',
   },
   'counts each device separately': {
-    wrong: asIf(({ key, party }) =>
-      party.kind === 'device' ? { key: `${key} ${party.names.at(-1)}`, party } : { key, party },
+    wrong: asIf(({ key, client }) =>
+      client.kind === 'device' ? { key: `${key} ${client.names.at(-1)}`, client } : { key, client },
     ),
     caughtBy: 'limits the failures of any number of devices together',
   },
@@ -44,20 +44,20 @@ export const PARTIES: Faults = {
     wrong: (_connection, correct) => {
       let count = 0;
       return {
-        begin: ({ key, party: { kind, names } }) => {
+        begin: ({ key, client: { kind, names } }) => {
           count += 1;
-          return correct.begin({ key, party: { kind, names: names.map((name) => `${name} ${count}`) } });
+          return correct.begin({ key, client: { kind, names: names.map((name) => `${name} ${count}`) } });
         },
       };
     },
     caughtBy: 'treats a network as failing from its third failure on',
   },
-  'gives all failing networks one turn': {
+  'gives all failing networks one slot': {
     wrong: withNames((names) => ['anywhere', 'anywhere', ...names.slice(-1)]),
-    caughtBy: 'gives each failing network its own turns',
+    caughtBy: 'gives each failing network its own slots',
   },
-  'gives all failing devices one turn': {
-    wrong: asIf(({ key, party }) => ({ key, party: party.kind === 'device' ? deviceParty('any') : party })),
-    caughtBy: 'gives each failing device its own turns',
+  'gives all failing devices one slot': {
+    wrong: asIf(({ key, client }) => ({ key, client: client.kind === 'device' ? deviceClient('any') : client })),
+    caughtBy: 'gives each failing device its own slots',
   },
 };

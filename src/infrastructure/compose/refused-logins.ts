@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
-import { countRefusals, type RefusalCounts } from '../../application/steps/count-refusals.ts';
+import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/steps/refused-login-counter.ts';
 
-type Refusals = Pick<RefusalCounts, 'count'> & {
-  /** Stores what was counted, if the database responds. */
+type RefusedLogins = Pick<RefusedLoginCounter, 'count'> & {
+  /** Stores the remaining counts, if the database responds. */
   readonly close: () => Promise<void>;
 };
 
 /**
- * Milliseconds from the first refusal until it is stored, at most. The time is random: nothing is stored for an account that does not exist,
- * which a request at the same moment would show.
+ * Milliseconds after which a count is stored at the latest. The time is random: log-ins to unknown accounts are not stored, and a request
+ * at the same moment could measure the difference.
  */
 const STORE_AFTER = 5_000;
 
-/** Counts refused log-ins, and stores the counts every few seconds as long as there are any. */
-export const storedRefusals = (deps: Parameters<typeof countRefusals>[0], logger: Logger): Refusals => {
-  const counts = countRefusals(deps);
+/** Counts refused log-ins, and stores the counts a few seconds later. */
+export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[0], logger: Logger): RefusedLogins => {
+  const counts = refusedLoginCounter(deps);
   let timer: NodeJS.Timeout | undefined;
   let storing = Promise.resolve();
   let closed = false;

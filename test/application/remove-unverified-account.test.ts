@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { confirmEmail, removeUnprovenAccount } from '../../src/application/use-cases/verify-email.ts';
+import { confirmEmail, removeUnverifiedAccount } from '../../src/application/use-cases/verify-email.ts';
 import { audited, BOB, EMAIL, INVALID_LINK, inShort, NOTHING, ORIGIN, registeredAda } from '../support/account.ts';
 import { ADA, DAY, rejections } from '../support/application.ts';
 import { tokenIn } from '../support/mail/sender.ts';
@@ -15,12 +15,12 @@ const setUp = async () => {
   return {
     ...ada,
     token: tokenIn(mail, 'not-me'),
-    prove: () => confirmEmail(app)(tokenIn(mail, 'email-verification')),
-    disown: removeUnprovenAccount(app),
+    verify: () => confirmEmail(app)(tokenIn(mail, 'email-verification')),
+    disown: removeUnverifiedAccount(app),
   };
 };
 
-describe('removeUnprovenAccount', () => {
+describe('removeUnverifiedAccount', () => {
   it('removes the account with everything about it, and nobody else', async () => {
     const { app, about, ofAda, token, disown } = await setUp();
     const { user: bob } = await app.register(BOB);
@@ -34,13 +34,13 @@ describe('removeUnprovenAccount', () => {
   it('leaves to the audit log that the account was deleted, and which sessions ended', async () => {
     const { app, token } = await setUp();
     const { deps, audit } = audited(app);
-    await removeUnprovenAccount(deps)(token, ORIGIN);
+    await removeUnverifiedAccount(deps)(token, ORIGIN);
     const ended = 'session-ended: account-deleted';
     expect(audit.map(inShort)).toEqual(['deleted', ended, ended]);
     expect(audit[0]).toMatchObject(ORIGIN);
   });
 
-  it('never removes an account whose address was proven, in whatever way', async () => {
+  it('never removes an account whose address was verified, in whatever way', async () => {
     const { app, user, ofAda, token, disown } = await setUp();
     await app.users.update(user.id, { emailVerifiedAt: app.clock.now(), now: app.clock.now() });
     const before = await ofAda();
@@ -57,8 +57,8 @@ describe('removeUnprovenAccount', () => {
   });
 
   it.each(['first', 'second'])('does not happen together with a proof, which comes %s', async (place) => {
-    const { ofAda, token, prove, disown } = await setUp();
-    const both = [prove, () => disown(token)];
+    const { ofAda, token, verify, disown } = await setUp();
+    const both = [verify, () => disown(token)];
     const refused = await rejections((place === 'first' ? both : both.toReversed()).map((act) => act()));
     expect(refused).toEqual([expect.objectContaining(INVALID_LINK)]);
     expect((await ofAda()).user === null).toBe(place === 'second');
@@ -66,8 +66,8 @@ describe('removeUnprovenAccount', () => {
 
   it('refuses a link that was used, has expired, or is for something else', async () => {
     const { app, ofAda, linkIn, token: expired, disown } = await setUp();
-    const proving = await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
-    await expect(disown(proving)).rejects.toMatchObject(INVALID_LINK);
+    const verifying = await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
+    await expect(disown(verifying)).rejects.toMatchObject(INVALID_LINK);
     app.clock.advance(DAY);
     await expect(disown(expired)).rejects.toMatchObject(INVALID_LINK);
     const used = await linkIn({ kind: 'email-verification', to: EMAIL }, 'not-me');

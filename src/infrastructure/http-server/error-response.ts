@@ -8,7 +8,7 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/
 
 export type RequestFault = { readonly status: number; readonly reason: string };
 
-/** Why a request that Node's parser accepts is invalid; `null` for a valid one. */
+/** Checks a request that Node's parser has accepted. @returns `null` for a valid one. */
 export const requestFault = (incoming: IncomingMessage): RequestFault | null => {
   if (incoming.rawHeaders.length > 2 * MAX_HEADERS) return { status: 431, reason: 'too many headers' };
   const reason = versionFault(incoming) ?? hostFault(incoming);
@@ -29,8 +29,8 @@ const hostFault = (incoming: IncomingMessage): string | null => {
 };
 
 /**
- * Whether this must be the last request of its connection, since input after it can't be trusted. After a body with `Upgrade`,
- * Node's parser may drop the beginning of the next request. Chunks in HTTP/1.0 are faulty framing (RFC 9112 §6.1).
+ * Whether this must be the last request of its connection, because the input after it cannot be trusted. After a body with `Upgrade`,
+ * Node's parser may drop the beginning of the next request. A chunked body in HTTP/1.0 is faulty framing (RFC 9112 §6.1).
  */
 export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean => {
   const chunked = headers['transfer-encoding'] !== undefined;
@@ -39,7 +39,7 @@ export const mustBeLast = ({ headers, httpVersion }: IncomingMessage): boolean =
 };
 
 /** A response to input that does not reach a handler. */
-export type Refusal = {
+export type ErrorResponse = {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
@@ -55,7 +55,7 @@ const STATUS: Readonly<Record<string, number>> = {
 export const statusOf = ({ code = '' }: NodeJS.ErrnoException): number => STATUS[code] ?? 400;
 
 /** As HTTP/1.1 text, for a connection on which Node has no response object. */
-export const refusalText = ({ status, headers, body }: Refusal, isHead: boolean): string =>
+export const errorResponseText = ({ status, headers, body }: ErrorResponse, isHead: boolean): string =>
   [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     ...headers.map(([name, value]) => `${name}: ${value}`),
@@ -67,7 +67,7 @@ export const refusalText = ({ status, headers, body }: Refusal, isHead: boolean)
   ].join('\r\n');
 
 /** For a request that Node's parser accepts. */
-export const sendRefusal = ({ status, headers, body }: Refusal, response: ServerResponse): void => {
+export const sendErrorResponse = ({ status, headers, body }: ErrorResponse, response: ServerResponse): void => {
   for (const [name, value] of headers) response.appendHeader(name, value);
   response.setHeader('Content-Length', Buffer.byteLength(body));
   response.writeHead(status).end(body);

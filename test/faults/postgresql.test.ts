@@ -31,6 +31,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while PostgreSQL
       // A connection gets a tenth of it, a statement a sixth.
       REQUEST_TIMEOUT_MS: '6000',
       RATE_LIMITS: 'off',
+      BCRYPT_COST: '4',
     });
     holders = await Promise.all(Array.from({ length: 10 }, () => signUpAt(service.url)));
   });

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
-import { openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { canStartPgbouncer } from '../../support/servers/of-the-tests.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
@@ -19,6 +19,13 @@ const openSingle = async (url: string) => {
   return database;
 };
 
+/** Stores a user. @returns reads the user, with a prepared statement. */
+const storedUser = async (em: Database['em']) => {
+  const user = aUser();
+  await mikroOrmUserRepository({ em }).add(user);
+  return async () => (await mikroOrmSessionRepository({ em }).findWithUser(aSession({ userId: user.id })))?.user;
+};
+
 describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to PostgreSQL', () => {
   let url: string;
   beforeEach(async () => {
@@ -29,20 +36,18 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
 
   it('a statement of a repository is prepared once, however often it is executed', async () => {
     const { em } = await openSingle(url);
-    const users = mikroOrmUserRepository({ em });
+    const sessions = mikroOrmSessionRepository({ em });
     expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
-    for (let count = 0; count < 10; count += 1) await users.findByEmail(`${count}@example.org`);
+    for (let count = 0; count < 10; count += 1) await sessions.findWithUser(aSession());
     expect(await em.execute(PREPARED)).toEqual([{ count: 1 }]);
   });
 
   it('a column that is added changes nothing', async () => {
     const { em } = await openSingle(url);
-    const users = mikroOrmUserRepository({ em });
-    const user = aUser();
-    await users.add(user);
-    expect(await users.findById(user.id)).toStrictEqual(user);
+    const find = await storedUser(em);
+    const user = await find();
     await em.execute('alter table users add column another text');
-    expect(await users.findById(user.id)).toStrictEqual(user);
+    expect(await find()).toStrictEqual(user);
   });
 
   it('a statement that was planned while its tables were known to be empty uses an index', async () => {
@@ -54,12 +59,11 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     }
     const sessions = mikroOrmSessionRepository({ em });
     await sessions.rotate(aRotation(aSession()));
-    await sessions.find(aSession());
-    await mikroOrmUserRepository({ em }).findById(anId());
+    await sessions.findWithUser(aSession());
     const prepared = await em.execute<{ name: string; count: number }[]>(
       `select name, cardinality(parameter_types) as count from pg_prepared_statements where name like 'tandem%'`,
     );
-    expect(prepared).toHaveLength(3);
+    expect(prepared).toHaveLength(2);
     for (const { name, count } of prepared) {
       const plan = JSON.stringify(await em.execute(`explain execute ${name}(${Array(count).fill('null')})`));
       expect(plan).toContain('Index Scan');
@@ -73,16 +77,14 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
   };
   it.each(Object.entries(OUTDATING))('a statement is executed although %s', async (_why, outdate) => {
     const { em } = await openSingle(url);
-    const users = mikroOrmUserRepository({ em });
-    const user = aUser();
-    await users.add(user);
-    await users.findById(user.id);
+    const find = await storedUser(em);
+    const user = await find();
     const before = await em.execute(PROCESS);
     await em.execute(outdate);
-    expect(await users.findById(user.id)).toStrictEqual(user);
+    expect(await find()).toStrictEqual(user);
     // On another connection, since the others of the closed one may be outdated too.
     expect(await em.execute(PROCESS)).not.toEqual(before);
-    expect(await users.findById(user.id)).toStrictEqual(user);
+    expect(await find()).toStrictEqual(user);
     expect(await em.execute(PREPARED)).toEqual([{ count: 1 }]);
   });
 
@@ -105,7 +107,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
   it('no statement has a name', async () => {
     const { direct, url } = await behindPgbouncer({ default_pool_size: '1' });
     const { em } = await openSingle(url);
-    await mikroOrmUserRepository({ em }).findByEmail('ada@example.org');
+    await mikroOrmSessionRepository({ em }).findWithUser(aSession());
     expect(await em.execute(PREPARED)).toEqual([{ count: 0 }]);
     expect(direct).not.toBe(url);
   });

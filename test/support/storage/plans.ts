@@ -38,7 +38,9 @@ export const plansOf = async (
     sent.push(query);
     return execute(query, options);
   };
-  await work(Object.create(em, { getKysely: { value: () => db } }));
+  const fork = em.fork();
+  fork.setTransactionContext(db);
+  await work(fork);
   const plans: Plan[] = [];
   for (const { sql, parameters } of sent) {
     // To measure a statement is to execute it again.

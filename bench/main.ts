@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CAN_PIN } from './machine/cores.ts';
 import { describeMachine, packageVersions } from './machine/description.ts';
+import { assertQuiet, busyShare } from './machine/quiet.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { type Parts, startParts } from './parts/parts.ts';
 import { comparison } from './report/comparison.ts';
@@ -50,9 +51,9 @@ const measure = async (parts: Parts, chosen: Options): Promise<Section[]> => {
   return [...comparison(samples), ...alone];
 };
 
-const heading = (parts: Parts, { quick, rounds, growth }: Options): string => {
+const heading = (parts: Parts, busy: number, { quick, rounds, growth }: Options): string => {
   const facts = {
-    ...describeMachine(parts.versions),
+    ...describeMachine(parts.versions, busy),
     Date: new Date().toISOString().slice(0, 16).replace('T', ' '),
     Rounds: String(rounds),
     Cores: CAN_PIN ? 'where one core is named, the server has it alone' : 'processes could not be kept to a core',
@@ -70,13 +71,17 @@ const heading = (parts: Parts, { quick, rounds, growth }: Options): string => {
 };
 
 const chosen = options();
+// A part of a run, or a quick one, must not replace the figures of a whole one.
+const isWritten = chosen.everything && !chosen.quick;
+const busy = await busyShare();
+if (isWritten) assertQuiet(busy, 'before the run');
 const parts = await startParts({ counting: chosen.growth });
 try {
   const sections = await measure(parts, chosen);
-  const report = [heading(parts, chosen), ...sections.map(markdown)].join('\n\n');
+  const report = [heading(parts, busy, chosen), ...sections.map(markdown)].join('\n\n');
   console.log(`\n${report}`);
-  // A part of a run, or a quick one, must not replace the figures of a whole one.
-  if (chosen.everything && !chosen.quick) {
+  if (isWritten) {
+    assertQuiet(await busyShare(), 'after the run');
     writeFileSync(join(import.meta.dirname, chosen.growth ? 'GROWTH.md' : 'RESULTS.md'), `${report}\n`);
   }
 } finally {

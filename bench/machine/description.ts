@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cpus, loadavg, totalmem, type } from 'node:os';
+import { cpus, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 
 const packageOf = (directory: string): { readonly version: string; readonly dependencies?: Record<string, string> } =>
@@ -22,9 +22,9 @@ const commit = (): string => {
 };
 
 /** What the figures depend on. */
-export const describeMachine = (servers: Description): Description => ({
+export const describeMachine = (servers: Description, busy: number): Description => ({
   Machine: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()}`,
-  'Load before the run': loadavg()[0]?.toFixed(2) ?? '',
+  'Processor time in use before the run': `${Math.round(100 * busy)} %`,
   'Node.js': process.version,
   ...servers,
   Tandem: `${packageOf(join(BENCH, '..')).version}, commit ${commit()}`,

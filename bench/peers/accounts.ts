@@ -23,13 +23,13 @@ const SCHEMA = `
     current_token_id uuid not null,
     expires_at timestamptz not null
   );
-  create index if not exists sessions_user_id on sessions (user_id);
-  create index if not exists sessions_expires_at on sessions (expires_at)`;
+  create index if not exists sessions_user_id on sessions (user_id)`;
 
 const USER = 'u.id, u.username, u.email, u.created_at, u.updated_at';
 const LIFETIME = `now() + interval '7 days'`;
 
 type UserRow = { id: string; username: string; email: string; created_at: Date; updated_at: Date };
+type UserWithPassword = UserRow & { password_hash: string };
 
 const userOf = (row: UserRow): User => ({
   id: row.id,
@@ -40,13 +40,42 @@ const userOf = (row: UserRow): User => ({
 });
 
 /**
- * What the peers that are written here have in common: users and sessions in PostgreSQL through pg, passwords through bcrypt.
- * A refresh is one statement, which swaps the session's token only if it still is the one that was presented.
- * Each method returns `null` for what the caller answers with 401.
+ * The part that the peers which are written here share: users and sessions in PostgreSQL through pg, passwords through bcrypt.
+ * Every statement has a name, so that PostgreSQL parses and plans it once for a connection. A refresh is one statement, which swaps the
+ * token of the session if it is still the presented one. No index is on a column that it changes, so the update stays in its page (HOT).
+ * Each method returns `null` where the caller responds with 401.
  */
 export const openAccounts = async (tokens: Tokens) => {
   const pool = new Pool({ connectionString: databaseUrl(), max: DATABASE_POOL_SIZE });
   await pool.query(SCHEMA);
+  const statement =
+    <Row extends object>(name: string, text: string) =>
+    (...values: readonly string[]) =>
+      pool.query<Row>({ name, text, values: [...values] });
+  const addSession = statement(
+    'add_session',
+    `insert into sessions (id, user_id, current_token_id, expires_at) values ($1, $2, $3, ${LIFETIME})`,
+  );
+  const addUser = statement<UserRow>(
+    'add_user',
+    `insert into users as u (id, username, email, password_hash) values ($1, $2, $3, $4) returning ${USER}`,
+  );
+  const findByAccount = {
+    email: statement<UserWithPassword>(
+      'find_by_email',
+      `select ${USER}, u.password_hash from users u where u.email = $1`,
+    ),
+    username: statement<UserWithPassword>(
+      'find_by_username',
+      `select ${USER}, u.password_hash from users u where u.username = $1`,
+    ),
+  };
+  const rotate = statement<UserRow>(
+    'rotate',
+    `update sessions s set current_token_id = $3, expires_at = ${LIFETIME} from users u
+     where s.id = $1 and s.current_token_id = $2 and s.expires_at > now() and u.id = s.user_id returning ${USER}`,
+  );
+  const findById = statement<UserRow>('find_by_id', `select ${USER} from users u where u.id = $1`);
 
   const pair = (user: User, sid: string, jti: string): LoginResult => ({
     user,
@@ -56,29 +85,19 @@ export const openAccounts = async (tokens: Tokens) => {
 
   const openSession = async (user: User): Promise<LoginResult> => {
     const [sid, jti] = [randomUUID(), randomUUID()];
-    await pool.query(
-      `insert into sessions (id, user_id, current_token_id, expires_at) values ($1, $2, $3, ${LIFETIME})`,
-      [sid, user.id, jti],
-    );
+    await addSession(sid, user.id, jti);
     return pair(user, sid, jti);
   };
 
   return {
     register: async ({ username, email, password }: NewUser): Promise<LoginResult | null> => {
       const hash = await bcrypt.hash(password, BCRYPT_COST);
-      const { rows } = await pool.query<UserRow>(
-        `insert into users as u (id, username, email, password_hash) values ($1, $2, $3, $4) returning ${USER}`,
-        [randomUUID(), username, email, hash],
-      );
+      const { rows } = await addUser(randomUUID(), username, email, hash);
       return rows[0] === undefined ? null : openSession(userOf(rows[0]));
     },
 
     logIn: async ({ account, password }: LogIn): Promise<LoginResult | null> => {
-      const column = account.includes('@') ? 'email' : 'username';
-      const { rows } = await pool.query<UserRow & { password_hash: string }>(
-        `select ${USER}, u.password_hash from users u where u.${column} = $1`,
-        [account],
-      );
+      const { rows } = await findByAccount[account.includes('@') ? 'email' : 'username'](account);
       const [row] = rows;
       if (row === undefined || !(await bcrypt.compare(password, row.password_hash))) return null;
       return openSession(userOf(row));
@@ -88,11 +107,7 @@ export const openAccounts = async (tokens: Tokens) => {
       const claims = unlessRefused<RefreshClaims>(() => tokens.verifyRefresh(token));
       if (claims === null) return null;
       const jti = randomUUID();
-      const { rows } = await pool.query<UserRow>(
-        `update sessions s set current_token_id = $3, expires_at = ${LIFETIME} from users u
-         where s.id = $1 and s.current_token_id = $2 and s.expires_at > now() and u.id = s.user_id returning ${USER}`,
-        [claims.sid, claims.jti, jti],
-      );
+      const { rows } = await rotate(claims.sid, claims.jti, jti);
       return rows[0] === undefined ? null : pair(userOf(rows[0]), claims.sid, jti);
     },
 
@@ -103,7 +118,7 @@ export const openAccounts = async (tokens: Tokens) => {
         : null,
 
     find: async (id: string): Promise<User | null> => {
-      const { rows } = await pool.query<UserRow>(`select ${USER} from users u where u.id = $1`, [id]);
+      const { rows } = await findById(id);
       return rows[0] === undefined ? null : userOf(rows[0]);
     },
   };

@@ -8,5 +8,5 @@ import { fastJwtTokens } from './tokens/fast-jwt.ts';
 /** Fastify with nothing but what the routes need: cookies, tokens, the database. */
 const app = fastify({ logger: { level: 'warn' } });
 await app.register(cookie);
-addRoutes(app, await openAccounts(fastJwtTokens()), {});
+addRoutes(app, await openAccounts(fastJwtTokens({ isCaching: false })), {});
 await app.listen({ host: HOST, port: port() });

@@ -46,7 +46,8 @@ await app.register(cookie);
 await app.register(rateLimit, {
   max: RATE_LIMIT.max,
   timeWindow: RATE_LIMIT.window * 1_000,
-  redis: new Redis(redisUrl()),
+  // As the documentation of the plugin recommends.
+  redis: new Redis(redisUrl(), { connectTimeout: 500, maxRetriesPerRequest: 1 }),
 });
-addRoutes(app, await openAccounts(fastJwtTokens()), schemas);
+addRoutes(app, await openAccounts(fastJwtTokens({ isCaching: true })), schemas);
 await app.listen({ host: HOST, port: port() });

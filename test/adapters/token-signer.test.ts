@@ -314,11 +314,15 @@ describe('rememberingTokenSigner', () => {
           seen.push(token);
           return inner.verifyAccess(token, now);
         },
+        verifyRefresh: (token, now) => {
+          seen.push(token);
+          return inner.verifyRefresh(token, now);
+        },
       },
       max === undefined ? {} : { max },
     );
     const sign = (jti: string) => signer.signAccess(signed({ ...ACCESS, jti }));
-    return { signer, seen, sign };
+    return { inner, signer, seen, sign };
   };
   const jtiOf = (index: number) => `01J0000000000000000000${String(index).padStart(4, '0')}`;
 
@@ -329,6 +333,54 @@ describe('rememberingTokenSigner', () => {
       expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: true, token: signed({ ...ACCESS, jti: jtiOf(1) }) });
     }
     expect(seen).toEqual([token]);
+  });
+
+  const ISSUED = { claims: REFRESH, sessionId: SID, rotation: 7 };
+
+  it('returns for a refresh token that it issued what a verification returns, without one', async () => {
+    const { inner, signer, seen } = await counting();
+    const token = await signer.signRefresh(ISSUED);
+    expect(await signer.verifyRefresh(token, NOW)).toStrictEqual(await inner.verifyRefresh(token, NOW));
+    expect(seen).toEqual([]);
+  });
+
+  it('verifies a refresh token that comes again, or that another instance issued', async () => {
+    const { inner, signer, seen } = await counting();
+    const [issued, foreign] = [await signer.signRefresh(ISSUED), await inner.signRefresh(ISSUED)];
+    for (const token of [issued, issued, foreign]) {
+      expect(await signer.verifyRefresh(token, NOW)).toEqual({ ok: true, token: ISSUED });
+    }
+    expect(seen).toEqual([issued, foreign]);
+  });
+
+  it('verifies a refresh token of which a part was changed', async () => {
+    const { signer, seen } = await counting();
+    const token = await signer.signRefresh(ISSUED);
+    const changed = token.replace(/.{4}$/, (end) => (end === 'AAAA' ? 'BBBB' : 'AAAA'));
+    expect((await signer.verifyRefresh(changed, NOW)).ok).toBe(false);
+    expect(seen).toEqual([changed]);
+  });
+
+  it('rejects a refresh token that has expired since it was issued', async () => {
+    const { signer } = await counting();
+    const token = await signer.signRefresh(ISSUED);
+    expect(await signer.verifyRefresh(token, REFRESH.exp * 1000)).toEqual({ ok: false, reason: 'expired' });
+  });
+
+  it('forgets the refresh token that was issued first when there are too many', async () => {
+    const { signer, seen } = await counting(2);
+    const tokens: string[] = [];
+    for (const rotation of [1, 2, 3]) tokens.push(await signer.signRefresh({ ...ISSUED, rotation }));
+    for (const token of tokens) expect((await signer.verifyRefresh(token, NOW)).ok).toBe(true);
+    expect(seen).toEqual(tokens.slice(0, 1));
+  });
+
+  it('keeps what it issued apart from the object of the caller', async () => {
+    const { signer } = await counting();
+    const given = structuredClone(ISSUED);
+    const token = await signer.signRefresh(given);
+    Object.assign(given.claims, { sub: '01J00000000000000000009999' });
+    expect(await signer.verifyRefresh(token, NOW)).toEqual({ ok: true, token: ISSUED });
   });
 
   it('does not remember a token that was rejected', async () => {

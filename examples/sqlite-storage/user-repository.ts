@@ -35,13 +35,14 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
       return row === undefined ? null : toUser(row);
     };
   };
+  const findById = findBy('id');
   const findByEmail = findBy('email');
 
   return {
     async add(user) {
       await write(() => insert.run({ ...user, email: canonicalEmail(user.email) }));
     },
-    findById: findBy('id'),
+    findById,
     findByUsername: findBy('username'),
     findByEmail: (email) => findByEmail(canonicalEmail(email)),
     async setPasswordHash(id, { passwordHash, isOfNewPassword, now, replaces = null }) {
@@ -62,8 +63,8 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
       });
       return row === undefined ? null : toUser(row);
     },
-    // Units take turns.
-    lock: async () => undefined,
+    // Units of work run one after the other.
+    lock: findById,
     async remove(id) {
       await write(() => removeUser.run(id));
     },

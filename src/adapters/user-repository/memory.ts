@@ -54,7 +54,7 @@ export const memoryUserRepository = (
       store(changed);
       return { ...changed };
     },
-    lock: async () => undefined,
+    lock: async (id) => copy(byId.get(id)),
     async remove(id) {
       const user = byId.get(id);
       if (user !== undefined) forget(user);

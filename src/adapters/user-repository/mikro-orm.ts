@@ -11,8 +11,11 @@ import { toFields, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
 
 /** Stores users in table `users`. */
 export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
-  const findBy = async (where: FilterQuery<InferEntity<typeof UserEntity>>): Promise<User | null> => {
-    const found = await translated(() => db.em.findOne(UserEntity, where));
+  const findBy = async (
+    where: FilterQuery<InferEntity<typeof UserEntity>>,
+    options: { readonly lockMode?: LockMode } = {},
+  ): Promise<User | null> => {
+    const found = await translated(() => db.em.findOne(UserEntity, where, options));
     if (found === null) return null;
     const { usernameCanonical: _, emailVerifiedAt = null, disabledAt = null, ...user } = found;
     return { ...user, emailVerifiedAt, disabledAt };
@@ -68,9 +71,8 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
     },
     /** A weaker lock would not make inserts into other tables wait, whose foreign keys lock the row `for key share`. */
     async lock(id) {
-      if (!db.em.isInTransaction() || !isId(id)) return;
-      const lockMode = LockMode.PESSIMISTIC_WRITE;
-      await translated(() => db.em.findOne(UserEntity, { id }, { lockMode, fields: ['id'] }));
+      if (!isId(id)) return null;
+      return findBy({ id }, db.em.isInTransaction() ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
     },
     async remove(id) {
       if (!isId(id)) return;

@@ -52,8 +52,7 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
 const lockedUser = async (users: UserRepository, { userId, to }: Message): Promise<User | null> => {
   const id = userId ?? (await users.findByEmail(to))?.id;
   if (id === undefined) return null;
-  await users.lock(id);
-  return users.findById(id);
+  return users.lock(id);
 };
 
 /**

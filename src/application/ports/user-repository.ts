@@ -17,6 +17,7 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * Stores users. What holds for concurrent calls also holds for calls of several instances over one store.
  * - finds a user by id, by username and by email
  * - returns null for an unknown user
+ * - returns the user that it locks, and null for an unknown one
  * - finds a username in any letter case, and returns it as it was registered
  * - finds an email in any letter case, and returns it in canonical form
  * - returns null for a name that cannot be stored
@@ -67,12 +68,13 @@ export interface UserRepository {
    */
   update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
   /**
-   * Locks a user until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store one of
+   * Reads a user, and locks them until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store one of
    * the user's events or sessions, wait, and then see the changes. For example, a log-in with the old password cannot add a session after a
-   * change of the password has ended them all. Reads do not wait. Does nothing outside of a unit of work, for an unknown user, and in a
-   * store that runs units one after the other.
+   * change of the password has ended them all. Other reads do not wait. Only reads outside of a unit of work, and in a store that runs
+   * units one after the other.
+   * @returns the user as stored now.
    */
-  lock(id: string): Promise<void>;
+  lock(id: string): Promise<User | null>;
   /** Removes a user with their sessions, events, links and messages. */
   remove(id: string): Promise<void>;
 }

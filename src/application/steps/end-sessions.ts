@@ -53,14 +53,13 @@ export type EndPresentedDeps = NoticeDeps & Omit<AssessTokensDeps, 'sessions'>;
 /**
  * Ends the sessions whose tokens a device presents when it logs out or gets a new session. Afterwards its browser no longer has these
  * tokens, and could not show any more that one was reused. So a session with a reused token ends as `token-replayed`, and its user is
- * notified. The user is locked first: two units that lock the sessions in different orders would deadlock.
+ * notified. The caller has locked the user: two units that lock the sessions in different orders would deadlock.
  */
 export const endPresentedSessions = async (
   deps: EndPresentedDeps,
   stores: Pick<Stores, 'users' | 'sessions' | 'events' | 'outbox'>,
   { userId, verified, origin, reason }: Presented,
 ): Promise<void> => {
-  await stores.users.lock(userId);
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
   const reused = reusedSessions(assessed).map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { accountKind } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
-import { NO_ORIGIN, type Origin, type SessionEnding } from '../../domain/event.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { ReplayPolicy } from '../../domain/token-status.ts';
 import type { User } from '../../domain/user.ts';
@@ -16,7 +16,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
-import { endPresentedSessions, endSession } from '../steps/end-sessions.ts';
+import { endPresentedSessions } from '../steps/end-sessions.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
 import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
@@ -65,7 +65,7 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
  */
 export const login = (deps: LoginDeps) => {
   const oneAtATime = keyedMutex();
-  return async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+  const logIn = async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN } = input;
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
@@ -82,21 +82,14 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
-    const opening = oneAtATime(user.id, () => {
+    const isStored = await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
-      return store(deps, { user, session, isOwnDevice, verified, origin });
+      return store(deps, { user: current, session, isOwnDevice, verified, origin });
     });
-    await opening.catch(async (error: unknown) => {
-      // The storage refuses the session of a user who was deleted meanwhile.
-      throw (await isDeleted(deps, user)) ? wrongSince('the user was deleted') : error;
-    });
-    const failure = await recheckLogin(deps, current, password);
-    if (failure === null) return opened;
-    const { reason, error } = failure;
-    // The session of a user who was deleted is gone with them.
-    if (reason !== null) await deps.unitOfWork.run((stores) => endSession(deps, stores, session, { reason, origin }));
-    throw error;
+    // Somebody replaced the password in the meantime: compare it again.
+    return isStored ? opened : logIn(input, cancellation);
   };
+  return logIn;
 };
 
 type LogIn = Admitted & {
@@ -106,25 +99,23 @@ type LogIn = Admitted & {
   readonly origin: Origin;
 };
 
-/** Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. */
-const store = (deps: LoginDeps, { user, session, isOwnDevice, verified, origin }: LogIn): Promise<void> =>
+/**
+ * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual. Locks the user, and checks
+ * them again: a change of the password, or an operator who disables the account, has ended only the sessions that were stored before.
+ * @returns `false` when the stored password is no longer that of `user`: then nothing is stored.
+ */
+const store = (deps: LoginDeps, { user, session, isOwnDevice, verified, origin }: LogIn): Promise<boolean> =>
   deps.unitOfWork.run(async (stores) => {
-    // Locks the user: otherwise a change of the user could wait as long as further log-ins come (ADR 0045).
+    const locked = await stores.users.lock(user.id);
+    if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
+    if (locked.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+    if (locked.passwordHash !== user.passwordHash) return false;
     await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
     const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
     await storeSession(deps, stores, session, { kind: 'logged-in', origin });
     if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
+    return true;
   });
-
-/** @returns false as well when the store does not respond. */
-const isDeleted = ({ users }: LoginDeps, { id }: User): Promise<boolean> =>
-  users.findById(id).then(
-    (stored) => stored === null,
-    () => false,
-  );
-
-const wrongSince = (what: string): AppError =>
-  new AppError('AUTH_CREDENTIALS_INVALID', { reason: `${what} during the log-in` });
 
 type Admitted = {
   readonly user: User;
@@ -152,29 +143,6 @@ const isClientError = (error: unknown): boolean => error instanceof AppError && 
 
 const findByAccount = ({ users }: LoginDeps, account: string): Promise<User | null> =>
   accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account);
-
-type LoginFailure = {
-  /** The reason for the end of the session; `null` when the user is gone. */
-  readonly reason: SessionEnding | null;
-  readonly error: AppError;
-};
-
-/**
- * Checks the log-in again after its session is stored: a concurrent change of the password, or an operator who disables the account, has
- * ended only the sessions that were stored before. @returns `null` when the log-in is still valid.
- */
-const recheckLogin = async (
-  { users, hasher }: LoginDeps,
-  { id, passwordHash }: User,
-  password: string,
-): Promise<LoginFailure | null> => {
-  const stored = await users.findById(id);
-  if (stored === null) return { reason: null, error: wrongSince('the user was deleted') };
-  if (stored.disabledAt !== null) return { reason: 'operator', error: new AppError('AUTH_ACCOUNT_DISABLED') };
-  const isPassword = stored.passwordHash === passwordHash || (await hasher.verify(password, stored.passwordHash));
-  if (isPassword) return null;
-  return { reason: 'password-changed', error: wrongSince('the password was changed') };
-};
 
 /**
  * Replaces a hash that was made at a lower cost than the configured one. Keeps the stored hash if the password was changed in the

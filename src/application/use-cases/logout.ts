@@ -17,8 +17,9 @@ export const logout =
     const userIds = new Set(verified.map(({ claims }) => claims.sub));
     // A unit of work for each user: two units that lock two users could deadlock.
     for (const userId of userIds) {
-      await deps.unitOfWork.run((stores) =>
-        endPresentedSessions(deps, stores, { userId, verified, origin, reason: 'logout' }),
-      );
+      await deps.unitOfWork.run(async (stores) => {
+        await stores.users.lock(userId);
+        await endPresentedSessions(deps, stores, { userId, verified, origin, reason: 'logout' });
+      });
     }
   };

@@ -15,7 +15,7 @@ type Disabled = {
 };
 
 /**
- * Disables an account and ends its sessions. A concurrent log-in or refresh checks afterwards whether the account is disabled (login.ts,
+ * Disables an account and ends its sessions. A concurrent log-in or refresh checks whether the account is disabled (login.ts,
  * refresh.ts).
  * @throws AppError DB_RECORD_NOT_FOUND
  */

@@ -29,6 +29,14 @@ export const finding = ({ it }: Tests<GivenUsers>): void => {
     expect(await users.findByUsername('')).toBeNull();
   });
 
+  it('returns the user that it locks, and null for an unknown one', async ({ users }) => {
+    const user = aUser({ emailVerifiedAt: NOW });
+    await users.add(user);
+    expect(await users.lock(user.id)).toStrictEqual(user);
+    expect(await users.lock(aUser().id)).toBeNull();
+    expect(await users.lock('no id')).toBeNull();
+  });
+
   it('finds a username in any letter case, and returns it as it was registered', async ({ users }) => {
     const user = aUser({ username: 'aDa.DIvidini' });
     await users.add(user);

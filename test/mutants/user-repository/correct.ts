@@ -59,7 +59,7 @@ export const correctUsers = (untranslated: Access<User>): UserRepository => {
         rows.set(changed);
         return changed;
       }),
-    lock: async () => undefined,
+    lock: (id) => findBy((user) => user.id === id),
     remove: (id) => access((rows) => void rows.delete(id)),
   };
 };

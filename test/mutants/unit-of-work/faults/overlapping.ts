@@ -27,7 +27,10 @@ const holdingBack =
           };
           const users: Stores['users'] = {
             ...stores.users,
-            lock: async () => hold(),
+            lock: (id) => {
+              hold();
+              return stores.users.findById(id);
+            },
             update: (...given) => {
               hold();
               return stores.users.update(...given);

@@ -36,6 +36,10 @@ export const FINDING: Faults = {
     }),
     caughtBy: 'finds an email in any letter case, and returns it in canonical form',
   },
+  'locks without returning the user': {
+    wrong: () => ({ lock: async () => null }),
+    caughtBy: 'returns the user that it locks, and null for an unknown one',
+  },
   'finds an email only as it is stored': {
     wrong: ({ access }) => ({
       findByEmail: (address) => access((rows) => rows.all().find(({ email }) => email === address) ?? null),

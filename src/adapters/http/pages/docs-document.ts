@@ -21,16 +21,19 @@ export type Operation = {
   readonly security: readonly string[][];
   readonly parameters: readonly Parameter[];
   readonly body: Media | undefined;
+  /** Whether a success may set or clear the refresh cookie. */
+  readonly setsCookie: boolean;
   readonly responses: readonly Response[];
 };
 
 type Header = { readonly description: string };
 
-type Parameter = {
+export type Parameter = {
   readonly name: string;
   readonly in: string;
   readonly required?: boolean;
   readonly description?: string;
+  readonly example?: unknown;
   readonly schema: Json;
 };
 
@@ -100,6 +103,7 @@ const readOperation = (method: string, path: string, raw: RawOperation): Operati
   security: raw.security.map((alternative) => Object.keys(alternative)),
   parameters: raw.parameters,
   body: raw.requestBody?.content['application/json'],
+  setsCookie: Object.values(raw.responses).some(({ headers }) => 'Set-Cookie' in headers),
   responses: Object.entries(raw.responses).map(([status, response]) => readResponse(Number(status), response)),
 });
 

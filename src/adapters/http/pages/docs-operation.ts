@@ -1,27 +1,40 @@
 import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { isJson, type Json } from '../openapi/components.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
+import { ADVICE, STATUS_ADVICE } from './advice.ts';
+import { CLIENT_CALLS, curlOf } from './docs-calls.ts';
 import type { Operation, Response } from './docs-document.ts';
+import type { Site } from './layout.ts';
 import { breakable, jsonBlock, prose } from './prose.ts';
 
 /** One error code with one of its statuses. */
-export type ErrorRow = { readonly status: number; readonly code: string; readonly headers: readonly string[] };
+export type ErrorRow = { readonly status: number; readonly code: string };
 
 export const errorRowsOf = ({ responses }: Operation): ErrorRow[] =>
-  responses.flatMap(({ status, codes, headers }) => codes.map((code) => ({ status, code, headers })));
+  responses.flatMap(({ status, codes }) => codes.map((code) => ({ status, code })));
+
+/** The text that the filter of the page searches. */
+export const searchedText = ({ method, path, summary }: Operation): string =>
+  `${method} ${path} ${summary}`.toLowerCase();
 
 /** @param errors those that are not the same for all operations. */
-export const operationSection = (operation: Operation, errors: readonly ErrorRow[]): Html => {
+export const operationSection = (operation: Operation, errors: readonly ErrorRow[], { baseUrl }: Site): Html => {
   const { id, method, path, summary, security, parameters, body, responses } = operation;
-  return html`<article aria-labelledby="${id}">
+  const own = parameters.filter(({ name }) => name !== REQUEST_ID_HEADER);
+  const call = CLIENT_CALLS[id];
+  return html`<article aria-labelledby="${id}" data-route="${searchedText(operation)}">
 <h3 id="${id}"><code class="method ${method.toLowerCase()}">${method}</code> <code class="path">${breakablePath(path)}</code></h3>
 <p>${summary}.</p>
-<dl class="facts"><dt>Token</dt><dd>${securityOf(security)}</dd></dl>
-${parameterTable(parameters)}
+<dl class="facts"><dt>Token</dt><dd>${securityOf(security)}</dd>
+${call === undefined ? NOTHING : html`<dt>Client</dt><dd><code class="anywhere">${call}</code></dd>`}</dl>
+${own.length === 0 ? NOTHING : parameterList(own)}
 ${body === undefined ? NOTHING : bodyOf(body)}
+<pre><code>${curlOf(operation, baseUrl)}</code></pre>
 ${responses.filter(({ codes }) => codes.length === 0).map((response) => successOf(response))}
 <h4>Errors</h4>
-${errors.length === 0 ? NOTHING : errorTable(errors)}
+${errors.length === 0 ? NOTHING : errorList(errors)}
 <p>${errors.length === 0 ? 'Only those' : 'And those'} <a href="#every-route">of every route</a>.</p>
 </article>
 `;
@@ -38,33 +51,30 @@ const securityOf = (alternatives: Operation['security']): string => {
   return alternatives.some((each) => each.length === 0) ? `${list}, optional` : list;
 };
 
-const parameterTable = (parameters: Operation['parameters']): Html => html`<h4>Parameters</h4>
-<table class="stacked">
-<thead><tr><th scope="col">Name</th><th scope="col">In</th><th scope="col">Rules</th></tr></thead>
-<tbody>
+const parameterList = (parameters: Operation['parameters']): Html => html`<h4>Parameters</h4>
+<dl class="terms">
 ${parameters.map(
-  ({ name, in: place, required, schema, description }) => html`<tr>
-<th scope="row"><code class="name">${name}</code></th><td data-label="In">${place}</td>
-<td>${required === true ? 'required' : 'optional'}, ${rulesOf({ ...schema, ...(description !== undefined && { description }) })}</td>
-</tr>\n`,
-)}</tbody>
-</table>`;
+  ({
+    name,
+    in: place,
+    required,
+    schema,
+    description,
+  }) => html`<dt><code class="name">${name}</code> in the ${place}</dt>
+<dd>${required === true ? 'required' : 'optional'}, ${rulesOf({ ...schema, ...(description !== undefined && { description }) })}</dd>
+`,
+)}</dl>`;
 
-const bodyOf = ({ schema, example }: NonNullable<Operation['body']>): Html => {
+const bodyOf = ({ schema }: NonNullable<Operation['body']>): Html => {
   const required = Array.isArray(schema.required) ? schema.required : [];
   const members = Object.entries(isJson(schema.properties) ? schema.properties : {});
   return html`<h4>Body</h4>
-<table class="stacked">
-<thead><tr><th scope="col">Member</th><th scope="col">Rules</th></tr></thead>
-<tbody>
+<dl class="terms">
 ${members.map(
-  ([name, member]) => html`<tr>
-<th scope="row"><code class="name">${name}</code></th>
-<td>${required.includes(name) ? 'required' : 'optional'}, ${rulesOf(member as Json)}</td>
-</tr>\n`,
-)}</tbody>
-</table>
-${jsonBlock(example)}`;
+  ([name, member]) => html`<dt><code class="name">${name}</code></dt>
+<dd>${required.includes(name) ? 'required' : 'optional'}, ${rulesOf(member as Json)}</dd>
+`,
+)}</dl>`;
 };
 
 const successOf = ({ status, headers, mediaTypes, example }: Response): Html => html`<h4>${statusText(status)}</h4>
@@ -80,17 +90,18 @@ const statusText = (status: number): string => `${status} ${STATUS_CODES[status]
 const headerList = (headers: readonly string[]): Html =>
   html`${headers.map((name, at) => html`${at === 0 ? '' : ', '}<code>${name}</code>`)}`;
 
-export const errorTable = (errors: readonly ErrorRow[]): Html => html`<table class="stacked">
-<thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Headers</th></tr></thead>
-<tbody>
+/** Each code with its status, and what to do about it. */
+export const errorList = (errors: readonly ErrorRow[]): Html => html`<dl class="terms">
 ${errors.map(
-  ({ status, code, headers }) => html`<tr>
-<th scope="row"><a href="#${code}"><code>${breakable(code)}</code></a></th>
-<td data-label="Status">${statusText(status)}</td>
-<td>${headerList(headers)}</td>
-</tr>\n`,
-)}</tbody>
-</table>`;
+  ({ status, code }) => html`<dt><a href="#${code}"><code>${breakable(code)}</code></a> ${statusText(status)}</dt>
+<dd>${prose(adviceOf(code, status))}</dd>
+`,
+)}</dl>`;
+
+const adviceOf = (code: string, status: number): string =>
+  code === 'SYS_HTTP_UNEXPECTED_ERROR'
+    ? (STATUS_ADVICE.find((each) => each.status === status)?.advice ?? ADVICE[code])
+    : ADVICE[code as ErrorCode];
 
 /** What a JSON Schema of one field permits, in words. */
 const rulesOf = (schema: Json): Html => {

@@ -2,8 +2,9 @@ import { type Html, html } from '../../../application/html.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Route } from '../routing/define-route.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
 import { type Described, type Operation, readDocument } from './docs-document.ts';
-import { type ErrorRow, errorRowsOf, errorTable, operationSection } from './docs-operation.ts';
+import { type ErrorRow, errorList, errorRowsOf, operationSection, searchedText } from './docs-operation.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, jsonBlock, prose } from './prose.ts';
 
@@ -19,23 +20,26 @@ export const docsPage = (routes: readonly Route[], site: Site): string => {
     title: 'API · Tandem',
     path: '/docs',
     wide: true,
+    script: pathIn(site, '/docs-filter.js'),
     main: html`<div class="docs">
 <div class="introduction">
 <h1>API</h1>
 ${described.info.description.split('\n\n').map((text) => html`<p>${prose(text)}</p>\n`)}
 <p>Programs read the same in the <a href="${pathIn(site, '/openapi.json')}">OpenAPI document</a>. The address of the service is
-<code class="anywhere">${site.baseUrl}</code>.</p>
+<code class="anywhere">${site.baseUrl}</code>. In the commands, <code>$TOKEN</code> is an access token and <code>$JAR</code> a file for
+cookies. Every request may have the header <code>${REQUEST_ID_HEADER}</code>, its own request id.</p>
 </div>
 <nav class="contents" aria-label="Contents">
+<p hidden><label for="filter">Filter the routes</label> <input id="filter" type="search" autocomplete="off"></p>
 ${groups.map(contentsOf)}<p><a href="#every-route">Errors of every route</a></p>
 <ul>${REFERENCE.map(([id, name]) => html`<li><a href="#${id}">${name}</a></li>`)}</ul>
 </nav>
 <div class="routes">
-${groups.map((group) => groupSection(group, common))}
+${groups.map((group) => groupSection(group, common, site))}
 <section aria-labelledby="every-route">
 <h2 id="every-route">Errors of every route</h2>
 <p>Any request can get one of these.</p>
-${errorTable(common)}
+${errorList(common)}
 </section>
 ${headerSection(described)}
 ${exampleSection(described, site)}
@@ -56,16 +60,16 @@ const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 const contentsOf = ({ name, operations }: Group): Html => html`<p><a href="#tag-${name}">${titleOf(name)}</a></p>
 <ul>
 ${operations.map(
-  ({ id, method, path }) =>
-    html`<li><a href="#${id}"><span class="method ${method.toLowerCase()}">${method}</span> ${path}</a></li>\n`,
+  (operation) =>
+    html`<li data-route="${searchedText(operation)}"><a href="#${operation.id}"><span class="method ${operation.method.toLowerCase()}">${operation.method}</span> ${operation.path}</a></li>\n`,
 )}</ul>
 `;
 
-const groupSection = ({ name, description, operations }: Group, common: readonly ErrorRow[]): Html => html`
+const groupSection = ({ name, description, operations }: Group, common: readonly ErrorRow[], site: Site): Html => html`
 <section aria-labelledby="tag-${name}">
 <h2 id="tag-${name}">${titleOf(name)}</h2>
 <p>${prose(description)}</p>
-${operations.map((operation) => operationSection(operation, ownErrors(operation, common)))}</section>
+${operations.map((operation) => operationSection(operation, ownErrors(operation, common), site))}</section>
 `;
 
 const isSame = (a: ErrorRow, b: ErrorRow): boolean => a.code === b.code && a.status === b.status;

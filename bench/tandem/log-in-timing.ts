@@ -13,7 +13,7 @@ const WARM_UP = 10;
 /** As many refresh tokens as the service reads of a request, each to verify. They are of others: those of the account count. */
 const COOKIES = 8;
 
-/** Whether the time of a refusal tells if the account exists. One log-in at a time, with genuine cookies of other accounts. */
+/** Whether the time of a refusal tells if the account exists. One log-in at a time, with valid cookies of other accounts. */
 export const measureLogInTiming = async (parts: Parts, { quick }: { readonly quick: boolean }): Promise<Section> => {
   const tries = quick ? 20 : 200;
   const ofKnown: number[] = [];

@@ -5,7 +5,7 @@ import { tabs } from './tabs.ts';
 import { type Token, tokenOf, userOf } from './token.ts';
 import type { AuthClient, Change, RefreshResult, User } from './types.ts';
 
-/** RefusedLogins before the user is out. One of which another tab's renewal is the reason counts as a quarter. */
+/** Refusals after which the user is out. A refusal that another tab's renewal caused counts as a quarter. */
 const MISSES = 3;
 /** Milliseconds between attempts, at least. */
 const PAUSE = 100;

@@ -251,7 +251,7 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     expect((await signer.verifyAccess(await signer.signAccess(signed(ACCESS)), NOW - 3_600_000)).ok).toBe(true);
   });
 
-  it('rejects a genuine token of more than 8 KiB', async () => {
+  it('rejects a valid token of more than 8 KiB', async () => {
     const { signer } = await setUp();
     const withEmail = (length: number) => ({ ...ACCESS, user: { ...USER, email: 'x'.repeat(length) } });
     expect((await signer.verifyAccess(await signer.signAccess(signed(withEmail(5_000))), NOW)).ok).toBe(true);

@@ -225,13 +225,13 @@ describe('the header Authorization', () => {
 
   // Proves: network-5
   it.each([
-    ['a forged token before the genuine one', ['forged', 'genuine']],
-    ['the genuine token before a forged one', ['genuine', 'forged']],
-    ['the genuine token twice', ['genuine', 'genuine']],
-    ['another scheme before the genuine token', ['basic', 'genuine']],
+    ['a forged token before the valid one', ['forged', 'valid']],
+    ['the valid token before a forged one', ['valid', 'forged']],
+    ['the valid token twice', ['valid', 'valid']],
+    ['another scheme before the valid token', ['basic', 'valid']],
   ])('is refused when it is sent twice: %s', async (_what, which) => {
     const values: Readonly<Record<string, string>> = {
-      genuine: `Bearer ${victim.accessToken}`,
+      valid: `Bearer ${victim.accessToken}`,
       forged: `Bearer ${compact({ ...access.header, alg: 'none' }, access.claims, () => Buffer.alloc(0))}`,
       basic: 'Basic YWRhOnNlY3JldA==',
     };
@@ -257,7 +257,7 @@ describe('forged refresh tokens', () => {
   });
 
   // Proves: website-4
-  it('do not prevent a refresh with a genuine one in the same request', async () => {
+  it('do not prevent a refresh with a valid one in the same request', async () => {
     const other = await signUp(service);
     const forged = Object.values(SIGNATURES).map((forge) => forge(refresh));
     const cookies = forged.slice(0, 5).map(cookieOf).join('; ');
@@ -266,7 +266,7 @@ describe('forged refresh tokens', () => {
 });
 
 describe('the mirrored signature (r, n − s)', () => {
-  it('makes a token that is equal to the genuine one, and does not allow a second use of a refresh token', async () => {
+  it('makes a token that is equal to the valid one, and does not allow a second use of a refresh token', async () => {
     const holder = await signUp(service);
     const own = { ...refresh, ...openedToken(tokenIn(holder.cookie)) };
     const mirror = mirrored(own);

@@ -75,11 +75,11 @@ describe('the resource server', () => {
     signUp(await start({ ...keyVariables(KEYS), ...PARTIES }, () => ({ clock: fixedClock(AN_HOUR_AGO) })));
   const issuedWith = async (parties: Readonly<Record<string, string>>) =>
     signUp(await start({ ...keyVariables(KEYS), ...parties }));
-  /** Signed with the genuine key: only a type that is not the expected one is wrong. */
+  /** Signed with the valid key: only a type that is not the expected one is wrong. */
   const signedWith = (header: object, claims: object): Promise<string> => {
-    const genuine = opened(ada.accessToken);
-    return new SignJWT({ ...genuine.claims, ...claims })
-      .setProtectedHeader({ ...genuine.header, alg: 'ES256', ...header })
+    const valid = opened(ada.accessToken);
+    return new SignJWT({ ...valid.claims, ...claims })
+      .setProtectedHeader({ ...valid.header, alg: 'ES256', ...header })
       .sign(KEYS.access.privateKey);
   };
 
@@ -109,7 +109,7 @@ describe('the resource server', () => {
     expect(printed).toEqual([]);
   });
 
-  it('accepts a token that is signed with the genuine key and has the expected members', async () => {
+  it('accepts a token that is signed with the valid key and has the expected members', async () => {
     const { get } = await startApi(keySetOf(service));
     await get(await signedWith({}, {})).expect(200);
   });

@@ -121,7 +121,7 @@ describe('a refresh token that is refused', () => {
   });
 
   // Proves: state-8, refresh-4, catalog-10
-  it('was tampered with; the genuine one still works', async () => {
+  it('was tampered with; the valid one still works', async () => {
     const { cookie } = await signUp(service);
     expectRefused(await refreshWith(service, tampered(cookie)));
     await rotate(cookie);

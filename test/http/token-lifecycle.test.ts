@@ -51,7 +51,7 @@ describe('an access token', () => {
   });
 
   // Proves: state-7, state-13
-  it('that fails verification fails again, and does not affect the genuine one', async () => {
+  it('that fails verification fails again, and does not affect the valid one', async () => {
     for (let times = 0; times < 2; times += 1) {
       expect(await use(tampered(ada.accessToken))).toBe('401 AUTH_TOKEN_INVALID');
     }
@@ -76,7 +76,7 @@ describe('a refresh token', () => {
   });
 
   // Proves: state-7, state-13
-  it('that fails verification fails again, and does not affect the genuine one', async () => {
+  it('that fails verification fails again, and does not affect the valid one', async () => {
     for (let times = 0; times < 2; times += 1) expect(await useToRefresh(tampered(ada.cookie))).toBe('401 AUTH_FAILED');
     expect(await useToRefresh(ada.cookie)).toBe('200');
   });

@@ -25,7 +25,7 @@ const OUTCOMES = [
   'AUTH_FAILED raced',
   'AUTH_FAILED reused',
   'AUTH_FAILED ended',
-  'AUTH_FAILED not genuine',
+  'AUTH_FAILED not valid',
   'DB_QUERY_FAILED',
   'timed out',
   'AUTH_FAILED, AUTH_FAILED, token N',

@@ -22,7 +22,7 @@ export type RefreshClaims = {
   readonly tokenType: 'refresh';
 };
 
-/** Verification throws for a token that is not genuine. */
+/** Verification throws for a token that is not valid. */
 export type Tokens = {
   readonly signAccess: (claims: AccessClaims) => string;
   readonly signRefresh: (claims: RefreshClaims) => string;

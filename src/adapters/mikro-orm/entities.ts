@@ -50,7 +50,7 @@ export const SessionEntity = defineEntity({
     runFirst: p.bigint('number').defaultRaw('0'),
     createdAt: p.bigint('number'),
     expiresAt: p.bigint('number'),
-    /** When the purge checks the session next: at `expiresAt` or before. Refreshes do not change it (ADR 0034). */
+    /** When the purge checks the session next: at `expiresAt` or before. Refreshes do not change it (ADR 0017). */
     purgeCheckAt: p.bigint('number').defaultRaw('0').index('sessions_purge_check_at_index'),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),

@@ -96,7 +96,7 @@ type RotationValues = Rotation & {
 /**
  * Compares and swaps the current token. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
  * time is read then: the wait for the lock may last until after the deadline. Indexed columns keep their values, unless the new expiry is
- * earlier than the last, so PostgreSQL writes to no index (ADR 0034).
+ * earlier than the last, so PostgreSQL writes to no index (ADR 0017).
  */
 export const rotateBefore = statement(
   (db, { sessionId, userId, from, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>

@@ -21,7 +21,7 @@ const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), signed and verified on the calling thread, which takes less time than a hand-over to
- * another one (ADR 0033). `kid` is the thumbprint of the key (RFC 7638).
+ * another one (ADR 0014). `kid` is the thumbprint of the key (RFC 7638).
  * @param expected the `iss` and `aud` of the tokens that are signed, and required of those that are verified.
  */
 export const nodeCryptoTokenSigner = async (

@@ -7,7 +7,7 @@ const MAX_REMEMBERED = 5_000;
 /**
  * Remembers tokens by their SHA-256, so that their signature is not verified again: access tokens that were verified, and refresh tokens
  * that were issued here. A remembered token gets the same result as a verification: it is checked for its expiry, and keys and
- * configuration do not change while a process runs. Rejected tokens are not remembered. ADR 0033.
+ * configuration do not change while a process runs. Rejected tokens are not remembered. ADR 0014.
  * @param options.max the number of tokens of each kind, for tests.
  */
 export const rememberingTokenSigner = (signer: TokenSigner, { max = MAX_REMEMBERED } = {}): TokenSigner => {

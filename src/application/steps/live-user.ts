@@ -12,7 +12,7 @@ export type Caller = { readonly userId: string; readonly sessionId: string };
 
 /**
  * The stored user of a live session. An access token may outlive its session, so every use case of a user's own account calls this
- * (ADR 0056). One statement.
+ * (ADR 0013). One statement.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended or the account is disabled, DB_RECORD_NOT_FOUND when there is no such user.
  */
 export const liveUser = async ({ sessions, clock }: LiveUserDeps, { userId, sessionId }: Caller): Promise<User> => {

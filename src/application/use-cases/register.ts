@@ -41,7 +41,7 @@ export type RegisterInput = {
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
- * client can repeat the request (ADR 0032).
+ * client can repeat the request (ADR 0022).
  * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register =

@@ -94,7 +94,7 @@ type Facts = {
   readonly sendsMail: boolean;
 };
 
-/** The files of the console, read for each request (ADR 0043). */
+/** The files of the console, read for each request (ADR 0042). */
 export const consoleFiles = ({ refreshLifetime, sendsMail }: Facts): ConsoleFiles => ({
   page: async () =>
     (await readConsole('console.html'))

@@ -29,8 +29,8 @@ export const applyMigrations = async (orm: MikroORM, options: DatabaseOptions, s
     await new OneConnectionMigrator(orm.em).up();
     return;
   }
-  const patient = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
-  const migrating = new MikroORM({ ...(await migratorOptions(patient)), schema, logger: () => undefined });
+  const waiting = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
+  const migrating = new MikroORM({ ...(await migratorOptions(waiting)), schema, logger: () => undefined });
   await migrateUnderLock(migrating, schema).finally(() => migrating.close());
 };
 

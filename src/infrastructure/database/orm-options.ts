@@ -29,7 +29,7 @@ const embedded = async (dataDir: string): Promise<Partial<Options>> => {
 
 /**
  * The driver parses the URL, since MikroORM would drop its parameters, such as `sslmode`. No option may become a startup parameter that
- * poolers refuse (ADR 0031).
+ * poolers refuse (ADR 0017).
  */
 const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<Options>> => {
   const { PostgreSqlDriver } = await import('@mikro-orm/postgresql');

@@ -39,7 +39,7 @@ const within = (em: SqlEntityManager, transaction: Kysely<Tables>): DatabaseAcce
   return { em: fork };
 };
 
-/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0031). */
+/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0017). */
 const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
 
 /**

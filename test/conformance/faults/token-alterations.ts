@@ -38,16 +38,16 @@ const withTokens = (asked: Asked, change: Change): Asked => {
 export const reissuing =
   ({ access, refresh }: Changes) =>
   (): Behavior => {
-    const genuine = new Map<string, string>();
+    const valid = new Map<string, string>();
     const changed =
       (change: Change): Change =>
       (token) => {
         const other = change(token);
-        genuine.set(other, token);
+        valid.set(other, token);
         return other;
       };
     return async (asked, forward) => {
-      const answered = await forward(withTokens(asked, (token) => genuine.get(token) ?? token));
+      const answered = await forward(withTokens(asked, (token) => valid.get(token) ?? token));
       if (!issues(asked, answered)) return answered;
       const withAccess = access === undefined ? answered : inBody(answered, changed(access));
       return refresh === undefined
@@ -87,12 +87,12 @@ type Trust = { readonly anyKind?: boolean; readonly accepts?: (token: string) =>
 export const trusting =
   ({ anyKind = false, accepts = () => true }: Trust = {}) =>
   (): Behavior => {
-    const genuine = new Map<unknown, string>();
+    const valid = new Map<unknown, string>();
     let lastRefresh = '';
     const corrected: Change = (token) => {
       const { jti, tokenType } = claimsIn(token);
       if (anyKind && tokenType === 'access') return lastRefresh;
-      return (accepts(token) && genuine.get(jti)) || token;
+      return (accepts(token) && valid.get(jti)) || token;
     };
     return async (asked, forward) => {
       const answered = await forward(
@@ -101,7 +101,7 @@ export const trusting =
       if (!issues(asked, answered)) return answered;
       const access = /"accessToken":"([^"]+)"/.exec(answered.body)?.[1] ?? '';
       lastRefresh = /=([^;]+)/.exec(answered.headers['set-cookie']?.[0] ?? '')?.[1] ?? '';
-      for (const token of [access, lastRefresh]) genuine.set(claimsIn(token).jti, token);
+      for (const token of [access, lastRefresh]) valid.set(claimsIn(token).jti, token);
       return answered;
     };
   };

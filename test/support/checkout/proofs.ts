@@ -4,22 +4,23 @@ import { ROOT, readText } from './repository.ts';
 
 /**
  * Pages with tables of promises. The first cell of a row is the id of its promise. A test that proves promises has their ids in a
- * comment directly above it: `// Proves: cookie-3, asvs-3.3.4`. `npm run docs` writes the names of the tests into the tables.
+ * comment directly above it: `// Proves: cookie-3, asvs-3.3.4`. `npm run docs` writes the names of the tests into the tables of the
+ * one page, and into an appendix of the other.
  */
-export const PAGES = ['docs/spec-coverage.md', 'docs/security.md'];
+export const COVERAGE = 'docs/spec-coverage.md';
+export const SECURITY = 'docs/security.md';
+export const APPENDIX = 'docs/security-tests.md';
 
 /** The tests that prove each promise, by its id. */
 export type Proofs = ReadonlyMap<string, readonly string[]>;
 
 const TAG = /^\s*\/\/ Proves: (.+)$/;
 const TEST = /^\s*it\b/;
-const ID = /^(?:[a-z]+-)+\d+$/;
+const ID = /^(?:[a-z]+-)+\d+(?:\.\d+)*$/;
 /** The number of a requirement of OWASP ASVS, or of the first of several. */
 const ASVS = /^(\d+\.\d+\.\d+)(?:–|$)/;
 /** The column to write, by its heading. */
-const TEST_COLUMN = /^(?:Test|Shown by|How it is met)/;
-/** The names of tests at the end of a cell, after its prose. */
-const NAMES = /(?:(?:<br>|^)`test\/[^`]* › [^`]*`)+$/;
+const TEST_COLUMN = /^Test/;
 
 const cellsOf = (row: string): string[] =>
   row
@@ -48,12 +49,24 @@ export const withProofs = (page: string, proofs: Proofs): string => {
       const id = idOf(line);
       if (id === undefined || column < 0) return line;
       const names = (proofs.get(id) ?? []).map((test) => `\`${test.replaceAll('|', '\\|')}\``);
-      const cells = cellsOf(line).map((cell, at) =>
-        at === column ? [cell.replace(NAMES, ''), ...names].filter((part) => part !== '').join('<br>') : cell,
-      );
+      const cells = cellsOf(line).map((cell, at) => (at === column ? names.join('<br>') : cell));
       return `| ${cells.join(' | ')} |`;
     })
     .join('\n');
+};
+
+const APPENDIX_HEAD = `# The tests behind docs/security.md
+
+\`npm run docs\` writes this page from comments such as \`// Proves: asvs-3.3.4\` above the tests. A test is named by its file and its titles as
+in the source: \`%s\`, \`$title\` and the like stand for the cases of a table. The id of an ASVS requirement is \`asvs-\` and its number.
+
+| Id | Tests |
+|---|---|`;
+
+/** The appendix: a row for each promise of a page that has tests. */
+export const appendixOf = (page: string, proofs: Proofs): string => {
+  const rows = idsIn(page).filter((id) => proofs.has(id));
+  return `${withProofs([APPENDIX_HEAD, ...rows.map((id) => `| ${id} | |`)].join('\n'), proofs)}\n`;
 };
 
 /** The ids above a test, each with the number of its line; both counted from 0. */

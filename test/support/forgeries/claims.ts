@@ -42,7 +42,7 @@ const ids: Forgeries = Object.assign(
 );
 
 const kinds: Forgeries = {
-  'the genuine token of the other kind': ({ otherToken }) => otherToken,
+  'the valid token of the other kind': ({ otherToken }) => otherToken,
   'the tokenType of the other kind': withClaims(({ kind }) => ({ tokenType: otherKind(kind) })),
   ...each(
     [undefined, null, 0, true, '', 'ACCESS', 'Refresh', 'access ', 'id', ['access', 'refresh'], {}] as const,

@@ -8,14 +8,14 @@ export type Json = Readonly<Record<string, unknown>>;
 /** What forgeries are made of: the tokens of a victim, the keys of the service, and those of the attacker. */
 export type Material = {
   readonly kind: 'access' | 'refresh';
-  /** A genuine token of this kind, with its decoded header and claims. */
+  /** A valid token of this kind, with its decoded header and claims. */
   readonly token: string;
   readonly header: Json;
   readonly claims: Json;
   /** The pair that signs this kind, and the one that signs the other. */
   readonly pair: KeyPair;
   readonly otherPair: KeyPair;
-  /** The same victim's genuine token of the other kind. */
+  /** The same victim's valid token of the other kind. */
   readonly otherToken: string;
   readonly attacker: KeyPair;
   /** The base address of the attacker's key set. */
@@ -68,7 +68,7 @@ export const thumbprint = (pair: KeyPair): string => {
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 };
 
-/** A token with a genuine signature and these members of the header changed. */
+/** A token with a valid signature and these members of the header changed. */
 export const withHeader =
   (changes: Json | ((material: Material) => Json)): Forge =>
   (m) =>
@@ -78,7 +78,7 @@ export const withHeader =
       ecdsa(m.pair.privateKey),
     );
 
-/** A token with a genuine signature and these claims changed. */
+/** A token with a valid signature and these claims changed. */
 export const withClaims =
   (changes: Json | ((material: Material) => Json)): Forge =>
   (m) =>

@@ -38,11 +38,10 @@ const signed = (m: Material, header: Json, payload: unknown, key = m.pair.privat
 
 /** A token inside a token: RFC 7519 §5.2. */
 const nested: Forgeries = {
-  'the genuine token in a token with a genuine signature': (m) => signed(m, { cty: 'JWT' }, m.token),
-  'the genuine token in a token with a genuine signature, without cty': (m) => signed(m, {}, m.token),
-  'the genuine token in a token signed by an attacker': (m) =>
-    signed(m, { cty: 'JWT' }, m.token, m.attacker.privateKey),
-  'the genuine token as a JSON string': (m) => signed(m, {}, JSON.stringify(m.token)),
+  'the valid token in a token with a valid signature': (m) => signed(m, { cty: 'JWT' }, m.token),
+  'the valid token in a token with a valid signature, without cty': (m) => signed(m, {}, m.token),
+  'the valid token in a token signed by an attacker': (m) => signed(m, { cty: 'JWT' }, m.token, m.attacker.privateKey),
+  'the valid token as a JSON string': (m) => signed(m, {}, JSON.stringify(m.token)),
 };
 
 const reshaped =
@@ -61,7 +60,7 @@ const parts: Forgeries = {
   'the parts in another order': reshaped(([header, payload, signature]) => `${payload}.${header}.${signature}`),
 };
 
-/** A genuine token whose signature contains a character that differs between base64 and base64url. */
+/** A valid token whose signature contains a character that differs between base64 and base64url. */
 const withSpecialCharacter = (m: Material): string => {
   for (;;) {
     const token = signed(m, {}, m.claims);

@@ -29,7 +29,7 @@ const shown = (value: unknown): string => JSON.stringify(value) ?? 'missing';
 const kids: Forgeries = {
   ...each(
     KIDS,
-    (kid) => `kid ${shown(kid)} under the genuine key`,
+    (kid) => `kid ${shown(kid)} under the valid key`,
     (kid) => withHeader({ kid }),
   ),
   ...each(
@@ -42,11 +42,11 @@ const kids: Forgeries = {
     (kid) => `kid ${shown(kid)} under another key`,
     (kid) => (m) => compact({ ...m.header, kid }, m.claims, ecdsa(m.attacker.privateKey)),
   ),
-  'the genuine kid in a list': withHeader(({ header }) => ({ kid: [header.kid] })),
-  'the genuine kid in an object': withHeader(({ header }) => ({ kid: { toString: header.kid } })),
-  'the genuine kid in lower case': withHeader(({ header }) => ({ kid: `${header.kid}`.toLowerCase() })),
-  'the genuine kid and a NUL': withHeader(({ header }) => ({ kid: `${header.kid}\0` })),
-  'the genuine kid and a space': withHeader(({ header }) => ({ kid: ` ${header.kid}` })),
+  'the valid kid in a list': withHeader(({ header }) => ({ kid: [header.kid] })),
+  'the valid kid in an object': withHeader(({ header }) => ({ kid: { toString: header.kid } })),
+  'the valid kid in lower case': withHeader(({ header }) => ({ kid: `${header.kid}`.toLowerCase() })),
+  'the valid kid and a NUL': withHeader(({ header }) => ({ kid: `${header.kid}\0` })),
+  'the valid kid and a space': withHeader(({ header }) => ({ kid: ` ${header.kid}` })),
 };
 
 const EXTENSIONS: readonly Json[] = [
@@ -75,7 +75,7 @@ const EXTENSIONS: readonly Json[] = [
 const extensions: Forgeries = {
   ...each(
     EXTENSIONS,
-    (changes) => `a header with ${shown(changes)} under the genuine key`,
+    (changes) => `a header with ${shown(changes)} under the valid key`,
     (changes) => withHeader(changes),
   ),
   'b64 false, with an unencoded payload': ({ header, claims, pair }) => {

@@ -28,10 +28,10 @@ const unsigned: Forgeries = {
   ),
   ...each(
     NONE,
-    (alg) => `alg "${alg}" with the genuine signature`,
+    (alg) => `alg "${alg}" with the valid signature`,
     (alg) => (m) => `${encoded({ ...m.header, alg })}.${partsOf(m.token)[1]}.${partsOf(m.token)[2]}`,
   ),
-  'alg "none" with a genuine signature': withHeader({ alg: 'none' }),
+  'alg "none" with a valid signature': withHeader({ alg: 'none' }),
   'the algs "ES256" and "none"': ({ header, claims }) =>
     `${encoded(`${JSON.stringify(header).slice(0, -1)},"alg":"none"}`)}.${encoded(claims)}.`,
   'no alg': withHeader({ alg: undefined }),
@@ -88,7 +88,7 @@ const otherAlgorithms: Forgeries = Object.fromEntries(
   Object.entries(ALGORITHMS).flatMap(([alg, signer]): [string, Forge][] => [
     [`a key of ${alg}`, (m) => compact({ ...m.header, alg }, m.claims, signer)],
     [`a key of ${alg} with the alg ES256`, (m) => compact(m.header, m.claims, signer)],
-    [`alg ${alg} with the genuine key`, withHeader({ alg })],
+    [`alg ${alg} with the valid key`, withHeader({ alg })],
   ]),
 );
 
@@ -98,10 +98,10 @@ const byAttacker =
     compact({ ...m.header, ...changes(m) }, m.claims, ecdsa(m.attacker.privateKey));
 
 const otherKeys: Forgeries = {
-  'another key with the genuine kid': byAttacker(),
+  'another key with the valid kid': byAttacker(),
   'another key with its own kid': byAttacker((m) => ({ kid: thumbprint(m.attacker) })),
   'another key without a kid': byAttacker(() => ({ kid: undefined })),
-  'the key of the other token kind with the genuine kid': (m) =>
+  'the key of the other token kind with the valid kid': (m) =>
     compact(m.header, m.claims, ecdsa(m.otherPair.privateKey)),
   'the key of the other token kind with its own kid': (m) =>
     compact({ ...m.header, kid: thumbprint(m.otherPair) }, m.claims, ecdsa(m.otherPair.privateKey)),
@@ -123,10 +123,10 @@ const KEY_MEMBERS: Readonly<Record<string, (material: Material) => Json>> = {
 
 const embeddedKeys: Forgeries = Object.fromEntries(
   Object.entries(KEY_MEMBERS).flatMap(([what, changes]): [string, Forge][] => [
-    [`${what} of another key with the genuine kid`, byAttacker(changes)],
+    [`${what} of another key with the valid kid`, byAttacker(changes)],
     [`${what} of another key with its own kid`, byAttacker((m) => ({ ...changes(m), kid: thumbprint(m.attacker) }))],
     [`${what} of another key without a kid`, byAttacker((m) => ({ ...changes(m), kid: undefined }))],
-    [`${what} with the genuine key`, withHeader(changes)],
+    [`${what} with the valid key`, withHeader(changes)],
   ]),
 );
 

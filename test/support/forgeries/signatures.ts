@@ -7,7 +7,7 @@ const ZERO = Buffer.alloc(32);
 const ONE = Buffer.concat([Buffer.alloc(31), Buffer.from([1])]);
 const ALL_ONES = Buffer.alloc(32, 0xff);
 
-/** A token with its genuine signature changed. */
+/** A token with its valid signature changed. */
 const changed =
   (change: (signature: Buffer) => Buffer): Forge =>
   ({ token }) => {
@@ -58,8 +58,8 @@ const lengths: Forgeries = {
   },
 };
 
-/** Changed claims or a changed header with the genuine signature. */
-const withGenuineSignature =
+/** Changed claims or a changed header with the valid signature. */
+const withValidSignature =
   (change: { readonly header?: Json; readonly claims?: Json }): Forge =>
   (m) => {
     const header = encoded({ ...m.header, ...change.header });
@@ -68,15 +68,15 @@ const withGenuineSignature =
   };
 
 const contents: Forgeries = {
-  'another sub with the genuine signature': withGenuineSignature({ claims: { sub: '01J00000000000000000000009' } }),
-  'a later exp with the genuine signature': withGenuineSignature({ claims: { exp: 9_999_999_999 } }),
-  'another jti with the genuine signature': withGenuineSignature({ claims: { jti: '01J00000000000000000000009' } }),
-  'another tokenType with the genuine signature': ({ kind, ...m }) =>
-    withGenuineSignature({ claims: { tokenType: kind === 'access' ? 'refresh' : 'access' } })({ kind, ...m }),
-  'another sid with the genuine signature': withGenuineSignature({ header: { sid: '01J00000000000000000000009' } }),
-  'another rot with the genuine signature': withGenuineSignature({ header: { rot: 1_000 } }),
-  'another typ with the genuine signature': withGenuineSignature({ header: { typ: 'jwt' } }),
-  'claims in another order with the genuine signature': (m) => {
+  'another sub with the valid signature': withValidSignature({ claims: { sub: '01J00000000000000000000009' } }),
+  'a later exp with the valid signature': withValidSignature({ claims: { exp: 9_999_999_999 } }),
+  'another jti with the valid signature': withValidSignature({ claims: { jti: '01J00000000000000000000009' } }),
+  'another tokenType with the valid signature': ({ kind, ...m }) =>
+    withValidSignature({ claims: { tokenType: kind === 'access' ? 'refresh' : 'access' } })({ kind, ...m }),
+  'another sid with the valid signature': withValidSignature({ header: { sid: '01J00000000000000000000009' } }),
+  'another rot with the valid signature': withValidSignature({ header: { rot: 1_000 } }),
+  'another typ with the valid signature': withValidSignature({ header: { typ: 'jwt' } }),
+  'claims in another order with the valid signature': (m) => {
     const payload = encoded(Object.fromEntries(Object.entries(m.claims).reverse()));
     return `${partsOf(m.token)[0]}.${payload}.${partsOf(m.token)[2]}`;
   },

@@ -12,7 +12,7 @@ export type GeneratedRequest = {
   readonly body: Uint8Array;
 };
 
-/** The tokens of genuine clients, by the number of the client. */
+/** The tokens of valid clients, by the number of the client. */
 export type Credentials = { readonly accessToken: string; readonly cookie: string };
 export type Clients = (number: number) => Credentials;
 
@@ -78,13 +78,13 @@ const anyPath = fc
   .map((path) => (/^[/*]|^http:/.test(path) ? path : `/${path}`));
 
 /** Genuine tokens, changed ones and arbitrary text. */
-const tokenLike = (genuine: string): fc.Arbitrary<string> =>
+const tokenLike = (valid: string): fc.Arbitrary<string> =>
   fc.oneof(
-    fc.constant(genuine),
+    fc.constant(valid),
     fc
-      .nat({ max: Math.max(0, genuine.length - 1) })
-      .map((at) => `${genuine.slice(0, at)}${genuine[at] === 'A' ? 'B' : 'A'}${genuine.slice(at + 1)}`),
-    fc.nat({ max: genuine.length }).map((end) => genuine.slice(0, end)),
+      .nat({ max: Math.max(0, valid.length - 1) })
+      .map((at) => `${valid.slice(0, at)}${valid[at] === 'A' ? 'B' : 'A'}${valid.slice(at + 1)}`),
+    fc.nat({ max: valid.length }).map((end) => valid.slice(0, end)),
     fc
       .json()
       .map((json) => `${Buffer.from(json).toString('base64url')}.${Buffer.from(json).toString('base64url')}.AAAA`),

@@ -84,12 +84,12 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     if (token === session.runFirst) return { earliest: issuedAt(token), latest: at };
     return { earliest: issuedAt(token), latest: Math.min(rotatedAt, issuedAt(token) + 999 + window) };
   };
-  const isGenuine = (token: Token, now: number): boolean => now < (session.expirations.get(token) ?? 0);
+  const isValid = (token: Token, now: number): boolean => now < (session.expirations.get(token) ?? 0);
 
   return {
     /** The expected response to one refresh. */
     refresh(token: Token, now: number, instance: number, fault: Fault): string {
-      if (!isGenuine(token, now)) return 'AUTH_FAILED not genuine';
+      if (!isValid(token, now)) return 'AUTH_FAILED not valid';
       if (session.unconfirmed.some((each) => each.instance === instance)) return 'DB_QUERY_FAILED';
       if (isLookedAtFirst(token, now) && (!mayRotate(token, now) || isFresh(now))) return refuse(token, now);
       session.last += 1;
@@ -106,7 +106,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     },
     /** @returns whether it ends the session. */
     logOut(token: Token, now: number): boolean {
-      if (isGenuine(token, now)) session.state = null;
+      if (isValid(token, now)) session.state = null;
       return session.state === null;
     },
     settle(): void {
@@ -116,7 +116,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     /** The number of the newest token. */
     newest: (): Token => session.last,
     /** Whether a refresh with this token would succeed. */
-    isUsable: (token: Token, now: number): boolean => isGenuine(token, now) && mayRotate(token, now),
+    isUsable: (token: Token, now: number): boolean => isValid(token, now) && mayRotate(token, now),
     /** The stored session; `null` when it has expired or ended. */
     stored: (now: number): State | null =>
       session.state === null || now >= session.state.expiresAt ? null : withoutProgress(session.state),

@@ -28,7 +28,7 @@ const outcomeOf = (error: unknown): string => {
   throw error;
 };
 const standingIn = ({ reason = '', level }: AppError): string[] => {
-  if (reason === 'no genuine refresh token') return ['not genuine'];
+  if (reason === 'no valid refresh token') return ['not valid'];
   if (level === 'warn' && reason.startsWith('refresh token reused')) return ['reused'];
   return /^the session is not refreshed: (.*)$/.exec(reason)?.slice(1) ?? [];
 };

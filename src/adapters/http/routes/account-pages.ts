@@ -20,7 +20,7 @@ const SUMMARIES: Readonly<Record<AccountPageName, string>> = {
   'email-change-undo': 'Return the page of the link that undoes a change of the email address',
 };
 
-/** The service's own pages for links in mail, and their script. ADR 0053. */
+/** The service's own pages for links in mail, and their script. ADR 0042. */
 export const accountPageRoutes = (settings: Settings, script: string): Route[] => [
   // `Object.keys` is typed to return any strings.
   ...(Object.keys(SUMMARIES) as AccountPageName[]).map((name) => pageRoute(settings, name)),

@@ -27,7 +27,7 @@ const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
 const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnverifiedDeps): boolean =>
   emailVerification === 'required';
 
-/** If log-ins need a verified address, the response does not depend on whether the address has an account. ADR 0049. */
+/** If log-ins need a verified address, the response does not depend on whether the address has an account. ADR 0048. */
 const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Route => {
   const declaration = {
     name: 'register',

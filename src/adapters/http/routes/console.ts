@@ -18,7 +18,7 @@ const POLICY = [
 /** Browsers ask each time whether a stored file is up to date. */
 const COMMON = { cacheControl: 'no-cache' };
 
-/** A page that uses every part of the service: `console/`, ADR 0043. */
+/** A page that uses every part of the service: `console/`, ADR 0042. */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
   route(
     {

@@ -68,7 +68,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, ori
     },
   );
 
-/** Verifying and changing email addresses. They need mail. ADR 0049, 0050. */
+/** Verifying and changing email addresses. They need mail. ADR 0048, 0050. */
 export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),

@@ -19,7 +19,7 @@ const DocumentText = v.pipe(
   }),
 );
 
-/** Describes all routes, its own among them. ADR 0036. */
+/** Describes all routes, its own among them. ADR 0023. */
 export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
   const document = cachedDocument(async () => {
     // Most processes never need it.

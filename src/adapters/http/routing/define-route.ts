@@ -68,7 +68,7 @@ const NO_QUERY = v.pipe(
 export type Unwrapped = {
   /** The media type with its parameters. */
   readonly type: string;
-  /** The header Cache-Control (RFC 9111 §5.2.2). Caches may store the response, so it has no `svc-request-id` (ADR 0012). */
+  /** The header Cache-Control (RFC 9111 §5.2.2). Caches may store the response, so it has no `svc-request-id` (ADR 0006). */
   readonly cacheControl: string;
   /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy). */
   readonly embeddable?: true;

@@ -19,7 +19,7 @@ const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): vo
   request.sessionId = sessionId;
 };
 
-/** Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0056). */
+/** Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0013). */
 export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
   async function authenticationGuard(ctx, next) {
     if (auth !== 'public') {

@@ -46,7 +46,7 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
   respondIfUnchanged(ctx);
 };
 
-/** Removes the request id, since caches send the response to other clients (ADR 0012). */
+/** Removes the request id, since caches send the response to other clients (ADR 0006). */
 const allowCaching = (ctx: Context, cacheControl: string): void => {
   ctx.set('Cache-Control', cacheControl);
   ctx.remove(REQUEST_ID_HEADER);

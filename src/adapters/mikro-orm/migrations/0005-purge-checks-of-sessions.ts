@@ -1,7 +1,7 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Replaces the index on `expires_at`, which every refresh changed, by one on a column that refreshes leave alone (ADR 0034). The
+ * Replaces the index on `expires_at`, which every refresh changed, by one on a column that refreshes leave alone (ADR 0017). The
  * default is constant: no row is rewritten, and instances of the previous version can still insert and rotate sessions. 0 is before
  * any expiry, so the purge looks at such a session and enters the right time.
  */

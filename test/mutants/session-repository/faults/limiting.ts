@@ -4,7 +4,7 @@ import type { Access, Rows } from '../../harness/shared-rows.ts';
 import { liveOf, ofUser, removeAll } from '../correct.ts';
 import type { Faults } from './fault.ts';
 
-/** An add that chooses the evicted in another way. */
+/** An add that evicts other sessions. */
 const addBy =
   (access: Access<Session>, evicted: (rows: Rows<Session>, added: Session) => Session[]) => (session: Session) =>
     access((rows) => {

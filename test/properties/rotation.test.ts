@@ -25,7 +25,7 @@ const OUTCOMES = [
   'AUTH_FAILED raced',
   'AUTH_FAILED reused',
   'AUTH_FAILED ended',
-  'AUTH_FAILED not valid',
+  'AUTH_FAILED not verified',
   'DB_QUERY_FAILED',
   'timed out',
   'AUTH_FAILED, AUTH_FAILED, token N',

@@ -89,7 +89,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   return {
     /** The expected response to one refresh. */
     refresh(token: Token, now: number, instance: number, fault: Fault): string {
-      if (!isValid(token, now)) return 'AUTH_FAILED not valid';
+      if (!isValid(token, now)) return 'AUTH_FAILED not verified';
       if (session.unconfirmed.some((each) => each.instance === instance)) return 'DB_QUERY_FAILED';
       if (isLookedAtFirst(token, now) && (!mayRotate(token, now) || isFresh(now))) return refuse(token, now);
       session.last += 1;

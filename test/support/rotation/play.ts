@@ -23,12 +23,12 @@ type StepOf<Type extends Step['type']> = Extract<Step, { readonly type: Type }>;
 
 /** The result of a request as text, which must be the same for every store. */
 const outcomeOf = (error: unknown): string => {
-  if (error instanceof AppError) return [error.code, ...standingIn(error)].join(' ');
+  if (error instanceof AppError) return [error.code, ...statusIn(error)].join(' ');
   if (error instanceof Error && error.message === 'timed out') return error.message;
   throw error;
 };
-const standingIn = ({ reason = '', level }: AppError): string[] => {
-  if (reason === 'no valid refresh token') return ['not valid'];
+const statusIn = ({ reason = '', level }: AppError): string[] => {
+  if (reason === 'no refresh token verifies') return ['not verified'];
   if (level === 'warn' && reason.startsWith('refresh token reused')) return ['reused'];
   return /^the session is not refreshed: (.*)$/.exec(reason)?.slice(1) ?? [];
 };

@@ -152,7 +152,7 @@ const PAGES = ['/', '/errors', '/errors/AUTH_USER_DUPLICATE', '/errors/SYS_HTTP_
 describe.each(PAGES)('the page %s', (path) => {
   it('has no script but the filter of the routes, no inline style and nothing of another host', async () => {
     const page = await pageOf(path);
-    const scripts = path === '/docs' ? ['<script type="module" src="/docs-filter.js"></script>'] : [];
+    const scripts = path === '/docs' ? ['<script defer src="/docs-filter.js"></script>'] : [];
     expect(page.match(/<script.*<\/script>/g) ?? []).toEqual(scripts);
     expect(page).not.toMatch(/<style| style=| on[a-z]+=|javascript:/i);
     const outside = linksOf(page).filter((link) => !/^[/#]/.test(link) || link.startsWith('//'));

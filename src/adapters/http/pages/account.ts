@@ -127,7 +127,7 @@ export const accountPage = (site: UserSite, name: AccountPageName): string => {
   return layout(site, {
     title,
     forUsers: true,
-    script: pathIn(site, '/account-page.js'),
+    script: html`<script type="module" src="${pathIn(site, '/account-page.js')}"></script>\n`,
     main: html`<h1>${title}</h1>
 <p class="lead" data-until-done>${lead}</p>
 <noscript><p>This page needs JavaScript: the link holds a token that is sent to nobody before you agree.</p></noscript>

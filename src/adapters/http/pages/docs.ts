@@ -20,7 +20,8 @@ export const docsPage = (routes: readonly Route[], site: Site): string => {
     title: 'API · Tandem',
     path: '/docs',
     wide: true,
-    script: pathIn(site, '/docs-filter.js'),
+    // No module: browsers request a module with an Origin, and the service may not be on its own allow-list.
+    script: html`<script defer src="${pathIn(site, '/docs-filter.js')}"></script>\n`,
     main: html`<div class="docs">
 <div class="introduction">
 <h1>API</h1>

@@ -17,8 +17,8 @@ type Content = {
   readonly path?: string;
   /** For a page that needs more width than text. */
   readonly wide?: boolean;
-  /** The path of its script, a module; by default it has none. */
-  readonly script?: string;
+  /** The element of its script; by default it has none. */
+  readonly script?: Html;
   /** Whether end users read it, who do not need the navigation of the service. */
   readonly forUsers?: boolean;
 };
@@ -29,7 +29,10 @@ const NAVIGATION = [
 ] as const;
 
 /** A whole page. */
-export const layout = (site: Site, { title, main, path, wide = false, script, forUsers = false }: Content): string => {
+export const layout = (
+  site: Site,
+  { title, main, path, wide = false, script = NOTHING, forUsers = false }: Content,
+): string => {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -38,13 +41,8 @@ export const layout = (site: Site, { title, main, path, wide = false, script, fo
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${pathIn(site, '/icon.svg')}" type="image/svg+xml">
-<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">${
-    script === undefined
-      ? NOTHING
-      : html`
-<script type="module" src="${script}"></script>`
-  }
-</head>
+<link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
+${script}</head>
 <body>
 ${forUsers ? NOTHING : navigation(site, path)}<main id="content" tabindex="-1"${wide ? html` class="wide"` : NOTHING}>
 ${main}

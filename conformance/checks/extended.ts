@@ -21,7 +21,7 @@ const login = (body: string, headers: Readonly<Record<string, string>> = {}) => 
 export const extended: readonly Check[] = [
   {
     id: 'success-statuses',
-    source: ['0006', 'Register answers 201, every other route 200, and both envelopes have one context'],
+    source: ['0006', 'Responses have one context, are never cached in an envelope, and carry a request id'],
     title: 'register answers 201, log-in and clear-cookie 200',
     run: async ({ registered, loggedIn, cleared }) => {
       expectStatus(await registered(), 201);
@@ -32,7 +32,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'success-context',
-    source: ['0006', 'Register answers 201, every other route 200, and both envelopes have one context'],
+    source: ['0006', 'Responses have one context, are never cached in an envelope, and carry a request id'],
     title: 'the context of successes has the request id and the version',
     run: async ({ successes }) => {
       for (const reply of await successes()) {
@@ -63,7 +63,10 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'malformed-body-details',
-    source: ['0007', 'Bodies are JSON of at most 16 KiB, and unknown query parameters are refused'],
+    source: [
+      '0007',
+      'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
+    ],
     title: 'a body that is no JSON object answers 400 CLIENT_PARAMS_VALIDATION_FAILED',
     run: async ({ send }) => {
       for (const body of ['{', '[]', '""']) errorOf(await send(login(body)), 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
@@ -71,7 +74,10 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'body-size',
-    source: ['0007', 'Bodies are JSON of at most 16 KiB, and unknown query parameters are refused'],
+    source: [
+      '0007',
+      'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
+    ],
     title: 'a body over 16 KiB answers 413, one of another type 415, an unknown query parameter 400',
     run: async ({ send }) => {
       errorOf(await send(login(JSON.stringify({ padding: 'x'.repeat(BODY_LIMIT) }))), 413, 'SYS_HTTP_UNEXPECTED_ERROR');
@@ -96,7 +102,10 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'methods',
-    source: ['0011', 'A time-out of the handler is 503, and framework errors keep their status'],
+    source: [
+      '0007',
+      'Bodies are JSON of at most 16 KiB, unknown query parameters are refused, and a time-out of the handler is 503',
+    ],
     title: 'another method answers 405 with Allow; HEAD answers as GET does, without a body',
     run: async ({ send }) => {
       const refused = await send({ method: 'DELETE', path: '/errors' });
@@ -114,7 +123,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'www-authenticate',
-    source: ['0013', 'A bad access token is AUTH_TOKEN_INVALID, and AUTH_FAILED is for refresh alone'],
+    source: ['0013', 'A bad access token is AUTH_TOKEN_INVALID, and so is one of an ended session'],
     title: 'a refused access token answers WWW-Authenticate; another scheme is a missing token',
     run: async (world) => {
       for (const [header, code, challenge] of [
@@ -131,7 +140,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'token-headers',
-    source: ['0014', 'Token headers name the key and the session, and the claims are those of the specification'],
+    source: ['0014', 'Token headers name the key and the session, and tokens are signed on the main thread'],
     title: 'both tokens have typ JWT and a kid, and the key set has that of the access token',
     run: async (world) => {
       const { access, refresh } = await world.tokens();
@@ -147,7 +156,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'no-store',
-    source: ['0015', 'Responses in an envelope are never cached'],
+    source: ['0006', 'Responses have one context, are never cached in an envelope, and carry a request id'],
     title: 'responses have Cache-Control: no-store',
     run: async ({ successes, errors }) => {
       for (const { headers, to } of [...(await successes()), ...(await errors()).map(([reply]) => reply)])
@@ -156,7 +165,7 @@ export const extended: readonly Check[] = [
   },
   {
     id: 'clear-cookie-ends-session',
-    source: ['0020', 'Clear-cookie ends the session, unless another site caused the request'],
+    source: ['0025', 'Users list and end their sessions, and a session gives way to the next one on its device'],
     title: 'after clear-cookie the refresh token answers 401 AUTH_FAILED',
     run: async ({ registered, login, person, send, refresh }) => {
       dataOf(await registered());

@@ -5,11 +5,8 @@ import { bodyOf, dataOf, errorOf, hold, isObject, membersOf, show } from '../exp
 import { Skipped } from '../outcome.ts';
 import { asBearer, ifOffered, tokensOf, type World } from '../world.ts';
 
-const RESET = '0048';
-const RESET_TITLE = 'A forgotten password is replaced with a link that was sent to the address of the account';
-const PROOF = '0049';
-const PROOF_TITLE =
-  'An address is proven by a link, and where that is required, registering does not tell whether an address is taken';
+const LINKS = '0048';
+const LINKS_TITLE = 'A forgotten password and an address are handled with links in mail';
 const CHANGE = '0050';
 const CHANGE_TITLE = 'Users change their names and leave; an address that was given up is held for seven days';
 
@@ -73,19 +70,19 @@ const refusesMadeUpTokens = async ({ send, person }: World): Promise<void> => {
 export const mailedLinks: readonly Check[] = [
   {
     id: 'password-reset-request',
-    source: [RESET, RESET_TITLE],
+    source: [LINKS, LINKS_TITLE],
     title: 'asking for a link to reset a password does not tell whether an address has an account',
     run: asksAlike('/auth/password-reset'),
   },
   {
     id: 'email-verification-request',
-    source: [PROOF, PROOF_TITLE],
+    source: [LINKS, LINKS_TITLE],
     title: 'asking for a link to prove an address does not tell whether it has an account',
     run: asksAlike('/auth/email-verification'),
   },
   {
     id: 'made-up-links',
-    source: [RESET, RESET_TITLE],
+    source: [LINKS, LINKS_TITLE],
     title: 'a made-up token of a link answers 400 AUTH_LINK_INVALID, and the user logs in as before',
     run: async (world) => {
       dataOf(await world.registered());

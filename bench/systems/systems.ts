@@ -18,7 +18,7 @@ const NEVER_REACHED = '100000000/60';
 export const TANDEM: System = {
   name: 'tandem',
   title: 'Tandem',
-  program: path('../../src/infrastructure/main.ts'),
+  program: path('../../src/infrastructure/main.js'),
   env: {
     ...KEY_VARIABLES,
     JWT_REFRESH_COOKIE_SECURE: 'true',

@@ -62,20 +62,20 @@ describe('the linter reports', () => {
     [
       'the infrastructure in the application',
       'src/application/planted.ts',
-      `import '../infrastructure/main.ts';`,
+      `import '../infrastructure/main.js';`,
       'own ports',
     ],
     ['the time in the application', 'src/application/planted.ts', 'export const now = new Date();', 'Clock port'],
     [
       'the infrastructure in an adapter',
       'src/adapters/clock/planted.ts',
-      `import '../../infrastructure/main.ts';`,
+      `import '../../infrastructure/main.js';`,
       'know no process',
     ],
     [
       'the infrastructure in a stage',
       'src/adapters/http/stages/planted.ts',
-      `import '../../../infrastructure/main.ts';`,
+      `import '../../../infrastructure/main.js';`,
       'know no process',
     ],
     [
@@ -99,7 +99,7 @@ describe('the linter reports', () => {
     [
       'the infrastructure in a folder of the HTTP adapter',
       'src/adapters/http/errors/planted.ts',
-      `import '../../../infrastructure/main.ts';`,
+      `import '../../../infrastructure/main.js';`,
       'know no process',
     ],
     [

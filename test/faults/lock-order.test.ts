@@ -6,8 +6,9 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import { prepareMail } from '../../src/application/mail/prepare-mail.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { endPresentedSessions, endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
+import { endSession, endSessionsOf } from '../../src/application/steps/end-sessions.ts';
 import { withdrawLinks } from '../../src/application/steps/links.ts';
+import { logout } from '../../src/application/use-cases/logout.ts';
 import { resetPassword } from '../../src/application/use-cases/reset-password.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
@@ -15,7 +16,7 @@ import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { transactions } from '../../src/infrastructure/database/transact.ts';
 import { sqlStores } from '../../src/infrastructure/storages/sql.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
-import { plainPasswordHasher } from '../support/fakes.ts';
+import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { PATIENT, SOON } from '../support/processes/killable-service.ts';
@@ -106,21 +107,23 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
       const { stores, user, unitOfWork, interleave, runs } = await setUp();
       const sessions = [aSession({ userId: user.id }), aSession({ userId: user.id })];
       for (const session of sessions) await stores.sessions.add(session);
-      const verified = sessions.map(({ id, currentTokenId: jti, rotation }) => ({
-        claims: { sub: user.id, jti, iat: NOW / 1000, exp: NOW / 1000 + 60, tokenType: 'refresh' as const },
-        sessionId: id,
-        rotation,
-      }));
-      const deps = { ...RECORDING, replayPolicy: { raceWindow: 10_000, replayWindow: 0 } };
-      const logout = (inside: Stores, tokens: typeof verified) =>
-        endPresentedSessions(deps, inside, { userId: user.id, verified: tokens, ...ENDING });
-      await interleave(
-        (stop) =>
+      const tokens = plainTokenSigner();
+      const signed = sessions.map(({ id: sessionId, currentTokenId: jti, rotation }) => {
+        const claims = { sub: user.id, jti, iat: NOW / 1000, exp: NOW / 1000 + 60, tokenType: 'refresh' as const };
+        return tokens.signRefresh({ claims, sessionId, rotation });
+      });
+      const presented = await Promise.all(signed);
+      const deps = { ...RECORDING, tokens, replayPolicy: { raceWindow: 10_000, replayWindow: 0 } };
+      const stoppingAfterAnEnd = (stop: () => Promise<void>): UnitOfWork => ({
+        run: (work) =>
           unitOfWork.run((inside) => {
             const end: typeof inside.sessions.end = (key) => inside.sessions.end(key).finally(stop);
-            return logout({ ...inside, sessions: { ...inside.sessions, end } }, verified);
+            return work({ ...inside, sessions: { ...inside.sessions, end } });
           }),
-        () => unitOfWork.run((inside) => logout(inside, verified.toReversed())),
+      });
+      await interleave(
+        (stop) => logout({ ...deps, unitOfWork: stoppingAfterAnEnd(stop) })(presented),
+        () => logout({ ...deps, unitOfWork })(presented.toReversed()),
       );
       expect(runs()).toBe(2);
       expect(await stores.sessions.listByUser(user.id, NOW)).toEqual([]);

@@ -37,7 +37,7 @@ describe('a guess after fifty failed ones', () => {
     service = await start({}, () => ({ attempts: throttleWithFixedClock().attempts }));
   });
 
-  it('has to wait in the service as main.ts composes it', async () => {
+  it('has to wait in the service as main.js composes it', async () => {
     const composed = await start();
     const responses = await guess(composed, aPerson().username, FREE + 50);
     const refused = responses.filter(({ status }) => status === 429);

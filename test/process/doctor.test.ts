@@ -28,7 +28,7 @@ const newDirectory = (name: string): string => {
 
 /** `npm run doctor -- …` without npm. */
 const doctor = (args: readonly string[], env: Env, cwd = directory.path, nodeArguments: readonly string[] = []) => {
-  const command = [...nodeArguments, `${ROOT}src/infrastructure/main.ts`, 'doctor', ...args];
+  const command = [...nodeArguments, `${ROOT}src/infrastructure/main.js`, 'doctor', ...args];
   const options = { cwd, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
   return { status, stdout, stderr };
@@ -205,7 +205,7 @@ describe('the doctor', () => {
       const program = `import { appendFileSync } from 'node:fs'; import { registerHooks } from 'node:module';
         registerHooks({ load: (url, context, next) => { appendFileSync(${JSON.stringify(list)}, url + '\\n'); return next(url, context); } });`;
       const hook = `--import=data:text/javascript,${encodeURIComponent(program)}`;
-      const args = [hook, `${ROOT}src/infrastructure/main.ts`, command, '--help'];
+      const args = [hook, `${ROOT}src/infrastructure/main.js`, command, '--help'];
       const { status } = spawnSync(process.execPath, args, { cwd: directory.path, env: COMPILE_CACHE });
       expect(status).toBe(0);
       return readFileSync(list, 'utf8').replaceAll(pathToFileURL(ROOT).href, '').split('\n');

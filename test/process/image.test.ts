@@ -8,9 +8,6 @@ import { PRODUCTION } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** Runs the service when it is imported. */
-const MAIN = join('infrastructure', 'main.ts');
-
 describe('the container image', () => {
   const app = temporaryDirectory();
   const data = temporaryDirectory();
@@ -35,7 +32,7 @@ describe('the container image', () => {
     readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((file) => !file.startsWith('node_modules'));
 
   it('has every module and package that some module of the service imports', () => {
-    const modules = filesOf(join(app.path, 'src')).filter((file) => file.endsWith('.ts') && file !== MAIN);
+    const modules = filesOf(join(app.path, 'src')).filter((file) => file.endsWith('.ts'));
     expect(modules).toContain('index.ts');
     const program = `for (const file of ${JSON.stringify(modules)}) await import('./src/' + file)`;
     expect(inside(['--input-type=module', '--eval', program])).toMatchObject({ stderr: '', status: 0 });

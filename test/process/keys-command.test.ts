@@ -17,7 +17,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /** `npm run keys -- …` without npm, in the given environment. */
 const keys = (args: readonly string[], env: Env = {}, cwd = import.meta.dirname) => {
-  const command = [`${ROOT}src/infrastructure/main.ts`, 'keys', ...args];
+  const command = [`${ROOT}src/infrastructure/main.js`, 'keys', ...args];
   const options = { cwd, env: { ...COMPILE_CACHE, ...env }, encoding: 'utf8' } as const;
   const { status, stdout, stderr } = spawnSync(process.execPath, command, options);
   return { status, stdout, stderr };

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Config, parseConfig } from '../config.ts';
+import { makeFilesPrivate } from '../data-dir/private-data.ts';
 import { print } from '../printable.ts';
 import { serve } from '../serve.ts';
 import { migrateStorage } from '../storages/storages.ts';
@@ -91,6 +92,7 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
     ['keys', () => keys(args, env)],
   ]);
   try {
+    makeFilesPrivate();
     readEnvFile();
     const command = commands.get(name);
     if (command === undefined)

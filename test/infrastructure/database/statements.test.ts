@@ -76,7 +76,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
         'insert sessions',
         'insert events',
         'commit',
-        'select users',
       ],
       refresh: ['update sessions'],
       logout: [
@@ -102,7 +101,6 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('the statements that are sent to
       'insert sessions',
       'insert events',
       'commit',
-      'select users',
     ]);
   });
 });

@@ -32,7 +32,7 @@ export type TestService = Pick<Service, 'routes' | 'ports' | 'mail'> & {
 };
 
 /**
- * Starts the service as `main.ts` composes it, on a free port and with the given environment.
+ * Starts the service as `main.js` composes it, on a free port and with the given environment.
  * @param settings replace those of the environment.
  * @param env variables of the environment. By default limits are off, keys are shared in a test file, and storage is in memory
  *   or that of the vitest project; `env` and `own` take precedence.

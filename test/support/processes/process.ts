@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../servers/keeper.ts';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../src/infrastructure/main.js', import.meta.url));
 
 type Outcome = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
@@ -18,7 +18,7 @@ export type ServiceProcess = {
 };
 
 /**
- * Runs a program, by default `main.ts` of the service, in a new process, with only the PATH of this environment and without the
+ * Runs a program, by default `main.js` of the service, in a new process, with only the PATH of this environment and without the
  * `.env` of the checkout.
  */
 export const spawnService = (

@@ -1,3 +1,4 @@
+// @ts-check
 import { lstatSync, mkdirSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -11,13 +12,17 @@ const GROUP_AND_OTHERS_WRITE = 0o022;
  * Makes Node keep the compiled code of everything that is imported from now on, next to the installed packages (ADR 0035).
  * NODE_COMPILE_CACHE and NODE_DISABLE_COMPILE_CACHE take precedence. Does nothing without a safe directory.
  */
-export const useCompileCache = (modules = MODULES): void => {
+export const useCompileCache = (modules = MODULES) => {
   const directory = safeDirectory(modules);
   if (directory !== null) enableCompileCache(directory);
 };
 
-/** A directory that no other user can write to, since Node executes what it finds there. @returns `null` when there is none. */
-const safeDirectory = (modules: string): string | null => {
+/**
+ * A directory that no other user can write to, since Node executes what it finds there.
+ * @param {string} modules
+ * @returns {string | null} `null` when there is none.
+ */
+const safeDirectory = (modules) => {
   const directory = join(modules, '.cache', 'tandem', 'compile');
   try {
     if (isOwn(modules)) mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -28,11 +33,17 @@ const safeDirectory = (modules: string): string | null => {
   }
 };
 
-/** A directory of another user would be in the way of the owner of the packages. */
-const isOwn = (path: string): boolean => process.geteuid === undefined || lstatSync(path).uid === process.geteuid();
+/**
+ * A directory of another user would be in the way of the owner of the packages.
+ * @param {string} path
+ */
+const isOwn = (path) => process.geteuid === undefined || lstatSync(path).uid === process.geteuid();
 
-/** A directory, not a link, that only this user or root can write to. Windows has no such permissions. */
-const isSafe = (path: string): boolean => {
+/**
+ * A directory, not a link, that only this user or root can write to. Windows has no such permissions.
+ * @param {string} path
+ */
+const isSafe = (path) => {
   const stats = lstatSync(path);
   if (!stats.isDirectory()) return false;
   if (process.geteuid === undefined) return true;

@@ -1,0 +1,8 @@
+// @ts-check
+import { useCompileCache } from './compile-cache.js';
+
+// This module and that one are JavaScript: to strip the types of a module that the cache does not have, Node loads a compiler at each start.
+useCompileCache();
+// Everything else is imported after this, so that the cache has it.
+const { runCommand } = await import('./commands/run.ts');
+await runCommand(process.argv.slice(2), process.env);

@@ -15,8 +15,8 @@ import { openWorld } from '../support/browser/world.ts';
 import { aPerson } from '../support/http/service.ts';
 
 const TABS = 5;
-const ROUNDS = 30;
-const LEAVES = 60;
+const ROUNDS = 10;
+const LEAVES = 20;
 /** A page of the back/forward cache is not loaded again. */
 const RESTORED = { waitUntil: 'commit' } as const;
 const MODES = [

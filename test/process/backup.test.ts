@@ -45,19 +45,6 @@ describe('a copy of the data directory', () => {
     expect((await login(restored)).status).toBe(200);
   });
 
-  it('keeps the passwords, but not the sessions, without the keys', async () => {
-    const before = await start(join(directory.path, 'with-keys'));
-    const registered = await documentedHttp(before.url).post('/auth/register').send(person);
-    await before.stop();
-    const copy = join(directory.path, 'without-keys');
-    cpSync(join(directory.path, 'with-keys'), copy, { recursive: true });
-    rmSync(join(copy, 'keys'), { recursive: true });
-
-    const restored = await start(copy);
-    expect((await refresh(restored, cookiePair(refreshCookieOf(registered)))).status).toBe(401);
-    expect((await login(restored)).status).toBe(200);
-  });
-
   it('is refused if the service was running', async () => {
     const source = join(directory.path, 'running');
     await start(source);

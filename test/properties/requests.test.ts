@@ -17,7 +17,7 @@ import { openTestStorage, type TestStorage } from '../support/storage/storage.ts
  * `FC_SEED=<seed> vitest run test/properties/requests.test.ts` repeats it.
  */
 
-const BATCHES = 200;
+const BATCHES = 60;
 const BATCH = 50;
 const CONNECTIONS = 16;
 const CLIENTS = 40;

@@ -29,6 +29,12 @@ const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_act
   where not granted and relation = '${table}'::regclass
     and query not like '%skip locked%' and query not like '%on conflict ("%'`;
 
+/** The tables that this transaction has changed already. */
+const changedByOneThatWaitsFor = (table: string) => `select relation::regclass::text as name from pg_locks
+  where granted and mode = 'RowExclusiveLock' and pid in (${waitingFor(table)})
+    and relation in (select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace)
+  order by name`;
+
 /** Everything that is stored about a user in PostgreSQL. */
 const ABOUT_USER = `
   select 'users' as place, to_jsonb(users) as row from users where id = ?
@@ -81,6 +87,11 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
   const untilOneWaits = (table: string) =>
     vi.waitFor(async () => expect(await database.em.execute(waitingFor(table))).toHaveLength(1), SOON);
 
+  const changedBefore = async (table: string): Promise<readonly string[]> => {
+    const rows = await database.em.execute<{ name: string }[]>(changedByOneThatWaitsFor(table));
+    return rows.map(({ name }) => name);
+  };
+
   return {
     env,
     url: () => service.url,
@@ -92,13 +103,22 @@ export const startKillable = async (given: Readonly<Record<string, string>> = {}
       await restart[victim]();
       await isReady();
     },
-    /** Strikes while the request waits for a table, and then lets it go on. @returns what became of the request. */
-    interrupt: async <Result>(table: string, request: () => Promise<Result>, strike: () => Promise<unknown>) => {
+    /**
+     * Strikes while the request waits for the last of the tables that it changes, and has changed the others. Then lets it go on.
+     * @returns what became of the request.
+     */
+    interrupt: async <Result>(
+      tables: readonly string[],
+      request: () => Promise<Result>,
+      strike: () => Promise<unknown>,
+    ) => {
+      const last = tables.at(-1) ?? expect.unreachable();
       let hasStruck = false;
       let outcome: Promise<PromiseSettledResult<Result>[]> = Promise.resolve([]);
-      const locked = whileLocked(table, async () => {
+      const locked = whileLocked(last, async () => {
         outcome = Promise.allSettled([request()]);
-        await untilOneWaits(table);
+        await untilOneWaits(last);
+        expect(await changedBefore(last)).toEqual(tables.slice(0, -1).toSorted());
         await strike();
         hasStruck = true;
       });

@@ -40,7 +40,7 @@ type MailLine = { readonly msg: string; readonly links: readonly string[] };
 
 /** Ada has refreshed and was mailed a link; mail of every kind waits for others. The service has ended. */
 export const storeAccounts = async (dataDir: string): Promise<StoredAccounts> => {
-  const service = await runService({ DATA_DIR: dataDir });
+  const service = await runService({ DATA_DIR: dataDir, BCRYPT_COST: '4' });
   try {
     const ada = await signUpAt(service.url, ADA);
     const bob = await signUpAt(service.url, BOB);

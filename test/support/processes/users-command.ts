@@ -1,7 +1,19 @@
+import { runUsers } from '../../../src/infrastructure/commands/users.ts';
 import { spawnService } from './process.ts';
 
-/** `npm run users -- …` without npm and without a terminal, in the given environment. */
-export const runUsersCommand = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+type Env = Readonly<Record<string, string>>;
+
+/** `npm run users -- …` in this process, without a terminal. What it logs is not in `stderr`. */
+export const runUsersCommand = async (args: readonly string[], env: Env) => {
+  const [printed, warned]: [string[], string[]] = [[], []];
+  const print = async (text: string) => void printed.push(text);
+  const warn = (text: string) => void warned.push(text);
+  const code = await runUsers(args, { LOG_LEVEL: 'silent', ...env }, { ask: null, print, warn });
+  return { code, stdout: printed.join('').trimEnd(), stderr: warned.join('').trimEnd() };
+};
+
+/** The same in a process of its own, without npm. */
+export const spawnUsersCommand = async (args: readonly string[], env: Env) => {
   const { stdout, stderr, outcome } = spawnService(env, [], undefined, ['users', ...args]);
   const { code } = await outcome;
   return { code, stdout: stdout.join('\n'), stderr: stderr.join('\n') };

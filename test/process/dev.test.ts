@@ -15,7 +15,7 @@ const TIMEOUT = 60_000;
 const argumentsOfDev = (): string[] => {
   const { scripts }: { readonly scripts: Record<string, string> } = JSON.parse(readText('package.json'));
   const [, , ...args] = scripts.dev?.split(' ') ?? [];
-  return args.map((each) => (each.endsWith('.ts') ? join(ROOT, each) : each));
+  return args.map((each) => (/\.[jt]s$/.test(each) ? join(ROOT, each) : each));
 };
 
 it('npm run dev restarts the service when .env changes', async () => {

@@ -39,6 +39,9 @@ export const measureOnAllCores = async (
     record('firstAnswer', server.firstAnswer / 1_000);
     record('memoryIdle', residentMemory(server.pid));
     const { origin } = server;
+    if (wanted.some((workload) => workload !== 'start')) {
+      await load([{ origin, actors: loggingIn(calls, prepared.people, CLIENTS) }], spans.warmUp);
+    }
     if (wanted.includes('register')) {
       const actors = registering(calls, 16);
       record('register', (await loadWithCost([{ origin, actors }], [server.pid], spans.register)).perSecond);

@@ -56,6 +56,7 @@ export type EventKind =
   | 'logged-in'
   | 'login-refused'
   | 'session-opened'
+  | 'session-recovered'
   | 'session-ended'
   | 'password-changed'
   | 'password-reset-requested'

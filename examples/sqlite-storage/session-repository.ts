@@ -37,7 +37,7 @@ export const sqliteSessionRepository = (
       runStartedAt = iif(:continuesRun and runFirst <> :number, runStartedAt, :at),
       runFirst = iif(:continuesRun, runFirst, :number),
       expiresAt = :expiresAt
-    where id = :sessionId and userId = :userId and currentTokenId = :from and expiresAt > :at
+    where id = :sessionId and userId = :userId and currentTokenId = :expected and expiresAt > :at
       and unixepoch('subsec') * 1000 < :deadline`);
   const selectUser = database.prepare('select * from users where id = ?');
   const swapBack = database.prepare(`

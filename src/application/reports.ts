@@ -11,7 +11,7 @@ export type Reports = {
    * The outcome of a refresh with a verified token. `reused` is also reported when one session ends, and a token of another one decides the
    * outcome.
    */
-  refresh: [outcome: 'rotated' | TokenStatus];
+  refresh: [outcome: 'rotated' | 'recovered' | Exclude<TokenStatus, 'recoverable'>];
   /** A log-in to an account that exists was refused before a session was opened. */
   'login-refused': [userId: string, origin: Origin];
   /** A password hash could not be renewed with the present cost. */

@@ -19,6 +19,8 @@ export const EVENT_KINDS = [
   /** In place of the session that made a change. */
   'session-opened',
   'session-ended',
+  /** A refresh found that the store had forgotten rotations of the session (ADR 0003). */
+  'session-recovered',
   'password-changed',
   'password-reset-requested',
   'password-reset',

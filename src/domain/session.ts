@@ -60,6 +60,8 @@ export type Rotation = {
   readonly userId: string;
   /** `jti` of the token that is rotated. */
   readonly from: string;
+  /** `jti` of the token that has to be the session's current one: `from`, unless the store has forgotten the rotation that issued `from`. */
+  readonly expected: string;
   /** The number of `from`; the token that replaces it has the next one. */
   readonly number: number;
   /** `jti` of the token that replaces it. */
@@ -93,7 +95,7 @@ const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): b
 
 /** The session after a rotation; `null` when another token is current, or the session has expired. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
-  session.currentTokenId === rotation.from && isLive(session, rotation.at)
+  session.currentTokenId === rotation.expected && isLive(session, rotation.at)
     ? {
         ...session,
         currentTokenId: rotation.to,

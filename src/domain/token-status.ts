@@ -16,6 +16,11 @@ export type ReplayPolicy = {
 export type TokenStatus =
   /** May be rotated. */
   | 'current'
+  /**
+   * May be rotated: it is newer than the session's current token. A verified token was issued by a rotation that was stored, so the store
+   * has forgotten that (a fail-over, a restored backup).
+   */
+  | 'recoverable'
   /** The current token is issued again, without a rotation. */
   | 'replayable'
   /** Rejected, and the session stays open: two tabs raced, or a response was lost. */
@@ -59,6 +64,7 @@ export const tokenStatus = (session: Session | null, token: Issued, now: number,
   const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
   if (token.claims.jti === session.currentTokenId)
     return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
+  if (token.rotation > session.rotation) return 'recoverable';
   const rotated = rotationOf(session, token, windowOf(policy));
   if (rotated === null) return 'reused';
   if (age(rotated.earliest) < replayWindow) return 'replayable';

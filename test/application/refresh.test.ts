@@ -204,6 +204,72 @@ describe('refresh', () => {
     });
   });
 
+  describe('after the store has forgotten rotations', () => {
+    /** A store as it was after the first rotation, and the tokens that were issued, of which it has forgotten all but the first two. */
+    const forgetful = async () => {
+      const outcomes: string[] = [];
+      const { unitOfWork: _unitOfWork, ...all } = memoryStores();
+      const add = unreliable(all.events.add);
+      const stores = { ...all, events: { ...all.events, add } };
+      const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
+      const set = await setUp({ ...stores, report });
+      const { app, first, open } = set;
+      const tokens = [first];
+      const next = async () => {
+        app.clock.advance(15 * MINUTE);
+        tokens.push((await app.refresh([tokens.at(-1) ?? ''])).refreshToken);
+      };
+      await next();
+      const key = keyOf(await open(first));
+      const known = (await stores.sessions.find(key)) ?? expect.unreachable();
+      for (let time = 0; time < 3; time += 1) await next();
+      await stores.sessions.end(key);
+      await stores.sessions.add(known);
+      outcomes.length = 0;
+      const kinds = async () =>
+        (await stores.events.list({ userId: set.user.id, limit: 10, before: null })).map(({ kind }) => kind);
+      return { ...set, tokens, outcomes, add, kinds };
+    };
+
+    it('goes on with the newest token, and says so', async () => {
+      const { app, tokens, outcomes, kinds } = await forgetful();
+      const { refreshToken } = await app.refresh([tokens[4] ?? '']);
+      expect(outcomes).toEqual(['recovered']);
+      expect(await kinds()).toContain('session-recovered');
+      await app.refresh([refreshToken]);
+      expect(outcomes).toEqual(['recovered', 'rotated']);
+    });
+
+    it('ends the session when two have used it', async () => {
+      const { app, tokens, outcomes } = await forgetful();
+      const thief = await app.refresh([tokens[2] ?? '']);
+      const owner = await app.refresh([tokens[4] ?? '']);
+      expect(outcomes).toEqual(['recovered', 'recovered']);
+      await expect(app.refresh([thief.refreshToken])).rejects.toMatchObject(THEFT);
+      await expect(app.refresh([owner.refreshToken])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('refuses a token that was rotated as far as the store knows', async () => {
+      const { app, tokens } = await forgetful();
+      await expect(app.refresh([tokens[0] ?? ''])).rejects.toMatchObject(THEFT);
+      await expect(app.refresh([tokens[4] ?? ''])).rejects.toMatchObject(REFUSED);
+    });
+
+    it('issues one pair to many requests with the newest token', async () => {
+      const { app, tokens, outcomes } = await forgetful();
+      const results = await Promise.allSettled(Array.from({ length: 5 }, () => app.refresh([tokens[4] ?? ''])));
+      expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      expect(outcomes.toSorted()).toEqual(['raced', 'raced', 'raced', 'raced', 'recovered']);
+    });
+
+    it('leaves the token usable if the event cannot be stored', async () => {
+      const { app, tokens, add } = await forgetful();
+      add.failNext();
+      await expect(app.refresh([tokens[4] ?? ''])).rejects.toThrow('down');
+      expect(await app.refresh([tokens[4] ?? ''])).toHaveProperty('accessToken');
+    });
+  });
+
   describe('with a replay window', () => {
     const replayPolicy = { raceWindow: 10 * SECOND, replayWindow: 5 * SECOND };
 

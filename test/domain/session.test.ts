@@ -10,6 +10,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   sessionId: 's1',
   userId: 'u1',
   from: 't1',
+  expected: step.from ?? 't1',
   number: 0,
   to: 't2',
   at: time,

@@ -60,7 +60,8 @@ describe('tokenStatus', () => {
     ['a later one at the end of the race window of the last rotation', t4, last + 10_000, STRICT, 'raced'],
     ['a later one past that race window', t4, last + 10_001, STRICT, 'reused'],
     ['another with the number of the current token', another, last, STRICT, 'reused'],
-    ['one that the session has not issued', future, last, STRICT, 'reused'],
+    ['one that the store has forgotten', future, last, STRICT, 'recoverable'],
+    ['one that the store has forgotten, with a replay window', future, last, KIND, 'recoverable'],
     ['one of the version before', unnumbered, last, STRICT, 'reused'],
     ['the predecessor by a clock that is behind, with a replay window', t5, last - 5_000, KIND, 'replayable'],
     ['the predecessor in the last millisecond of the replay window', t5, last + 4_999, KIND, 'replayable'],
@@ -84,7 +85,7 @@ describe('tokenStatus', () => {
   });
 
   it('treats the first token as one without a predecessor, which may be rotated at once', () => {
-    expect(tokenStatus(SESSION, token('x', 1, START), START, KIND)).toBe('reused');
+    expect(tokenStatus(SESSION, token('x', 0, START), START, STRICT)).toBe('raced');
     expect(tokenStatus(SESSION, token('t0', 0, START), START, KIND)).toBe('current');
   });
 
@@ -100,6 +101,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     sessionId: session.id,
     userId: session.userId,
     from: from.claims.jti,
+    expected: from.claims.jti,
     number: from.rotation,
     to: `${from.claims.jti}'`,
     at,

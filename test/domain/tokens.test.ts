@@ -49,6 +49,7 @@ describe('refreshClaims', () => {
       sessionId: 's1',
       userId: 'u1',
       from: 't1',
+      expected: 't1',
       number: 0,
       to: 't2',
       at,

@@ -93,7 +93,8 @@ export const aMessage = (given: Partial<Message> = {}): Message => ({
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,
   userId: session.userId,
-  from: session.currentTokenId,
+  from: given.from ?? session.currentTokenId,
+  expected: given.from ?? session.currentTokenId,
   number: session.rotation,
   to: anId(),
   at: session.rotatedAt + 60_000,

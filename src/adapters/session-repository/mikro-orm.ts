@@ -43,7 +43,11 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
   const rotateInTime = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
     const result = await unlessRolledBack(() => rotateBefore(tables(), { ...rotation, deadline }));
-    if (result === null) return 'too-late';
+    if (result === null) {
+      // Another server may respond next, with another clock.
+      clock.forget();
+      return 'too-late';
+    }
     const [row] = result.rows;
     if (row !== undefined) return toUser(row);
     if ((await readTime().catch(notExecuted)) < deadline * 1000) return 'stale';

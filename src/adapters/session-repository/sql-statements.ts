@@ -99,7 +99,7 @@ type RotationValues = Rotation & {
  * earlier than the last, so PostgreSQL writes to no index (ADR 0017).
  */
 export const rotateBefore = statement(
-  (db, { sessionId, userId, from, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
+  (db, { sessionId, userId, from, expected, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
     db
       .with('locked', () =>
         db
@@ -107,7 +107,7 @@ export const rotateBefore = statement(
           .select('id')
           .where('id', '=', sessionId)
           .where('user_id', '=', userId)
-          .where('current_token_id', '=', from)
+          .where('current_token_id', '=', expected)
           .where('expires_at', '>', at)
           .forNoKeyUpdate(),
       )
@@ -153,13 +153,15 @@ export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
 );
 
 /** Also matches the session before the rotation, so that the statement waits for a rotation in progress. */
-export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, to }: Rotation) =>
+export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, expected, to }: Rotation) =>
   db
     .updateTable('sessions')
-    .set({ current_token_id: from })
+    .set((eb) => ({
+      current_token_id: eb.case().when('current_token_id', '=', to).then(from).else(eb.ref('current_token_id')).end(),
+    }))
     .where('id', '=', sessionId)
     .where('user_id', '=', userId)
-    .where('current_token_id', 'in', [from, to]);
+    .where('current_token_id', 'in', [expected, to]);
 
 /** The key of the advisory lock of purges: an arbitrary number. */
 const PURGE_LOCK = 7_263_501_949;

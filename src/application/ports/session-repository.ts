@@ -20,6 +20,7 @@ export type UserInSession = {
  * - is not affected by changes to a session that it was given or has returned
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
+ * - rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated
  * - returns the user of the session that it rotates
  * - numbers the current token one higher than the one that is rotated, also after a rotation that was reverted
  * - remembers when the run of rotations began, and with which number

@@ -32,7 +32,14 @@ export const assessTokens = (
     }),
   );
 
-const RANKS: Readonly<Record<TokenStatus, number>> = { current: 0, replayable: 1, raced: 2, reused: 3, ended: 4 };
+const RANKS: Readonly<Record<TokenStatus, number>> = {
+  recoverable: 0,
+  current: 1,
+  replayable: 2,
+  raced: 3,
+  reused: 4,
+  ended: 5,
+};
 
 /** The token that decides the response when a request has several. ADR 0003. */
 export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken => {

@@ -75,7 +75,7 @@ type EndOtherSessionsInput = Caller & {
 };
 
 /** The statuses with which a refresh succeeds. */
-const GOOD: readonly TokenStatus[] = ['current', 'replayable'];
+const GOOD: readonly TokenStatus[] = ['recoverable', 'current', 'replayable'];
 
 /**
  * Ends all sessions of a user, and opens one for the caller. The access token alone is not enough: other services have it too, and could

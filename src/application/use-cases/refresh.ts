@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Rotation, SessionKey } from '../../domain/session.ts';
+import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
 import { continuesRun, type ReplayPolicy } from '../../domain/token-status.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
@@ -21,6 +21,7 @@ import {
 import { endSession } from '../steps/end-sessions.ts';
 import { type NoticeDeps, notifyOfReplay } from '../steps/notices.ts';
 import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
+import { record } from '../steps/record.ts';
 
 export type RefreshDeps = NoticeDeps & {
   readonly users: UserRepository;
@@ -59,6 +60,7 @@ export const refresh =
     presented: readonly string[],
     { cancellation = NEVER_CANCELLED, origin = () => NO_ORIGIN }: RefreshOptions = {},
   ): Promise<TokenPair> => {
+    const options = { cancellation, origin };
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
@@ -68,25 +70,39 @@ export const refresh =
     if (verified.length > 1 || mayBeReplayable(deps, first)) {
       const assessed = await assessTokens(deps, verified);
       const best = mostFavorable(assessed);
-      if (best.status !== 'current') return handleStaleTokens(deps, assessed, origin);
-      await endReused(deps, reusedSessions(assessed), origin);
+      if (best.status !== 'current') return handleStaleTokens(deps, assessed, options);
+      await endReused(deps, reusedSessions(assessed), options.origin);
       token = best.token;
     }
 
-    const rotation = nextRotation(deps, token);
-    cancellation.throwIfAborted();
-    const user = await deps.sessions.rotate(rotation);
-    if (user === 'too-late') throw missedDeadline();
-    if (user === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified), origin);
-    if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
-    const pair = await revertOnError(deps, rotation, async () => {
-      const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
-      cancellation.throwIfAborted();
-      return issued;
-    });
+    const pair = await rotate(deps, nextRotation(deps, token), options);
+    if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified), options);
     deps.report?.('refresh', 'rotated');
     return pair;
   };
+
+/**
+ * Rotates a token and issues the next pair. If that or `andAlso` fails, or the caller has timed out, the rotation is reverted.
+ * @param andAlso is called once the token is rotated
+ */
+const rotate = async (
+  deps: RefreshDeps,
+  rotation: Rotation,
+  { cancellation, origin }: Required<RefreshOptions>,
+  andAlso: () => Promise<void> = async () => undefined,
+): Promise<TokenPair | 'stale'> => {
+  cancellation.throwIfAborted();
+  const user = await deps.sessions.rotate(rotation);
+  if (user === 'too-late') throw missedDeadline();
+  if (user === 'stale') return user;
+  if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
+  return revertOnError(deps, rotation, async () => {
+    await andAlso();
+    const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
+    cancellation.throwIfAborted();
+    return issued;
+  });
+};
 
 /** Whether a token may have been issued within the replay window. `iat` is in whole seconds. */
 const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps, { claims }: RefreshToken): boolean =>
@@ -105,6 +121,7 @@ const nextRotation = (deps: RefreshDeps, token: RefreshToken): Rotation => {
     sessionId,
     userId: claims.sub,
     from: claims.jti,
+    expected: claims.jti,
     number: rotation,
     to: deps.ids.next(),
     at: now,
@@ -136,22 +153,42 @@ const revertOnError = async <Result>(
   }
 };
 
-/** Handles a request without a token that can be rotated: issues the current token again, or rejects the request. */
+/** Handles a request without a current token: recovers the session, issues its current token again, or rejects the request. */
 const handleStaleTokens = async (
   deps: RefreshDeps,
   assessed: readonly AssessedToken[],
-  origin: () => Origin,
+  options: Required<RefreshOptions>,
 ): Promise<TokenPair> => {
-  const { session, status } = mostFavorable(assessed);
+  const { token, session, status } = mostFavorable(assessed);
   const reused = reusedSessions(assessed);
-  await endReused(deps, reused, origin);
-  if (status !== 'reused') deps.report?.('refresh', status);
+  await endReused(deps, reused, options.origin);
+  if (status === 'recoverable' && session !== null) return recover(deps, token, session, options);
+  if (status !== 'reused' && status !== 'recoverable') deps.report?.('refresh', status);
   if (status === 'replayable' && session !== null) {
     return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
   }
   if (reused.length === 0) throw failed(`the session is not refreshed: ${status}`);
   const ids = reused.map(({ id }) => id).join(', ');
   throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
+};
+
+/**
+ * Rotates a token that is newer than the one that the store has as current: the store has forgotten rotations. Begins a run of rotations,
+ * since the times of those are unknown.
+ */
+const recover = async (
+  deps: RefreshDeps,
+  token: RefreshToken,
+  { id: sessionId, userId, currentTokenId: expected }: Session,
+  options: Required<RefreshOptions>,
+): Promise<TokenPair> => {
+  const event = { userId, kind: 'session-recovered', sessionId } as const;
+  const recordIt = () => deps.unitOfWork.run((stores) => record(deps, stores, options.origin(), [event]));
+  const rotation = { ...nextRotation(deps, token), expected, continuesRun: false };
+  const pair = await rotate(deps, rotation, options, recordIt);
+  if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, [token]), options);
+  deps.report?.('refresh', 'recovered');
+  return pair;
 };
 
 /** Ends the sessions of reused tokens, and notifies their users once for each. */

@@ -31,6 +31,29 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(other)).toStrictEqual(other);
   });
 
+  it('rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated', async ({
+    sessions,
+    stored,
+    rotateOn,
+  }) => {
+    const session = await rotateOn(await stored(), 2, { continuesRun: true });
+    const known = aRotation(session).from;
+    const recovery = { ...aRotation(session), from: anId(), number: 7 };
+    expect(await sessions.rotate({ ...recovery, expected: recovery.from })).toBe('stale');
+    expect(await sessions.rotate(recovery)).toHaveProperty('id');
+    expect(await sessions.find(session)).toMatchObject({
+      currentTokenId: recovery.to,
+      previousTokenId: recovery.from,
+      rotation: 8,
+      runStartedAt: recovery.at,
+      runFirst: 7,
+    });
+    await sessions.revert(recovery);
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
+    await sessions.revert({ ...recovery, expected: known });
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
+  });
+
   it('returns the user of the session that it rotates', async ({ store, sessions, stored }) => {
     for (const user of store.users) {
       const session = await stored({ userId: user.id });

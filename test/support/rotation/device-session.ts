@@ -34,6 +34,8 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
   const held: Held[] = [{ number: 0, text: first.text }];
   const numbers = new Map([[first.claims.jti, 0]]);
   const spent = new Set<string>();
+  /** What the store knew after each step. */
+  const history: { readonly session: Session | null; readonly known: ReturnType<typeof model.snapshot> }[] = [];
   let dead = false;
   let probed = '';
 
@@ -68,7 +70,10 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
       if (user !== null) await copy.users.add(user);
       if (session !== null) await copy.sessions.add(session);
       const rotated: unknown[] = [];
-      const report = reportsOf('refresh', (outcome) => outcome === 'rotated' && rotated.push(text));
+      const report = reportsOf(
+        'refresh',
+        (outcome) => ['rotated', 'recovered'].includes(outcome) && rotated.push(text),
+      );
       const app = application({ ...copy, tokens, ids, report });
       app.clock.set(now);
       await app.refresh([text]).catch(() => undefined);
@@ -87,6 +92,20 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
     newest,
     /** Sets the model's number of a token that no client received. */
     name: (tokenId: string, number: number): void => void numbers.set(tokenId, number),
+    /** Keeps what the store knows now. */
+    async keep(): Promise<void> {
+      history.push({ session: await sessions.find(key), known: model.snapshot() });
+    },
+    /** Lets the store forget what the last steps have changed. */
+    async forget(steps: number): Promise<void> {
+      const { session, known } = history[Math.max(0, history.length - 1 - steps)] ?? expect.unreachable();
+      await sessions.end(key);
+      if (session !== null) await sessions.add(session);
+      model.forget(known);
+      dead = known.state === null;
+      spent.clear();
+      probed = '';
+    },
     end: (): void => {
       dead = true;
     },
@@ -115,7 +134,7 @@ export const deviceSession = ({ users, sessions, tokens, ids, policy, now: opene
       const words = `token ${state.current} at ${state.rotatedAt - NOW} until ${state.expiresAt - NOW}`;
       if (words !== probed) {
         const worked = await usable(stored, now);
-        expect(worked).toEqual(model.isUsable(newest().number, now) ? [newest().text] : []);
+        expect(worked).toEqual(held.filter(({ number }) => model.isUsable(number, now)).map(({ text }) => text));
         probed = words;
       }
       return words;

@@ -6,8 +6,17 @@ type Token = number;
 
 type State = { current: Token; rotatedAt: number; expiresAt: number };
 /** The stored state, and whether the current token is the result of the last rotation. */
-type Progress = State & { replaced: boolean };
-type Rotation = { readonly from: Token; readonly to: Token; readonly at: number };
+type Progress = State & {
+  replaced: boolean;
+  /** The token of the last rotation. */
+  previous: Token | null;
+  /** How many rotations the current token is away from the first. After a revert, that of the token that was current before. */
+  generation: number;
+};
+/** `expected` is the token that has to be current: `from`, unless the store has forgotten rotations. */
+type Rotation = { readonly from: Token; readonly expected: Token; readonly to: Token; readonly at: number };
+/** What the store knows of the session. */
+type Stored = Pick<ModelSession, 'state' | 'runFirst' | 'runStartedAt'>;
 
 type ModelSession = {
   /** `null` after the session has ended. */
@@ -16,15 +25,18 @@ type ModelSession = {
   last: Token;
   /** The token whose rotation began the present run of rotations. */
   runFirst: Token;
-  /** When each token was rotated, from the first on. */
-  readonly rotations: Map<Token, number>;
+  runStartedAt: number;
   /** When each token expires, in milliseconds, a multiple of a second (RFC 7519 §2). */
   readonly expirations: Map<Token, number>;
+  /** How many rotations each token is away from the first. */
+  readonly generations: Map<Token, number>;
   /** Rotations with an outcome that is unknown to an instance. */
   readonly unconfirmed: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
 };
 
-const withoutProgress = ({ replaced: _replaced, ...state }: Progress): State => state;
+const withoutProgress = ({ current, rotatedAt, expiresAt }: Progress): State => ({ current, rotatedAt, expiresAt });
+/** For a token of which the service does not know when it was rotated, or that it was more than a window ago. */
+const NEVER = { earliest: Number.NEGATIVE_INFINITY, latest: Number.NEGATIVE_INFINITY };
 const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 
 /**
@@ -34,21 +46,42 @@ const wholeSeconds = (time: number): number => Math.floor(time / 1_000) * 1_000;
 export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const window = Math.max(policy.raceWindow, policy.replayWindow);
   const session: ModelSession = {
-    state: { current: 0, rotatedAt: openedAt, expiresAt: openedAt + REFRESH_LIFETIME, replaced: false },
+    state: {
+      current: 0,
+      rotatedAt: openedAt,
+      expiresAt: openedAt + REFRESH_LIFETIME,
+      replaced: false,
+      previous: null,
+      generation: 0,
+    },
     last: 0,
     runFirst: 0,
-    rotations: new Map(),
+    runStartedAt: openedAt,
     expirations: new Map([[0, wholeSeconds(openedAt + REFRESH_LIFETIME)]]),
+    generations: new Map([[0, 0]]),
     unconfirmed: [],
   };
 
   const mayRotate = (token: Token, at: number): boolean =>
     session.state !== null && session.state.current === token && at < session.state.expiresAt;
-  const rotate = ({ from, to, at }: Rotation): boolean => {
-    if (!mayRotate(from, at)) return false;
-    if (from === 0 || at - issuedAt(from) > window + 999) session.runFirst = from;
-    session.state = { current: to, rotatedAt: at, expiresAt: at + REFRESH_LIFETIME, replaced: true };
-    session.rotations.set(from, at);
+  const generationOf = (token: Token): number => session.generations.get(token) ?? 0;
+  const rotate = ({ from, expected, to, at }: Rotation): boolean => {
+    if (!mayRotate(expected, at)) return false;
+    const isFirstAgain = generationOf(from) === generationOf(session.runFirst);
+    if (isFirstAgain || from !== expected || at - issuedAt(from) > window + 999) {
+      session.runFirst = from;
+      session.runStartedAt = at;
+    }
+    const generation = generationOf(from) + 1;
+    session.generations.set(to, generation);
+    session.state = {
+      current: to,
+      rotatedAt: at,
+      expiresAt: at + REFRESH_LIFETIME,
+      replaced: true,
+      previous: from,
+      generation,
+    };
     session.expirations.set(to, wholeSeconds(at + REFRESH_LIFETIME));
     return true;
   };
@@ -56,7 +89,6 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     if (session.state?.current !== to) return;
     session.state.current = from;
     session.state.replaced = false;
-    session.rotations.delete(from);
   };
   /** Whether the current token replaced another within the replay window: then it is issued again. */
   const isFresh = (now: number): boolean =>
@@ -65,11 +97,30 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const isLookedAtFirst = (token: Token, now: number): boolean =>
     policy.replayWindow > 0 && now - issuedAt(token) < policy.replayWindow + 1_000;
   const issuedAt = (token: Token): number => (session.expirations.get(token) ?? 0) - REFRESH_LIFETIME;
-  const refuse = (token: Token, now: number): string => {
+  /** Performs a rotation that may have a fault. @returns the response; `null` when the session did not expect it. */
+  const perform = (rotation: Rotation, instance: number, fault: Fault): string | null => {
+    if (fault === 'none') return rotate(rotation) ? `token ${rotation.to}` : null;
+    if (fault === 'timed out') {
+      if (!rotate(rotation)) return null;
+      takeBack(rotation);
+      return 'timed out';
+    }
+    if (fault === 'answer lost') rotate(rotation);
+    session.unconfirmed.push({ instance, rotation, late: fault === 'late' });
+    return 'DB_QUERY_FAILED';
+  };
+  const next = (from: Token, expected: Token, at: number): Rotation => {
+    session.last += 1;
+    return { from, expected, to: session.last, at };
+  };
+  const isForgotten = (token: Token): boolean =>
+    session.state !== null && generationOf(token) > session.state.generation;
+  const refuse = (token: Token, now: number, recover: (rotation: Rotation) => string | null): string => {
     const { state } = session;
     if (state === null || now >= state.expiresAt) return 'AUTH_FAILED ended';
     if (token === state.current && !isFresh(now)) return 'AUTH_FAILED current';
     if (token === state.current) return `token ${token} again`;
+    if (isForgotten(token)) return recover(next(token, state.current, now)) ?? refuse(token, now, recover);
     const { earliest, latest } = knownOf(token, state);
     if (state.replaced && now - earliest < policy.replayWindow) return `token ${state.current} again`;
     if (now - latest <= window) return 'AUTH_FAILED raced';
@@ -77,11 +128,11 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     return 'AUTH_FAILED reused';
   };
   /** The times between which a token was rotated, as far as the service knows. */
-  const knownOf = (token: Token, { rotatedAt }: State): { readonly earliest: number; readonly latest: number } => {
-    const at = session.rotations.get(token) ?? Number.NEGATIVE_INFINITY;
-    if (token < session.runFirst) return { earliest: Number.NEGATIVE_INFINITY, latest: Number.NEGATIVE_INFINITY };
-    if (at === rotatedAt) return { earliest: at, latest: at };
-    if (token === session.runFirst) return { earliest: issuedAt(token), latest: at };
+  const knownOf = (token: Token, { rotatedAt, previous, generation }: Progress): typeof NEVER => {
+    if (token === previous) return { earliest: rotatedAt, latest: rotatedAt };
+    const [number, first] = [generationOf(token), generationOf(session.runFirst)];
+    if (number === first) return { earliest: issuedAt(token), latest: session.runStartedAt };
+    if (number < first || number >= generation) return NEVER;
     return { earliest: issuedAt(token), latest: Math.min(rotatedAt, issuedAt(token) + 999 + window) };
   };
   const isValid = (token: Token, now: number): boolean => now < (session.expirations.get(token) ?? 0);
@@ -91,18 +142,21 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     refresh(token: Token, now: number, instance: number, fault: Fault): string {
       if (!isValid(token, now)) return 'AUTH_FAILED not verified';
       if (session.unconfirmed.some((each) => each.instance === instance)) return 'DB_QUERY_FAILED';
-      if (isLookedAtFirst(token, now) && (!mayRotate(token, now) || isFresh(now))) return refuse(token, now);
-      session.last += 1;
-      const rotation = { from: token, to: session.last, at: now };
-      if (fault === 'none') return rotate(rotation) ? `token ${rotation.to}` : refuse(token, now);
-      if (fault === 'timed out') {
-        if (!rotate(rotation)) return refuse(token, now);
-        takeBack(rotation);
-        return 'timed out';
-      }
-      if (fault === 'answer lost') rotate(rotation);
-      session.unconfirmed.push({ instance, rotation, late: fault === 'late' });
-      return 'DB_QUERY_FAILED';
+      const withFault = (rotation: Rotation) => perform(rotation, instance, fault);
+      if (isLookedAtFirst(token, now) && (!mayRotate(token, now) || isFresh(now))) return refuse(token, now, withFault);
+      // The first rotation meets the fault; a time-out is noticed before the second.
+      const withoutFault = (rotation: Rotation) =>
+        fault === 'timed out' ? 'timed out' : perform(rotation, instance, 'none');
+      return withFault(next(token, token, now)) ?? refuse(token, now, withoutFault);
+    },
+    /** What the store knows now. */
+    snapshot: (): Stored => {
+      const { state, runFirst, runStartedAt } = session;
+      return structuredClone({ state, runFirst, runStartedAt });
+    },
+    /** The store knows only what it knew then. */
+    forget(known: Stored): void {
+      Object.assign(session, structuredClone(known));
     },
     /** @returns whether it ends the session. */
     logOut(token: Token, now: number): boolean {
@@ -116,7 +170,9 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     /** The number of the newest token. */
     newest: (): Token => session.last,
     /** Whether a refresh with this token would succeed. */
-    isUsable: (token: Token, now: number): boolean => isValid(token, now) && mayRotate(token, now),
+    isUsable: (token: Token, now: number): boolean =>
+      isValid(token, now) &&
+      (mayRotate(token, now) || (session.state !== null && now < session.state.expiresAt && isForgotten(token))),
     /** The stored session; `null` when it has expired or ended. */
     stored: (now: number): State | null =>
       session.state === null || now >= session.state.expiresAt ? null : withoutProgress(session.state),

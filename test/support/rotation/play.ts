@@ -59,6 +59,7 @@ export const play = async (store: Store, program: Program, letPass: (millisecond
     for (const step of [...program.steps, { type: 'settle' } as const]) {
       trace.push(`${step.type}: ${await take(step)}`);
       for (const device of devices) trace.push(`  ${await device.look(now())}`);
+      for (const device of devices) await device.keep();
     }
     return trace;
   } catch (error) {
@@ -135,12 +136,20 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
     return 'done';
   };
 
+  /** Settles first: afterwards, an instance would revert a rotation that the store does not know. */
+  const forget = async (steps: number): Promise<string> => {
+    await settle();
+    for (const device of devices) await device.forget(steps);
+    return 'done';
+  };
+
   const take = async (step: Step): Promise<string> => {
     if (step.type === 'log in') return logIn(step.instance);
     if (step.type === 'refresh') return refresh(step);
     if (step.type === 'log out') return logOut(step);
     if (step.type === 'settle') return settle();
     if (step.type === 'purge') return purge();
+    if (step.type === 'forget') return forget(step.steps);
     setClocks(step.by, now());
     return 'done';
   };

@@ -28,7 +28,9 @@ export type Step =
   | { readonly type: 'wait'; readonly by: number }
   /** Unconfirmed rotations are reverted. */
   | { readonly type: 'settle' }
-  | { readonly type: 'purge' };
+  | { readonly type: 'purge' }
+  /** The store forgets what the last steps have changed, as after a fail-over or a restore. It does not forget log-ins. */
+  | { readonly type: 'forget'; readonly steps: number };
 
 /** The steps of several devices of one user, one after the other, on two instances of the service with one store. */
 export type Program = { readonly policy: ReplayPolicy; readonly steps: readonly Step[] };
@@ -82,6 +84,7 @@ const stepAmong = (instances: number): fc.Arbitrary<Step> => {
     { arbitrary: fc.record({ type: constantly('wait'), by: fc.constantFrom(...WAITS) }), weight: 4 },
     { arbitrary: fc.record({ type: constantly('settle') }), weight: 3 },
     { arbitrary: fc.record({ type: constantly('purge') }), weight: 1 },
+    { arbitrary: fc.record({ type: constantly('forget'), steps: fc.integer({ min: 1, max: 8 }) }), weight: 2 },
   );
 };
 

@@ -1,4 +1,4 @@
-import { type Rotation, type RotationOutcome, rotated } from '../../../../src/domain/session.ts';
+import { type Rotation, type RotationOutcome, reverted, rotated } from '../../../../src/domain/session.ts';
 import { type Connection, findIn, now, userOf } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf, type Rule } from './fault.ts';
 
@@ -12,7 +12,24 @@ const rotateBy =
   async (rotation: Rotation): Promise<RotationOutcome> =>
     (await changeBy(access, rule, find)(rotation)) ? userOf(users, rotation) : 'stale';
 
+const FORGOTTEN =
+  'rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated';
+
 export const ROTATING: Faults = {
+  'expects the token that is rotated to be current': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, expected: rotation.from })),
+    }),
+    caughtBy: FORGOTTEN,
+  },
+  'reverts to the token that it expected': {
+    wrong: ({ access }) => ({
+      revert: async (rotation) => {
+        await changeBy(access, (session) => reverted(session, { ...rotation, from: rotation.expected }))(rotation);
+      },
+    }),
+    caughtBy: FORGOTTEN,
+  },
   'checks the current token, and then sets the next one': {
     wrong: ({ access, users }) => ({
       rotate: async (rotation) => {

@@ -14,15 +14,19 @@ const sqlState = (error: unknown): unknown => field(error, 'code');
 /** serialization_failure and deadlock_detected: a concurrent transaction was in the way. */
 const CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01']);
 const QUERY_CANCELED = '57014';
+const READ_ONLY_SQL_TRANSACTION = '25006';
 
 /** Whether PostgreSQL rolled the statement back because of a concurrent one, so that it may be sent again. */
 const isConflict = (error: unknown): boolean => CONFLICTS.has(sqlState(error));
 
+/** A server that is read-only refuses a statement before it executes it. */
+const NOT_DONE: ReadonlySet<unknown> = new Set([...CONFLICTS, QUERY_CANCELED, READ_ONLY_SQL_TRANSACTION]);
+
 /**
- * Whether PostgreSQL certainly rolled the statement back: the server reported it. After a lost connection, the statement may have been
+ * Whether PostgreSQL certainly did nothing, or rolled the statement back: the server reported it. After a lost connection, the statement may have been
  * executed.
  */
-const isRolledBack = (error: unknown): boolean => isConflict(error) || sqlState(error) === QUERY_CANCELED;
+const isRolledBack = (error: unknown): boolean => NOT_DONE.has(sqlState(error));
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -107,7 +111,7 @@ export const translated = async <Result>(query: () => Promise<Result>): Promise<
 
 /**
  * Like `translated`, for a caller that has to know whether the query had an effect.
- * @returns `null` if the server certainly rolled the query back: it was cancelled, or it conflicted twice.
+ * @returns `null` if the server certainly rolled the query back: it was cancelled, it conflicted twice, or the server is read-only.
  * @throws AppError as `translated`; the query may have been executed.
  */
 export const unlessRolledBack = async <Result>(query: () => Promise<Result>): Promise<Result | null> => {

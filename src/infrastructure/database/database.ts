@@ -14,7 +14,7 @@ const PING_TIMEOUT = 5_000;
 
 export type Database = {
   readonly em: SqlEntityManager;
-  /** @throws AppError DB_QUERY_FAILED when the database does not respond. */
+  /** @throws AppError DB_QUERY_FAILED when the database does not respond, or refuses to write. */
   ping(): Promise<void>;
   /**
    * Applies pending migrations. Other processes may do the same at the same time.
@@ -53,7 +53,6 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
   // Not `MikroORM.init`, which loads the migrator and searches for files of entities.
   const orm = new MikroORM({ ...settings, driverOptions, logger: () => undefined });
   const unlock = options.kind === 'embedded' ? lockDataDir(options.dataDir) : () => undefined;
-  const select1 = (signal?: AbortSignal) => orm.em.execute('select 1', [], signal === undefined ? {} : { signal });
   const close = async () => {
     closed = true;
     await orm.close().finally(unlock);
@@ -64,7 +63,7 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
       makePrivate(options.dataDir, 'database');
       if (isNew(options.dataDir)) onCreate?.();
     }
-    await select1();
+    await orm.em.execute('select 1');
     if (migrate) await bringUpToDate(orm, options);
   } catch (error) {
     await close().catch(() => undefined);
@@ -72,12 +71,19 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
   }
   return {
     em: orm.em,
-    ping: async () => void (await translated(() => select1(AbortSignal.timeout(PING_TIMEOUT)))),
+    ping: async () => void (await translated(() => assertWritable(orm, AbortSignal.timeout(PING_TIMEOUT)))),
     connections: await poolGauge(orm, options),
     migrate: () => translated(() => bringUpToDate(orm, options)),
     close,
   };
 };
+
+/** A standby, or a former primary, answers queries and refuses to write: it reports what it reports for an update. */
+const REFUSE_READ_ONLY = `do $$ begin
+  if current_setting('transaction_read_only') = 'on' then raise read_only_sql_transaction; end if;
+end $$`;
+const assertWritable = (orm: MikroORM, signal: AbortSignal): Promise<unknown> =>
+  orm.em.execute(REFUSE_READ_ONLY, [], { signal });
 
 /** PostgreSQL writes this file when it creates a database. The driver checks for it as well. */
 const isNew = (dataDir: string): boolean => !existsSync(join(dataDir, 'database', 'PG_VERSION'));

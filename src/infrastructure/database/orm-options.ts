@@ -4,6 +4,7 @@ import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
 import type { StorageOptions } from '../config/stores.ts';
 import { limitQueries } from './limit-queries.ts';
 import { prepareStatements } from './prepare-statements.ts';
+import { leaveReadOnlyServers } from './read-only-servers.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
 export type DatabaseOptions = Exclude<StorageOptions, { kind: 'memory' }>;
@@ -38,7 +39,12 @@ const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<
     driver: PostgreSqlDriver,
     dbName: databaseName(url),
     driverOptions: {
-      onPoolCreated: limitQueries(pool.statementTimeout),
+      onPoolCreated: (
+        created: Parameters<typeof leaveReadOnlyServers>[0] & Parameters<ReturnType<typeof limitQueries>>[0],
+      ) => {
+        limitQueries(pool.statementTimeout)(created);
+        leaveReadOnlyServers(created);
+      },
       onConnect: prepareStatements(pool.statementTimeout),
       application_name: 'tandem',
       max: pool.poolSize,

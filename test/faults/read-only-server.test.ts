@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask, type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { canStartServers, startPostgres } from '../support/servers/of-the-tests.ts';
+import type { TestServer } from '../support/servers/server.ts';
+import { onPostgresql } from '../support/storage/databases.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+/** Milliseconds; the time-out only catches hangs. */
+const SOON = { timeout: 60_000, interval: 50 };
+const CLIENTS = 10;
+
+/**
+ * After a fail-over, connections that are open lead to the former primary, which is read-only; new ones lead to the new primary. The setting of
+ * a role does the same: it holds for the connections that are opened while it is set, for as long as they live.
+ */
+describe.runIf(canStartServers())('when the primary became read-only, and the address leads to another one', () => {
+  const directory = temporaryDirectory();
+  let postgres: TestServer;
+  let admin: Database;
+  let service: RunningService;
+  let holders: readonly Holder[];
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    admin = await openDatabase(onPostgresql(postgres.url), { migrate: true });
+    await admin.em.execute('set default_transaction_read_only = off');
+    service = await runService({
+      DATABASE_URL: postgres.url,
+      DATA_DIR: directory.path,
+      BCRYPT_COST: '4',
+      RATE_LIMITS: 'off',
+      // However slow the machine is, nothing is too late; only a hang is.
+      REQUEST_TIMEOUT_MS: '600000',
+    });
+    holders = await Promise.all(Array.from({ length: CLIENTS }, () => signUpAt(service.url)));
+  });
+  afterAll(async () => {
+    await service?.stop('SIGKILL');
+    await admin?.close();
+    await postgres?.stop();
+    directory.remove();
+  });
+
+  const refreshAll = () => Promise.all(holders.map(({ refresh }) => refresh(service.url)));
+  const readiness = async () => (await ask(`${service.url}/health/ready`)).status;
+
+  it('refreshes fail, and the service is not ready', async () => {
+    await admin.em.execute('alter role current_user set default_transaction_read_only = on');
+    await admin.em.execute('select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
+    await vi.waitFor(async () => expect(await readiness()).toBe(503), SOON);
+    for (const { status, code } of await refreshAll()) expect([status, code]).toEqual([500, 'DB_QUERY_FAILED']);
+    expect(await readiness()).toBe(503);
+  });
+
+  it('all of them succeed with the tokens that they had, as soon as the service is ready', async () => {
+    await admin.em.execute('alter role current_user reset default_transaction_read_only');
+    await vi.waitFor(async () => expect(await readiness()).toBe(200), SOON);
+    for (const { status } of await refreshAll()) expect(status).toBe(200);
+  });
+});

@@ -1,44 +1,37 @@
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 
-const FILE_NAME = 'tandem.pid';
+const LOCK_FILE = 'tandem.lock';
+const PID_FILE = 'tandem.pid';
 
-/** The lock files that this process holds. A stale file may have the same pid. */
-const held = new Set<string>();
+/** SQLITE_BUSY */
+const BUSY = 5;
 
 /**
- * Locks `dataDir` for this process, and creates it if necessary: two processes would destroy an embedded database. Like PostgreSQL's
- * `postmaster.pid`, the lock file has the pid of its owner, and a stale lock is taken over. Does not protect against processes in other
- * containers that share the volume.
+ * Locks `dataDir` for this process, and creates it if necessary: two processes would destroy an embedded database.
+ * - SQLite locks a file. The kernel holds that lock, releases it when the process ends, and knows it in every container.
+ * - The pid in another file is for messages. It also keeps a copy of the directory from being used that was made while its owner ran.
  * @returns releases the lock.
  * @throws Error that names DATA_DIR and the owner's pid, or the system's reason.
  */
 export const lockDataDir = (dataDir: string): (() => void) => {
-  const own = String(process.pid);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    const file = join(realpathSync(dataDir), FILE_NAME);
-    while (!created(file, own)) {
-      const owner = contentOf(file);
-      if (owner === null) continue;
-      if (held.has(file) || !isLeftover(owner)) throw inUse(file, owner);
-      discard(file, owner);
+    const directory = realpathSync(dataDir);
+    const file = join(directory, PID_FILE);
+    const release = lockFile(join(directory, LOCK_FILE));
+    if (release === null) throw inUse(file);
+    try {
+      if (isHeld(file)) throw inUse(file);
+      writeFileSync(file, String(process.pid), { mode: 0o600 });
+    } catch (error) {
+      release();
+      throw error;
     }
-    held.add(file);
     return () => {
-      if (held.delete(file) && contentOf(file) === own) rmSync(file, { force: true });
+      if (contentOf(file) === String(process.pid)) rmSync(file, { force: true });
+      release();
     };
   } catch (error) {
     throw new Error(`DATA_DIR (${dataDir}) cannot be used: ${systemReason(error)}`);
@@ -46,43 +39,63 @@ export const lockDataDir = (dataDir: string): (() => void) => {
 };
 
 /**
- * The pid in the lock of `dataDir`, or whatever else its file contains; `null` when no process holds it. Changes nothing.
+ * The pid of the process that uses `dataDir`, or whatever else its file contains; `null` when no process does. Changes nothing.
  * @throws Error of the system
  */
 export const lockHolder = (dataDir: string): string | null => {
-  const owner = contentOf(join(dataDir, FILE_NAME));
-  return owner === null || isLeftover(owner) ? null : owner;
+  const file = join(dataDir, PID_FILE);
+  return isLocked(join(dataDir, LOCK_FILE)) || isHeld(file) ? (contentOf(file) ?? 'unknown') : null;
 };
 
-const inUse = (file: string, owner: string): Error =>
+const inUse = (file: string): Error =>
   new Error(
-    `process ${owner} is using it, and an embedded database supports one process only. ` +
+    `process ${contentOf(file) ?? 'unknown'} is using it, and an embedded database supports one process only. ` +
       `If that process is not Tandem, remove ${file}`,
   );
 
-const isError = (error: unknown, code: string): boolean =>
-  error instanceof Error && Reflect.get(error, 'code') === code;
+/** Loads SQLite, which only an embedded database needs. */
+const openSqlite = (path: string, options = {}) => {
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  return new DatabaseSync(path, options);
+};
 
-/** Creates the file, and syncs it, so that a power failure leaves no empty file. @returns `false` if it exists already. */
-const created = (file: string, content: string): boolean => {
-  let descriptor: number;
+/** The open files of locks: one that is collected as garbage is closed, which releases its lock. */
+const held = new Set<unknown>();
+
+/** Nothing is ever stored in the file. @returns releases the lock; `null` if another process holds it. */
+const lockFile = (path: string): (() => void) | null => {
+  const database = openSqlite(path);
   try {
-    descriptor = openSync(file, 'wx', 0o600);
+    database.exec('pragma journal_mode = memory; begin exclusive');
   } catch (error) {
-    if (isError(error, 'EEXIST')) return false;
+    database.close();
+    if (isBusy(error)) return null;
     throw error;
   }
+  held.add(database);
+  return () => {
+    if (held.delete(database)) database.close();
+  };
+};
+
+const isLocked = (path: string): boolean => {
+  if (!existsSync(path)) return false;
+  const database = openSqlite(path, { readOnly: true });
   try {
-    writeSync(descriptor, content);
-    fsyncSync(descriptor);
+    database.exec('select 1 from sqlite_schema');
+    return false;
   } catch (error) {
-    rmSync(file, { force: true });
+    if (isBusy(error)) return true;
     throw error;
   } finally {
-    closeSync(descriptor);
+    database.close();
   }
-  return true;
 };
+
+const isBusy = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'errcode') === BUSY;
+
+const isError = (error: unknown, code: string): boolean =>
+  error instanceof Error && Reflect.get(error, 'code') === code;
 
 const contentOf = (file: string): string | null => {
   try {
@@ -93,29 +106,17 @@ const contentOf = (file: string): string | null => {
   }
 };
 
-/** Whether the owner of a lock has ended. In a container, a stale lock may even have the pid of this process. */
-const isLeftover = (owner: string): boolean => {
-  if (!/^[1-9]\d*$/.test(owner)) return false;
-  if (Number(owner) === process.pid) return true;
+/** Whether the file names a process that runs, other than this one, or nothing that is understood. A loss of power leaves an empty file. */
+const isHeld = (file: string): boolean => {
+  const owner = contentOf(file) ?? '';
+  if (owner === '' || owner === String(process.pid)) return false;
+  if (!/^[1-9]\d*$/.test(owner)) return true;
   try {
     process.kill(Number(owner), 0);
-    return false;
+    return true;
   } catch (error) {
-    return isError(error, 'ESRCH');
+    return !isError(error, 'ESRCH');
   }
-};
-
-/** Removes a stale lock. Moves it away first and checks it again, since another process may have replaced it meanwhile. */
-const discard = (file: string, owner: string): void => {
-  const aside = `${file}.${process.pid}`;
-  try {
-    renameSync(file, aside);
-  } catch (error) {
-    if (isError(error, 'ENOENT')) return;
-    throw error;
-  }
-  if (contentOf(aside) === owner) rmSync(aside, { force: true });
-  else renameSync(aside, file);
 };
 
 /** The directory in DATA_DIR to which a backup is restored, before it gets its place. */

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 
 /** The service's own entries of DATA_DIR. */
-const OWN = /^(?:database|keys|mail|run|restoring|tandem\.pid.*)$/;
+const OWN = /^(?:database|keys|mail|run|restoring|tandem\.(?:pid|lock).*)$/;
 type OwnDirectory = 'database' | 'keys' | 'mail' | 'run';
 const GROUP_AND_OTHERS = 0o077;
 const OTHERS = 0o007;

@@ -68,7 +68,10 @@ const aboutOf = (text: Buffer | undefined): v.InferOutput<typeof About> => {
   );
 };
 
+/** Bytes. A key has some 250. */
+const MAX_KEY = 16_384;
+
 const assertKey = (name: string, pem: Buffer): void => {
-  if (!Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
+  if (pem.length > MAX_KEY || !Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
     throw damaged(`${name} is no private key of the service`);
 };

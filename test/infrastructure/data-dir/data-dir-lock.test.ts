@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lockDataDir } from '../../../src/infrastructure/data-dir/data-dir-lock.ts';
+import { lockDataDir, lockHolder } from '../../../src/infrastructure/data-dir/data-dir-lock.ts';
 import { type Helper, startHelper } from '../../support/processes/processes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
@@ -64,7 +64,7 @@ describe('lockDataDir', () => {
     const unlock = lockDataDir(dataDir);
     expect(readFileSync(file, 'utf8')).toBe(String(process.pid));
     unlock();
-    expect(readdirSync(dataDir)).toEqual([]);
+    expect(readdirSync(dataDir)).toEqual(['tandem.lock']);
   });
 
   it('takes over what another start left under the pid that is now its own', () => {
@@ -75,7 +75,7 @@ describe('lockDataDir', () => {
   });
 
   it('takes nothing over that it cannot read, and names the file', () => {
-    for (const content of ['', 'postgres', '-1', '0']) {
+    for (const content of ['postgres', '-1', '0']) {
       leave(content);
       expect(() => lockDataDir(dataDir)).toThrow(`remove ${file}`);
       expect(readFileSync(file, 'utf8')).toBe(content);
@@ -89,7 +89,25 @@ describe('lockDataDir', () => {
     const winners = started.filter(({ output }) => output === 'held');
     expect(winners).toHaveLength(1);
     expect(readFileSync(file, 'utf8')).toBe(String(winners[0]?.pid));
-    expect(readdirSync(dataDir)).toEqual(['tandem.pid']);
+    expect(readdirSync(dataDir)).toEqual(['tandem.lock', 'tandem.pid']);
+  });
+
+  it('refuses a directory that a process of another container holds, whose pid says nothing here', async () => {
+    const holder = await start();
+    for (const pid of ['1', String(process.pid), String(pidOfTheDead()), '']) {
+      writeFileSync(file, pid);
+      expect(() => lockDataDir(dataDir)).toThrow('is using it');
+      expect(lockHolder(dataDir)).toBe(pid);
+    }
+    await holder.kill();
+    writeFileSync(file, '');
+    expect(lockHolder(dataDir)).toBeNull();
+    lockDataDir(dataDir)();
+  });
+
+  it('takes over an empty file, as a loss of power leaves it', () => {
+    leave('');
+    lockDataDir(dataDir)();
   });
 
   it('gives back only what is its own', () => {

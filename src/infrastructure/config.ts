@@ -1,5 +1,6 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/accounts.ts';
+import { readSecretFiles } from './config/secret-files.ts';
 import { type ServiceSettings, serviceSettings } from './config/service.ts';
 import { type StorageOptions, storageOptions } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
@@ -28,6 +29,8 @@ export type Config = {
   readonly database: StorageOptions;
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
+  /** Milliseconds. */
+  readonly shutdownDelay: number;
   /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
   readonly redisUrls: readonly string[];
   /** SPEC "Password handling": 10. */
@@ -83,12 +86,14 @@ export type ReadConfig = {
   readonly unread: ReadonlySet<VariableName>;
 };
 
-/** Parses an environment as far as it is valid. */
-export const readConfig = (env: Env): ReadConfig => {
+/** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
+export const readConfig = (given: Env): ReadConfig => {
+  const { env, problems: fileProblems } = readSecretFiles(given);
   const texts = withDefaults(env);
   const { values: valid, invalid } = readValues(texts);
   const { keys, problems: keyProblems } = readTokenKeys(texts);
   const problems = [
+    ...fileProblems,
     ...invalid,
     ...configErrors(valid),
     ...keyProblems.map(([name, problem]) => `${name}: ${problem}`),
@@ -117,6 +122,7 @@ const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
     database: storageOptions(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
+    shutdownDelay: values.SHUTDOWN_DELAY,
     redisUrls: values.REDIS_URL ?? [],
     bcryptCost: values.BCRYPT_COST,
     passwordBlocklist: values.NODE_ENV === 'production' ? 'common' : 'off',

@@ -72,6 +72,7 @@ describe('without any variable', () => {
       database: { kind: 'embedded', dataDir: '.data' },
       dataDir: '.data',
       migrateOnStart: true,
+      shutdownDelay: 0,
       redisUrls: [],
       bcryptCost: 10,
       passwordBlocklist: 'off',
@@ -102,7 +103,8 @@ describe('without any variable', () => {
 
   // Proves: rate-3, rate-5, rate-7
   it('production gets its own, once it has what it requires', () => {
-    expect(parseConfig(PRODUCTION)).toMatchObject({
+    expect(parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' })).toMatchObject({
+      shutdownDelay: 5_000,
       environment: 'production',
       host: '0.0.0.0',
       bcryptCost: 10,
@@ -267,6 +269,10 @@ const FORMS: Readonly<Record<string, Form>> = {
       'postgres://db/x?sslmode=require&query_timeout=1',
       'postgres://db/x?idle_in_transaction_session_timeout=0',
     ],
+  },
+  SHUTDOWN_DELAY: {
+    fits: { '0': { shutdownDelay: 0 }, '1m': { shutdownDelay: 60_000 } },
+    unfit: ['5', '61s', '-1s', 'off'],
   },
   MIGRATE_ON_START: { fits: { false: { migrateOnStart: false } }, unfit: NO_FLAGS },
   REDIS_URL: {

@@ -42,6 +42,7 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
   DATA_DIR: ['.data', '/var/lib/tandem', '..'],
   DATABASE_URL: ['memory:', 'postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run'],
   MIGRATE_ON_START: FLAGS,
+  SHUTDOWN_DELAY: ['0', '5s', '1m'],
   REDIS_URL: [
     'redis://localhost',
     'rediss://u:p@r:6380/3',

@@ -63,6 +63,13 @@ export const SERVICE_VARIABLES = {
     meaning:
       'The time limit for receiving a request, for handling it and for sending the response, each in milliseconds. A connection to PostgreSQL gets a tenth of it, a statement a sixth.',
   },
+  SHUTDOWN_DELAY: {
+    schema: form.durationFromZeroTo(MINUTE),
+    expected: 'a duration such as 5s, at most 1m, or 0',
+    default: unlessProduction('0', '5s'),
+    meaning:
+      'How long the service still takes requests after SIGTERM, while GET /health/ready responds 503, so that proxies stop sending it any.',
+  },
   SLOW_REQUEST_THRESHOLDS: {
     schema: form.thresholds,
     expected: 'JSON such as {"warn":1000,"error":3000}, in whole milliseconds, with warn at most error',

@@ -135,7 +135,10 @@ export const storeWarnings = (values: Values): Rule[] => {
 export const databaseWarnings = ({ NODE_ENV, DATABASE_URL: url }: Values, env: Env): Rule[] => {
   const production = NODE_ENV === 'production';
   return [
-    [production && url === undefined, 'DATABASE_URL is unset: the embedded database supports one process only'],
+    [
+      production && url === undefined,
+      'DATABASE_URL is unset: the embedded database supports one process only, and a loss of power may take all of it',
+    ],
     [
       production && url !== undefined && url !== MEMORY && isInsecure(url, env.PGSSLMODE),
       'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',

@@ -1,4 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
+import { SECRET_VARIABLES } from './secret-files.ts';
 import type { Env } from './variable.ts';
 import { VARIABLE_NAMES } from './variables.ts';
 
@@ -32,12 +33,13 @@ const PREFIX =
 /** Set by Kubernetes and Docker for a neighboring service called `redis`, `database` or `mail`. */
 const OF_NEIGHBOUR = /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_\w+)?|NAME|ENV_\w+)$/;
 const NAME = /^[A-Z][A-Z0-9_]{5,63}$/;
+const KNOWN: ReadonlySet<string> = new Set([...VARIABLE_NAMES, ...SECRET_VARIABLES.map((name) => `${name}_FILE`)]);
 
 /** A warning for each unknown name that resembles a variable of the service. Contains names, but no values. */
 export const unknownVariables = (env: Env): string[] =>
   Object.keys(env)
     .filter((name) => env[name] && NAME.test(name) && !OF_NEIGHBOUR.test(name))
-    .filter((name) => !(name in REMOVED) && !VARIABLE_NAMES.some((known) => known === name))
+    .filter((name) => !(name in REMOVED) && !KNOWN.has(name))
     .flatMap((name) => {
       const isOurs = PREFIX.test(name);
       const nearest = nearestTo(name, isOurs ? 1 / 3 : 1 / 4);

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { systemReason } from '../../adapters/redaction/redact-error.ts';
+import { KEY_VARIABLES } from './token-keys.ts';
+import type { Env } from './variable.ts';
+
+/** The variables that may contain a secret. `<name>_FILE` is the path of a file with the value, as Docker and Kubernetes mount secrets. */
+export const SECRET_VARIABLES: readonly string[] = [
+  'DATABASE_URL',
+  'REDIS_URL',
+  'MAIL_URL',
+  ...Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]),
+];
+
+/** @returns the environment with the contents of the files, without the line breaks at their ends; and a line for each that cannot be read. */
+export const readSecretFiles = (env: Env): { readonly env: Env; readonly problems: readonly string[] } => {
+  const values: Record<string, string> = {};
+  const problems: string[] = [];
+  for (const name of SECRET_VARIABLES) {
+    const path = env[`${name}_FILE`];
+    if (!path) continue;
+    if (env[name]) problems.push(`${name}_FILE: must be unset, or ${name} must be`);
+    try {
+      values[name] = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
+      if (values[name] === '') problems.push(`${name}_FILE: the file is empty`);
+    } catch (error) {
+      problems.push(`${name}_FILE: the file cannot be read: ${systemReason(error)}`);
+    }
+  }
+  return { env: { ...env, ...values }, problems };
+};

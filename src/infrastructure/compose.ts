@@ -29,6 +29,8 @@ export type Service = {
   readonly metrics: PrometheusMetrics | null;
   /** `null` without mail. */
   readonly mail: MailDelivery | null;
+  /** From now on, the service is not ready. */
+  readonly announceStop: () => void;
   /** Closes the connections to the database and to Redis. */
   readonly close: () => Promise<void>;
 };
@@ -79,12 +81,14 @@ const build = async (
   const deps = useCaseDeps(config, ports, report);
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
+  let isStopping = false;
   const routes = declareRoutes(deps, {
     hasAccountPages,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     application: config.allowedOrigins[0] ?? null,
     checks: [...checks, ...(overrides.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
+    isStopping: () => isStopping,
     keySet,
     console: config.console ? consoleFiles({ sendsMail, refreshLifetime: cookieLifetime(config) }) : null,
   });
@@ -98,7 +102,10 @@ const build = async (
     rateLimits: () => rateLimitMode(redis, http),
     waitingMail: mail?.waiting ?? null,
   });
-  return { http, routes, ports, metrics, mail, close: opened.closeAll };
+  const announceStop = () => {
+    isStopping = true;
+  };
+  return { http, routes, ports, metrics, mail, announceStop, close: opened.closeAll };
 };
 
 /** Milliseconds that a browser keeps a refresh token that can be used. */

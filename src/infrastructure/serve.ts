@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { currentRequest } from '../adapters/http/stages/request-scope.ts';
 import { type Closing, closing } from './closing.ts';
 import type { Overrides } from './compose/ports.ts';
@@ -13,8 +14,8 @@ import { VERSION } from './version.ts';
 /**
  * Starts the service. If that fails, it closes everything that was opened, including the caller's storage.
  * @param overrides replacements for parts of the service
- * @returns a function that stops the service: it responds to every accepted request, then closes all connections. `why` is logged. Further
- *   calls wait for the first one.
+ * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
+ *   connections. `why` is logged. Further calls wait for the first one.
  * @throws Error that names the invalid setting
  */
 export const serve = async (config: Config, overrides: Overrides = {}): Promise<(why: string) => Promise<void>> => {
@@ -67,12 +68,16 @@ const start = async (
   opened.add(() => Promise.all([server.close(), purging, delivering]));
   const { address } = server;
   logger.info({ address, url: config.baseUrl }, `Tandem is listening on ${addressText(address.address, address.port)}`);
+  const stop = async (why: string): Promise<void> => {
+    logger.info({ why, delay: config.shutdownDelay }, 'Tandem is stopping');
+    service.announceStop();
+    await pause(config.shutdownDelay);
+    background.abort();
+    await opened.closeAll();
+  };
   let stopping: Promise<void> | undefined;
   return (why) => {
-    if (stopping !== undefined) return stopping;
-    logger.info({ why }, 'Tandem is stopping');
-    background.abort();
-    stopping = opened.closeAll();
+    stopping ??= stop(why);
     return stopping;
   };
 };

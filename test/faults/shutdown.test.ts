@@ -7,6 +7,7 @@ import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-h
 import { probe, stageDeps } from '../support/http/stage-app.ts';
 import { assertDocumented } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { ask } from '../support/processes/sessions-under-load.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const CLIENTS = 16;
@@ -80,6 +81,27 @@ describe('a service that stops', () => {
     });
     return service;
   };
+
+  it('takes requests for SHUTDOWN_DELAY, while it is not ready', async () => {
+    const { url, child, outcome, stdout } = await start({ SHUTDOWN_DELAY: '1m' });
+    expect((await ask(`${url}/health/ready`)).status).toBe(200);
+    child.kill('SIGTERM');
+    await isStopping(stdout);
+    expect(await ask(`${url}/health/ready`)).toMatchObject({
+      status: 503,
+      body: { message: 'Not ready; the service is stopping.' },
+    });
+    expect((await ask(`${url}/auth/session`)).status).toBe(200);
+    // The second one ends it at once.
+    child.kill('SIGTERM');
+    expect(await outcome).toEqual({ code: 1, signal: null });
+  });
+
+  it('exits with 0 after SHUTDOWN_DELAY', async () => {
+    const { url, stop } = await start({ SHUTDOWN_DELAY: '1s' });
+    expect((await ask(`${url}/health/ready`)).status).toBe(200);
+    expect(await stop()).toEqual({ code: 0, signal: null });
+  });
 
   it('responds to every request that it accepted, closes connections, and exits with 0', async () => {
     // Under npm, which repeats a Ctrl-C.

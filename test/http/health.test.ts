@@ -43,7 +43,7 @@ afterEach(async () => {
 
 /** The health routes with the given checks. */
 const withChecks = async (checks: readonly Check[], logger = silent) => {
-  const routes = healthRoutes(checks);
+  const routes = healthRoutes(checks, () => false);
   const server = await serve(
     createApp(routes, {
       ...configOf({ DATABASE_URL: 'memory:' }),

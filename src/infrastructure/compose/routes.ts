@@ -33,6 +33,7 @@ type RoutesOptions = {
   readonly refreshCookie: Parameters<typeof refreshCookie>[0];
   readonly baseUrl: string;
   readonly checks: readonly Check[];
+  readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
   /** `null`: there is no console. */
   readonly console: ConsoleFiles | null;
@@ -49,6 +50,7 @@ export const declareRoutes = (
     refreshCookie: cookieSettings,
     baseUrl,
     checks,
+    isStopping,
     keySet,
     console: page,
     hasAccountPages,
@@ -70,7 +72,7 @@ export const declareRoutes = (
     ...clientRoutes(readClientModules()),
     ...(hasAccountPages ? accountPageRoutes({ ...settings, application }, readAccountPageScript()) : []),
     ...(page === null ? [] : consoleRoutes(page)),
-    ...healthRoutes(checks),
+    ...healthRoutes(checks, isStopping),
     ...openApiRoutes(() => routes, settings),
     ...pageRoutes(() => routes, settings),
   ];

@@ -18,6 +18,7 @@ export const PRODUCTION: Readonly<Record<string, string>> = {
   NODE_ENV: 'production',
   ...keyVariables(testKeys()),
   JWT_REFRESH_COOKIE_SECURE: 'true',
+  SHUTDOWN_DELAY: '0',
 };
 
 /** A production that causes no warning. */

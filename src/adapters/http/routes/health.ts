@@ -21,7 +21,8 @@ const Readiness = v.object({
 /** Milliseconds. */
 const PING_TIMEOUT = 2_000;
 
-export const healthRoutes = (checks: readonly Check[]): Route[] => [
+/** @param isStopping whether the service will soon take no more requests */
+export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean): Route[] => [
   route(
     {
       name: 'live',
@@ -47,9 +48,11 @@ export const healthRoutes = (checks: readonly Check[]): Route[] => [
       response: { data: Readiness },
     },
     async () => {
+      if (isStopping()) throw notReady('Not ready; the service is stopping.');
       const outcomes = await Promise.all(checks.map(outcomeOf));
       const down = outcomes.filter(({ up }) => !up);
-      if (down.some(({ required }) => required)) throw notReady(down);
+      if (down.some(({ required }) => required))
+        throw notReady(`Not ready; down: ${down.map(({ name }) => name).join(', ')}.`, reasonsOf(down));
       return {
         status: down.length === 0 ? ('ready' as const) : ('degraded' as const),
         checks: Object.fromEntries(outcomes.map(({ name, up }) => [name, up ? ('up' as const) : ('down' as const)])),
@@ -77,10 +80,12 @@ const noResponse = () => new AppError('SYS_UNEXPECTED_ERROR', { reason: 'no resp
 
 const whyDown = (error: unknown): string => (error instanceof AppError ? error.reason : reasonOf(error)) ?? '';
 
-const notReady = (down: readonly Outcome[]): AppError =>
+const reasonsOf = (down: readonly Outcome[]): string => down.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
+
+const notReady = (message: string, reason = message): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
-    message: `Not ready; down: ${down.map(({ name }) => name).join(', ')}.`,
-    reason: down.map(({ name, reason }) => `${name}: ${reason}`).join('; '),
+    message,
+    reason,
     retryAfter: 1,
   });

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { parse } from 'yaml';
+import { readText } from '../checkout/repository.ts';
+import { temporaryDirectory } from '../storage/temporary-directory.ts';
+import { unpackDebianPackage } from './debian-package.ts';
+import { freePort } from './free-port.ts';
+import { endWithUs } from './keeper.ts';
+
+type Place = { readonly directory: string; readonly port: number; readonly instances: readonly [string, string] };
+type Proxy = {
+  /** Of Debian. */
+  readonly packageName: string;
+  readonly program: string;
+  /** The documented configuration, with the addresses of the test and without TLS. */
+  readonly configured: (place: Place) => string;
+  readonly args: (file: string) => readonly string[];
+};
+
+/** The first block of a language in docs/deploy.md. */
+const documented = (language: string): string =>
+  new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(readText('docs/deploy.md'))?.[1] ?? '';
+
+/** Each replacement has to apply. @throws Error that names one that does not */
+const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>
+  replacements.reduce((before, [pattern, value]) => {
+    if (!pattern.test(before)) throw new Error(`the documented configuration has no ${pattern}`);
+    return before.replace(pattern, value);
+  }, text);
+
+/** The proxies that the documents have a configuration for. */
+export const PROXIES: Readonly<Record<string, Proxy>> = {
+  Caddy: {
+    packageName: 'caddy',
+    program: 'usr/bin/caddy',
+    configured: ({ port, instances: [one, other] }) => {
+      const { configs } = parse(readText('compose.yaml'), { merge: true });
+      const text = replaced(
+        configs.proxy.content,
+        [/:8080/, `:${port}`],
+        [/tandem-1:3000/, one],
+        [/tandem-2:3000/, other],
+      );
+      return `{\n  admin off\n}\n${text}`;
+    },
+    args: (file) => ['run', '--adapter', 'caddyfile', '--config', file],
+  },
+  nginx: {
+    packageName: 'nginx-light',
+    program: 'usr/sbin/nginx',
+    configured: ({ directory, port, instances: [one, other] }) => {
+      const text = replaced(
+        documented('nginx'),
+        [/10\.0\.0\.1:3000/, one],
+        [/10\.0\.0\.2:3000/, other],
+        [/listen 443 ssl/, `listen 127.0.0.1:${port}`],
+        [/\n *ssl_certificate .*/, ''],
+        [/\n *ssl_certificate_key .*/, ''],
+        [/access_log \S+/, `access_log ${join(directory, 'access.log')}`],
+      );
+      const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+        (name) => `${name}_temp_path ${join(directory, name)};`,
+      );
+      return `daemon off; pid ${join(directory, 'nginx.pid')}; events {} http { ${paths.join(' ')}\n${text}}`;
+    },
+    args: (file) => ['-c', file, '-e', '/dev/null'],
+  },
+  HAProxy: {
+    packageName: 'haproxy',
+    program: 'usr/sbin/haproxy',
+    configured: ({ port, instances: [one, other] }) =>
+      replaced(
+        documented('haproxy'),
+        [/10\.0\.0\.1:3000/, one],
+        [/10\.0\.0\.2:3000/, other],
+        [/:443 ssl crt \S+/, `127.0.0.1:${port}`],
+      ),
+    args: (file) => ['-f', file],
+  },
+};
+
+/** Starts a proxy before two instances, by their `host:port`. @returns its URL, and what stops it. */
+export const startProxy = async (
+  { packageName, program, configured, args }: Proxy,
+  instances: readonly [string, string],
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> => {
+  const { root, libraries } = await unpackDebianPackage(packageName);
+  const { path: directory, remove } = temporaryDirectory();
+  // nginx gives its privileges up, and still needs its directories.
+  chmodSync(directory, 0o755);
+  mkdirSync(join(directory, 'home'));
+  const port = await freePort();
+  const file = join(directory, 'configuration');
+  writeFileSync(file, configured({ directory, port, instances }));
+  const env = { HOME: join(directory, 'home'), LD_LIBRARY_PATH: libraries.join(':') };
+  const child = spawn(join(root, program), args(file), { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithUs(child);
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.push(String(chunk)));
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    }
+    remove();
+  };
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await vi.waitFor(async () => (await fetch(`${url}/health/live`)).text(), { timeout: 60_000 });
+  } catch (error) {
+    await stop();
+    throw new Error(`${packageName} did not start: ${output.join('')}`, { cause: error });
+  }
+  return { url, stop };
+};

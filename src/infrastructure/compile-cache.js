@@ -1,6 +1,7 @@
 // @ts-check
 import { lstatSync, mkdirSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
+// Node.js 20, which main.js refuses in words, does not export `enableCompileCache`.
+import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,7 +15,7 @@ const GROUP_AND_OTHERS_WRITE = 0o022;
  */
 export const useCompileCache = (modules = MODULES) => {
   const directory = safeDirectory(modules);
-  if (directory !== null) enableCompileCache(directory);
+  if (directory !== null) module.enableCompileCache(directory);
 };
 
 /**

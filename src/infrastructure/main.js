@@ -2,6 +2,10 @@
 import { useCompileCache } from './compile-cache.js';
 
 // This module and that one are JavaScript: to strip the types of a module that the cache does not have, Node loads a compiler at each start.
+if (!process.features.typescript) {
+  process.stderr.write(`Tandem needs a Node.js that strips types: 22.18 or later. This is ${process.version}.\n`);
+  process.exit(1);
+}
 useCompileCache();
 // Everything else is imported after this, so that the cache has it.
 const { runCommand } = await import('./commands/run.ts');

@@ -14,6 +14,12 @@ const refusalOf = async (env: Readonly<Record<string, string>>, wrap?: readonly 
 };
 
 describe('the service refuses to start', () => {
+  it('with a Node.js that does not strip types, in words', async () => {
+    const { code, stdout, stderr } = await refusalOf({ NODE_OPTIONS: '--no-strip-types' });
+    expect([code, stdout]).toEqual([1, []]);
+    expect(stderr).toEqual([expect.stringMatching(/^Tandem needs a Node\.js that strips types: 22\.18 or later\./)]);
+  });
+
   const directory = temporaryDirectory();
   afterAll(directory.remove);
 

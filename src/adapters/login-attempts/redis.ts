@@ -11,6 +11,7 @@ import {
   waitFor,
   withdrawn,
 } from '../../domain/login-throttle.ts';
+import { ODD_REPLY } from '../redaction/safe-messages.ts';
 import { withFallback } from '../resilience/with-fallback.ts';
 import { hashedKey } from './memory.ts';
 
@@ -65,6 +66,7 @@ export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number)
   const swap = async (name: string, change: Change) => {
     for (let tries = 0; tries < TRIES; tries += 1) {
       const [text, serverTime] = await redis.readThrottle(name);
+      if (typeof text !== 'string' || !Number.isInteger(serverTime)) throw new Error(ODD_REPLY);
       const now = clock?.() ?? serverTime;
       const next = change(read(text), now);
       if (next === null) return;

@@ -25,7 +25,7 @@ export const STORE_VARIABLES = {
         v.check((text) => text === MEMORY || isPostgresql(text)),
       ),
     ),
-    expected: `a postgres:// or postgresql:// URL with special characters percent-encoded, or ${MEMORY}`,
+    expected: `a postgres:// or postgresql:// URL with one host and with special characters percent-encoded, or ${MEMORY}`,
     unset: 'an embedded database in DATA_DIR',
     meaning: `The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used. \`${MEMORY}\` loses all data at exit; production rejects it.`,
   },
@@ -111,6 +111,14 @@ export const storeErrors = (values: Partial<Values>): Rule[] => {
     [
       production && url === MEMORY,
       'DATABASE_URL: must not be memory: in production, which would lose all users and sessions',
+    ],
+    [
+      isServer && /,|%2c/i.test(new URL(url).host + (new URL(url).searchParams.get('host') ?? '')),
+      'DATABASE_URL: must name one host: one that follows the primary, such as that of a proxy before several servers',
+    ],
+    [
+      isServer && new URL(url).searchParams.has('target_session_attrs'),
+      'DATABASE_URL: must not set target_session_attrs: its host has to be one that follows the primary',
     ],
     [given !== undefined, `DATABASE_URL: must not set ${given}: a statement gets a sixth of REQUEST_TIMEOUT_MS`],
   ];

@@ -111,6 +111,15 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
   };
   const five = Array.from({ length: 5 }, () => 'a');
 
+  it.each([['OK'], [[]], [[['x', null]]], [[[1, Number.NaN]]], [null]])(
+    'are not decided by a reply that is not that of the script: %j',
+    async (reply) => {
+      const { redis } = await setUp();
+      vi.spyOn(redis, 'sendCommand').mockResolvedValue(reply);
+      await expect(redisCount(redis)('a', COUNT)).rejects.toThrow('a reply that is not that of the script');
+    },
+  );
+
   it('are exact within one turn of the event loop, whose requests share a command', async () => {
     const { redis } = await setUp();
     const { admitted, commands } = await askAtOnce(redis, [...five, 'b', ...five]);

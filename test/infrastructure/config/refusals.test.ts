@@ -65,6 +65,24 @@ describe.each([
       { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full&application_name=x' },
       ['DATABASE_URL'],
     ],
+    [
+      'a URL of several hosts',
+      { DATABASE_URL: 'postgresql://one,other/x?sslmode=verify-full' },
+      { DATABASE_URL: 'postgresql://one/x?sslmode=verify-full' },
+      ['DATABASE_URL'],
+    ],
+    [
+      'a URL of several hosts in a parameter',
+      { DATABASE_URL: 'postgresql:///x?host=one,other&sslmode=verify-full' },
+      { DATABASE_URL: 'postgresql:///x?host=one&sslmode=verify-full' },
+      ['DATABASE_URL'],
+    ],
+    [
+      'a URL that looks for the primary among several hosts',
+      { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full&target_session_attrs=read-write' },
+      { DATABASE_URL: 'postgresql://db/x?sslmode=verify-full' },
+      ['DATABASE_URL'],
+    ],
   ] satisfies [string, Env, Env, string[]][])('%s is refused', (_what, refused, accepted, names) => {
     expect(blamed({ ...base, ...refused })).toEqual(names);
     expect(blamed({ ...base, ...accepted })).toEqual([]);

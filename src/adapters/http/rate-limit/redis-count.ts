@@ -1,4 +1,5 @@
 import type { Cluster, Redis } from 'ioredis';
+import { ODD_REPLY } from '../../redaction/safe-messages.ts';
 import type { Limit } from '../http-deps.ts';
 
 type Bound = NonNullable<Limit>;
@@ -15,7 +16,7 @@ type Asked = {
 
 /** For each key: how many of its requests are admitted, and the milliseconds that the others have to wait. */
 type Reply = readonly [admitted: number, wait: number][];
-type Send = (numberOfKeys: number, ...keysAndArguments: (string | number)[]) => Promise<Reply>;
+type Send = (numberOfKeys: number, ...keysAndArguments: (string | number)[]) => Promise<unknown>;
 
 const COMMAND = 'tandemCountRequests';
 /** Requests in one command: Redis serves no other client meanwhile. */
@@ -78,6 +79,7 @@ const settle = async (all: readonly Asked[], send: Send): Promise<void> => {
     const keys = all.map(({ key }) => key);
     const numbers = all.flatMap(({ limit, requests }) => [limit.requests, limit.window, requests.length]);
     const reply = await send(keys.length, ...keys, ...numbers);
+    if (!isReply(reply, all.length)) throw new Error(ODD_REPLY);
     all.forEach(({ requests }, at) => {
       const [admitted = 0, wait = 0] = reply[at] ?? [];
       for (const [index, request] of requests.entries()) request.resolve(index < admitted ? null : wait);
@@ -88,5 +90,13 @@ const settle = async (all: readonly Asked[], send: Send): Promise<void> => {
     else for (const { requests } of all) for (const request of requests) request.reject(error);
   }
 };
+
+/** Something that is not Redis, or changes its replies, must not decide who is refused. */
+const isReply = (reply: unknown, length: number): reply is Reply =>
+  Array.isArray(reply) &&
+  reply.length === length &&
+  reply.every(
+    (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((each) => Number.isInteger(each) && each >= 0),
+  );
 
 const isCrossSlot = (error: unknown): boolean => error instanceof Error && error.message.startsWith('CROSSSLOT');

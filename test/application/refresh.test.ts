@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
+import type { RefreshDeps } from '../../src/application/use-cases/refresh.ts';
 import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
@@ -205,12 +206,14 @@ describe('refresh', () => {
   });
 
   describe('after the store has forgotten rotations', () => {
+    type Given = { rotate?: (stores: Pick<RefreshDeps, 'sessions'>) => RefreshDeps['sessions']['rotate'] };
     /** A store as it was after the first rotation, and the tokens that were issued, of which it has forgotten all but the first two. */
-    const forgetful = async () => {
+    const forgetful = async ({ rotate }: Given = {}) => {
       const outcomes: string[] = [];
       const { unitOfWork: _unitOfWork, ...all } = memoryStores();
       const add = unreliable(all.events.add);
-      const stores = { ...all, events: { ...all.events, add } };
+      const sessions = { ...all.sessions, ...(rotate !== undefined && { rotate: rotate(all) }) };
+      const stores = { ...all, sessions, events: { ...all.events, add } };
       const report = reportsOf('refresh', (outcome) => outcomes.push(outcome));
       const set = await setUp({ ...stores, report });
       const { app, first, open } = set;
@@ -260,6 +263,14 @@ describe('refresh', () => {
       const results = await Promise.allSettled(Array.from({ length: 5 }, () => app.refresh([tokens[4] ?? ''])));
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       expect(outcomes.toSorted()).toEqual(['raced', 'raced', 'raced', 'raced', 'recovered']);
+    });
+
+    it('is refused if a store of one’s own does not know what to expect, and nothing ends', async () => {
+      const { app, tokens } = await forgetful({
+        rotate: (stores) => (rotation) => stores.sessions.rotate({ ...rotation, expected: rotation.from }),
+      });
+      await expect(app.refresh([tokens[4] ?? ''])).rejects.toMatchObject(REFUSED);
+      expect(await app.refresh([tokens[1] ?? ''])).toHaveProperty('accessToken');
     });
 
     it('leaves the token usable if the event cannot be stored', async () => {

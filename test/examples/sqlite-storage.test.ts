@@ -75,6 +75,7 @@ describeSessionRepository('sqliteSessionRepository', async () => {
     repository: storage.sessions,
     another: () => inAnother('sessions'),
     failing: async () => closed().sessions,
+    clock: async () => Date.now(),
     delayed: async () => ({
       repository: await inAnother('sessions', { budget: SHORT_BUDGET }),
       hold: async () => admin.exec('begin immediate'),

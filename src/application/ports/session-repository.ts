@@ -52,6 +52,7 @@ export type UserInSession = {
  * - does not count expired sessions towards the 50
  * - evicts all sessions beyond the limit with the next add, however they arose, and returns their ids
  * - purges expired sessions, and only those, and returns their keys
+ * - purges nothing that is live by its own clock, although the clock of the caller is ahead
  * - purges those first that expired first
  * - purges a session that was rotated by its new expiry, and in that order
  * - purges each session once when two instances purge

@@ -186,7 +186,12 @@ const recover = async (
   const recordIt = () => deps.unitOfWork.run((stores) => record(deps, stores, options.origin(), [event]));
   const rotation = { ...nextRotation(deps, token), expected, continuesRun: false };
   const pair = await rotate(deps, rotation, options, recordIt);
-  if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, [token]), options);
+  if (pair === 'stale') {
+    // Another request was first, so the token is no longer recoverable. If it is, the store cannot rotate it.
+    const assessed = await assessTokens(deps, [token]);
+    if (mostFavorable(assessed).status === 'recoverable') throw failed('the session is not refreshed: recoverable');
+    return handleStaleTokens(deps, assessed, options);
+  }
   deps.report?.('refresh', 'recovered');
   return pair;
 };

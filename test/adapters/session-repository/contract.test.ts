@@ -46,6 +46,7 @@ const inMemory =
       another: absent('one process has its sessions to itself'),
       failing: absent('memory does not fail'),
       delayed: absent('memory is never delayed'),
+      clock: absent('memory has no clock of its own'),
       deleteUser: (id) => stores.users.remove(id),
       close: async () => close?.(repository),
     };
@@ -93,6 +94,12 @@ const delayedByLock = (em: SqlEntityManager): DelayedSessions => {
   };
 };
 
+/** The clock of PostgreSQL. */
+const serverTime = async (em: SqlEntityManager): Promise<number> => {
+  const [row] = await em.execute<{ now: string }[]>('select extract(epoch from clock_timestamp()) * 1000 as now');
+  return Math.floor(Number(row?.now));
+};
+
 /** @param concurrent whether the database serves several connections at once. */
 const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedDatabase>>, concurrent: boolean) =>
   describe(name, () => {
@@ -123,6 +130,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
         another: openAnother === undefined ? absent('an embedded database serves one process') : another,
         failing: async () => mikroOrmSessionRepository(failingDatabase(em)),
         delayed: async () => delayedByLock(em),
+        clock: () => serverTime(em),
         deleteUser: async (id) => void (await em.execute('delete from users where id = ?', [id])),
         close: async () => void (await Promise.all(others.map((other) => other.close()))),
       };

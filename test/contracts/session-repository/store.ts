@@ -24,6 +24,8 @@ export type SessionStore = StoreHooks<SessionRepository> & {
   readonly repository: SessionRepository;
   /** Opens an instance over the same store, for rotations that are delayed past their budget. */
   readonly delayed: (() => Promise<DelayedSessions>) | Absent;
+  /** The time on the clock of the store, by which it decides what has expired. Epoch milliseconds. */
+  readonly clock: (() => Promise<number>) | Absent;
   /** Deletes a user from the store. */
   readonly deleteUser: (id: string) => Promise<void>;
   /** Two users who are stored with the sessions. */
@@ -32,7 +34,7 @@ export type SessionStore = StoreHooks<SessionRepository> & {
 };
 
 /** The hooks of a store that may be absent. */
-type HookName = 'another' | 'failing' | 'delayed';
+type HookName = 'another' | 'failing' | 'delayed' | 'clock';
 
 /** What each test of the contract is given. */
 export type GivenSessions = Awaited<ReturnType<typeof givenSessions>>;

@@ -108,6 +108,7 @@ describe.runIf(canStartPgbouncer())('behind PgBouncer in transaction mode', () =
         another: async () => mikroOrmSessionRepository(await openAnother(), { budget: AMPLE_BUDGET }),
         failing: async () => mikroOrmSessionRepository(failingDatabase(database.em)),
         delayed: absent('a locked row behind a pooler: test/faults/locked-row.test.ts'),
+        clock: absent('the clock of PostgreSQL: test/adapters/session-repository/contract.test.ts'),
         deleteUser: async (id) => void (await database.em.execute('delete from users where id = ?', [id])),
         close,
       };

@@ -93,7 +93,7 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
       ),
     purge: (at, limit) =>
       access((rows) => {
-        const expired = rows.all().filter((session) => !isLive(session, at));
+        const expired = rows.all().filter((session) => !isLive(session, Math.min(at, now())));
         const purged = expired.sort((a, b) => a.expiresAt - b.expiresAt).slice(0, limit);
         removeAll(rows, purged);
         return purged.map(({ id, userId }) => ({ id, userId }));

@@ -4,7 +4,7 @@ import type { Session } from '../../../src/domain/session.ts';
 import type { SessionStore } from '../../contracts/session-repository/store.ts';
 import { aUser } from '../../support/builders.ts';
 import { sharedRows } from '../harness/shared-rows.ts';
-import type { Connection } from './correct.ts';
+import { type Connection, now } from './correct.ts';
 
 const BUDGET = 60_000;
 /** Milliseconds. */
@@ -18,6 +18,7 @@ export const inMemory = (open: (connection: Connection) => SessionRepository) =>
     repository: open({ access: shared.connect(), users, budget: BUDGET }),
     another: async () => open({ access: shared.connect(), users, budget: BUDGET }),
     failing: async () => open({ access: shared.connectFailing(), users, budget: BUDGET }),
+    clock: async () => Math.floor(now()),
     delayed: async () => ({
       repository: open({ access: shared.connectDelayed(), users, budget: SHORT_BUDGET }),
       hold: async () => shared.hold(),

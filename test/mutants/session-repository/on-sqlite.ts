@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { absent } from '../../contracts/hooks.ts';
 import { inThread } from '../../contracts/in-thread.ts';
 import type { SessionStore } from '../../contracts/session-repository/store.ts';
 import { aUser } from '../../support/builders.ts';
@@ -47,6 +48,7 @@ export const onSqlite = (fault: SqliteFault) => async (): Promise<SessionStore> 
       closing.push(() => locking.close());
       return repository;
     },
+    clock: absent('it takes the clock of the caller'),
     delayed: async () => ({
       repository: await inAnotherThread({ budget: SHORT_BUDGET }),
       hold: async () => admin.exec('begin immediate'),

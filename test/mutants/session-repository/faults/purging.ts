@@ -14,6 +14,17 @@ const purgeBy =
     });
 
 export const PURGING: Faults = {
+  'purges by the clock of the caller alone': {
+    wrong: ({ access }) => ({
+      purge: purgeBy(access, (all, at, limit) =>
+        all
+          .filter((session) => !isLive(session, at))
+          .sort((a, b) => a.expiresAt - b.expiresAt)
+          .slice(0, limit),
+      ),
+    }),
+    caughtBy: 'purges nothing that is live by its own clock, although the clock of the caller is ahead',
+  },
   'purges in any order': {
     wrong: ({ access }) => ({
       purge: purgeBy(access, (all, at, limit) => all.filter((session) => !isLive(session, at)).slice(0, limit)),

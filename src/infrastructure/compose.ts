@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
-import type { Check } from '../adapters/http/routes/health.ts';
+import { type Check, isReady } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import type { Report, Reports } from '../application/reports.ts';
@@ -82,12 +82,13 @@ const build = async (
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
   let isStopping = false;
+  const allChecks = [...checks, ...(overrides.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])];
   const routes = declareRoutes(deps, {
     hasAccountPages,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
     application: config.allowedOrigins[0] ?? null,
-    checks: [...checks, ...(overrides.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])],
+    checks: allChecks,
     isStopping: () => isStopping,
     keySet,
     console: config.console ? consoleFiles({ sendsMail, refreshLifetime: cookieLifetime(config) }) : null,
@@ -99,7 +100,9 @@ const build = async (
   metrics?.watch({
     passwordHashes: hashing,
     databaseConnections: connections,
+    maxDatabaseConnections: config.database.kind === 'postgresql' ? config.database.poolSize : null,
     rateLimits: () => rateLimitMode(redis, http),
+    isReady: async () => !isStopping && (await isReady(allChecks)),
     waitingMail: mail?.waiting ?? null,
   });
   const announceStop = () => {
@@ -121,7 +124,7 @@ const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): 
 
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>
-  (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics();
+  (await import('../adapters/metrics/prometheus.ts')).prometheusMetrics(VERSION);
 
 type Observers = { readonly logger: Logger; readonly metrics: PrometheusMetrics | null };
 

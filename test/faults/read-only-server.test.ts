@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask, type Holder, signUpAt } from '../support/processes/sessions-under-load.ts';
+import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startPostgres } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
 import { onPostgresql } from '../support/storage/databases.ts';
@@ -19,10 +20,12 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
   const directory = temporaryDirectory();
   let postgres: TestServer;
   let admin: Database;
+  let metrics: number;
   let service: RunningService;
   let holders: readonly Holder[];
   beforeAll(async () => {
     postgres = await startPostgres();
+    metrics = await freePort();
     admin = await openDatabase(onPostgresql(postgres.url), { migrate: true });
     await admin.em.execute('set default_transaction_read_only = off');
     service = await runService({
@@ -30,6 +33,7 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
       DATA_DIR: directory.path,
       BCRYPT_COST: '4',
       RATE_LIMITS: 'off',
+      METRICS: String(metrics),
       // However slow the machine is, nothing is too late; only a hang is.
       REQUEST_TIMEOUT_MS: '600000',
     });
@@ -43,6 +47,11 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
   });
 
   const refreshAll = () => Promise.all(holders.map(({ refresh }) => refresh(service.url)));
+  /** The value of a metric. */
+  const metric = async (name: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
+    return new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1];
+  };
   const readiness = async () => (await ask(`${service.url}/health/ready`)).status;
 
   it('refreshes fail, and the service is not ready', async () => {
@@ -51,11 +60,13 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
     await vi.waitFor(async () => expect(await readiness()).toBe(503), SOON);
     for (const { status, code } of await refreshAll()) expect([status, code]).toEqual([500, 'DB_QUERY_FAILED']);
     expect(await readiness()).toBe(503);
+    expect(await metric('tandem_ready')).toBe('0');
   });
 
   it('all of them succeed with the tokens that they had, as soon as the service is ready', async () => {
     await admin.em.execute('alter role current_user reset default_transaction_read_only');
     await vi.waitFor(async () => expect(await readiness()).toBe(200), SOON);
     for (const { status } of await refreshAll()) expect(status).toBe(200);
+    expect([await metric('tandem_ready'), await metric('tandem_database_connections_max')]).toEqual(['1', '10']);
   });
 });

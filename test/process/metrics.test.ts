@@ -62,6 +62,13 @@ describe('the metrics', () => {
     expect(text).not.toContain('/nowhere');
   });
 
+  it('say which version it is, and that it is ready', async () => {
+    const text = await scrape();
+    expect(text).toMatch(/^tandem_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
+    expect(sample(text, 'tandem_ready')).toBe(1);
+    expect(text).not.toContain('tandem_database_connections_max');
+  });
+
   it('count unreadable requests', async () => {
     await exchangeRaw(service.url, 'GARBAGE\r\n\r\n');
     expect(sample(await scrape(), 'tandem_http_unreadable_requests_total{status="400"}')).toBe(1);

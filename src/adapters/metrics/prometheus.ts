@@ -5,7 +5,11 @@ export type Readings = {
   readonly passwordHashes: () => Readonly<Record<'running' | 'waiting', number>>;
   /** `null` without a pool: the embedded database has one connection. */
   readonly databaseConnections: () => Readonly<Record<'used' | 'idle' | 'waiting', number>> | null;
+  /** `null` without a pool. */
+  readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
+  /** Whether requests should be sent to this instance. */
+  readonly isReady: () => Promise<boolean>;
   /** `null` without mail. */
   readonly waitingMail: (() => WaitingMail) | null;
 };
@@ -26,11 +30,20 @@ const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
 /** Seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
 
-/** The service's metrics for Prometheus. Labels are names of routes, statuses and outcomes: a client can't create new ones. */
-export const prometheusMetrics = () => {
+/**
+ * The service's metrics for Prometheus. Labels are names of routes, statuses and outcomes: a client can't create new ones.
+ * @param version of the service
+ */
+export const prometheusMetrics = (version: string) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'tandem_build_info',
+    help: 'The version of the service: always 1.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
   const requests = new Histogram({
     name: 'tandem_http_request_duration_seconds',
     help: 'Duration of requests since their arrival, by route and status.',
@@ -91,6 +104,21 @@ const watch = (readings: Readings, registers: Registry[]): void => {
     registers,
     collect() {
       for (const [state, count] of Object.entries(readings.databaseConnections() ?? {})) this.set({ state }, count);
+    },
+  });
+  if (readings.maxDatabaseConnections !== null) {
+    new Gauge({
+      name: 'tandem_database_connections_max',
+      help: 'The most connections that the pool opens.',
+      registers,
+    }).set(readings.maxDatabaseConnections);
+  }
+  new Gauge({
+    name: 'tandem_ready',
+    help: 'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
+    registers,
+    async collect() {
+      this.set(Number(await readings.isReady()));
     },
   });
   new Gauge({

@@ -61,6 +61,10 @@ export const healthRoutes = (checks: readonly Check[], isStopping: () => boolean
   ),
 ];
 
+/** Whether everything that the service requires is up. */
+export const isReady = async (checks: readonly Check[]): Promise<boolean> =>
+  (await Promise.all(checks.map(outcomeOf))).every(({ required, up }) => up || !required);
+
 type Outcome = Pick<Check, 'name' | 'required'> & {
   readonly up: boolean;
   /** Why it is down, for the log. */

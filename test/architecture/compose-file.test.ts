@@ -66,3 +66,22 @@ describe('compose.yaml', () => {
     expect(proxy?.networks.filter((name) => stores.includes(name))).toEqual([]);
   });
 });
+
+describe('the manifest for Kubernetes in docs/deploy.md', () => {
+  const [, manifest = ''] = /```yaml\n([\s\S]*?)```/.exec(readText('docs/deploy.md')) ?? [];
+  const { spec } = parse(manifest);
+  const [container] = spec.template.spec.containers;
+
+  it('sets variables of the service alone, and all that production requires', () => {
+    const names: string[] = container.env.map(({ name }: { readonly name: string }) => name);
+    const known = CONFIG_VARIABLES.flatMap(({ name }) => [name, `${name}_FILE`]);
+    expect(names.filter((name) => !known.includes(name))).toEqual([]);
+    const given = names.map((name) => name.replace(/_FILE$/, ''));
+    expect(given).toEqual(expect.arrayContaining(Object.keys(PRODUCTION).filter((name) => name.startsWith('JWT_'))));
+  });
+
+  it('gives the service the time that it takes to stop', () => {
+    const { shutdownDelay, requestTimeout } = parseConfig({ ...PRODUCTION, SHUTDOWN_DELAY: '' });
+    expect(spec.template.spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(shutdownDelay + requestTimeout);
+  });
+});

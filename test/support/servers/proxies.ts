@@ -22,7 +22,7 @@ type Proxy = {
 
 /** The first block of a language in docs/deploy.md. */
 const documented = (language: string): string =>
-  new RegExp(`\`\`\`${language}\n([sS]*?)\`\`\``).exec(readText('docs/deploy.md'))?.[1] ?? '';
+  new RegExp(`\`\`\`${language}\n((?:.|\n)*?)\`\`\``).exec(readText('docs/deploy.md'))?.[1] ?? '';
 
 /** Each replacement has to apply. @throws Error that names one that does not */
 const replaced = (text: string, ...replacements: readonly (readonly [RegExp, string])[]): string =>

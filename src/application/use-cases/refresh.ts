@@ -82,14 +82,14 @@ export const refresh =
   };
 
 /**
- * Rotates a token and issues the next pair. If that or `andAlso` fails, or the caller has timed out, the rotation is reverted.
- * @param andAlso is called once the token is rotated
+ * Rotates a token and issues the next pair. If that or `afterRotation` fails, or the caller has timed out, the rotation is reverted.
+ * @param afterRotation is called once the token is rotated
  */
 const rotate = async (
   deps: RefreshDeps,
   rotation: Rotation,
   { cancellation, origin }: Required<RefreshOptions>,
-  andAlso: () => Promise<void> = async () => undefined,
+  afterRotation: () => Promise<void> = async () => undefined,
 ): Promise<TokenPair | 'stale'> => {
   cancellation.throwIfAborted();
   const user = await deps.sessions.rotate(rotation);
@@ -97,7 +97,7 @@ const rotate = async (
   if (user === 'stale') return user;
   if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
   return revertOnError(deps, rotation, async () => {
-    await andAlso();
+    await afterRotation();
     const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
     cancellation.throwIfAborted();
     return issued;
@@ -183,9 +183,9 @@ const recover = async (
   options: Required<RefreshOptions>,
 ): Promise<TokenPair> => {
   const event = { userId, kind: 'session-recovered', sessionId } as const;
-  const recordIt = () => deps.unitOfWork.run((stores) => record(deps, stores, options.origin(), [event]));
+  const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, options.origin(), [event]));
   const rotation = { ...nextRotation(deps, token), expected, continuesRun: false };
-  const pair = await rotate(deps, rotation, options, recordIt);
+  const pair = await rotate(deps, rotation, options, storeEvent);
   if (pair === 'stale') {
     // Another request was first, so the token is no longer recoverable. If it is, the store cannot rotate it.
     const assessed = await assessTokens(deps, [token]);

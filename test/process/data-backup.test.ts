@@ -82,7 +82,7 @@ describe('data backup', () => {
 
     const elsewhere = newPath('restored');
     expect(await runData(['restore', file], { DATA_DIR: elsewhere })).toMatchObject({ status: 0, stderr: '' });
-    expect(readdirSync(elsewhere).sort()).toEqual(['database', 'keys']);
+    expect(readdirSync(elsewhere).sort()).toEqual(['database', 'keys', 'tandem.lock']);
     const tokens = await currentTokens(elsewhere);
     const restored = await start(elsewhere);
     for (const holder of idle) expect((await holder.refresh(restored.url)).status).toBe(200);
@@ -165,7 +165,7 @@ describe('data backup', () => {
     expect(JSON.parse(stdout).keys).toEqual([]);
     const elsewhere = newPath('restored');
     expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
-    expect(readdirSync(elsewhere)).toEqual(['database']);
+    expect(readdirSync(elsewhere).sort()).toEqual(['database', 'tandem.lock']);
     expect((await holder.refresh((await start(elsewhere)).url)).status).toBe(401);
   });
 });
@@ -176,7 +176,7 @@ const endedHalfWay = async (file: string) => {
     const dataDir = newPath('data');
     mkdirSync(dataDir);
     const { child, outcome: ending } = startData(['restore', file], { DATA_DIR: dataDir });
-    await expect.poll(() => readdirSync(dataDir).length, { interval: 1 }).toBeGreaterThan(1);
+    await expect.poll(() => existsSync(join(dataDir, 'restoring')), { interval: 1 }).toBe(true);
     child.kill('SIGKILL');
     const outcome = await ending;
     if (!existsSync(join(dataDir, 'database'))) return { dataDir, outcome };
@@ -233,7 +233,7 @@ describe('data restore', () => {
     expect(outcome).toEqual({ code: null, signal: 'SIGKILL' });
     await expect(runService({ DATA_DIR: dataDir })).rejects.toThrow('A backup was not restored to the end');
     expect((await runData(['restore', smallBackup], { DATA_DIR: dataDir })).status).toBe(0);
-    expect(readdirSync(dataDir).sort()).toEqual(['database', 'keys']);
+    expect(readdirSync(dataDir).sort()).toEqual(['database', 'keys', 'tandem.lock']);
     await signUpAt((await start(dataDir)).url);
   });
 
@@ -242,7 +242,7 @@ describe('data restore', () => {
     expect(await runDataIn(smallFiles(1000), ['restore', smallBackup], { DATA_DIR: full })).toMatchObject({
       status: 1,
     });
-    expect(readdirSync(full)).toEqual([]);
+    expect(readdirSync(full)).toEqual(['tandem.lock']);
   });
 
   it('restores an older database, which the next start brings up to date', async () => {

@@ -21,9 +21,9 @@ export const lockDataDir = (dataDir: string): (() => void) => {
     const directory = realpathSync(dataDir);
     const file = join(directory, PID_FILE);
     const release = lockFile(join(directory, LOCK_FILE));
-    if (release === null) throw inUse(file);
+    if (release === null) throw new Error(`${inUse(file)}; it may be in another container`);
     try {
-      if (isHeld(file)) throw inUse(file);
+      if (isHeld(file)) throw new Error(`${inUse(file)}. If that process is not Tandem, remove ${file}`);
       writeFileSync(file, String(process.pid), { mode: 0o600 });
     } catch (error) {
       release();
@@ -47,11 +47,8 @@ export const lockHolder = (dataDir: string): string | null => {
   return isLocked(join(dataDir, LOCK_FILE)) || isHeld(file) ? (contentOf(file) ?? 'unknown') : null;
 };
 
-const inUse = (file: string): Error =>
-  new Error(
-    `process ${contentOf(file) ?? 'unknown'} is using it, and an embedded database supports one process only. ` +
-      `If that process is not Tandem, remove ${file}`,
-  );
+const inUse = (file: string): string =>
+  `process ${contentOf(file) ?? 'unknown'} is using it, and an embedded database supports one process only`;
 
 /** Loads SQLite, which only an embedded database needs. */
 const openSqlite = (path: string, options = {}) => {

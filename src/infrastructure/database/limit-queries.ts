@@ -1,5 +1,5 @@
 /** The parts of the driver's pool and clients that are used here. */
-type Pool = {
+export type LimitedPool = {
   readonly options: object;
   readonly Client: new (options: object) => Client;
   on(event: 'connect', listener: (client: Client) => void): unknown;
@@ -37,7 +37,7 @@ const REPORT_TIME = 500;
  */
 export const limitQueries =
   (limit: number) =>
-  (pool: Pool): void => {
+  (pool: LimitedPool): void => {
     pool.on('connect', (client) => {
       const query = client.query.bind(client);
       client.query = (...given) => {
@@ -48,7 +48,7 @@ export const limitQueries =
     });
   };
 
-type Sent = { readonly pool: Pool; readonly client: Client; readonly limit: number };
+type Sent = { readonly pool: LimitedPool; readonly client: Client; readonly limit: number };
 
 const limitQuery = (answer: Promise<unknown>, { pool, client, limit }: Sent): void => {
   const cancel = () => {
@@ -62,7 +62,7 @@ const limitQuery = (answer: Promise<unknown>, { pool, client, limit }: Sent): vo
 };
 
 /** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */
-const requestCancellation = (pool: Pool, { processID, secretKey }: Client): void => {
+const requestCancellation = (pool: LimitedPool, { processID, secretKey }: Client): void => {
   if (processID === null || secretKey === null) return;
   const { connection, ssl, host, port } = new pool.Client(pool.options);
   const end = () => connection.stream.destroy();

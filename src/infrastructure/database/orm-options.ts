@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { Options } from '@mikro-orm/sql';
 import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
 import type { StorageOptions } from '../config/stores.ts';
-import { limitQueries } from './limit-queries.ts';
+import { type LimitedPool, limitQueries } from './limit-queries.ts';
 import { prepareStatements } from './prepare-statements.ts';
-import { leaveReadOnlyServers } from './read-only-servers.ts';
+import { leaveReadOnlyServers, type WatchedPool } from './read-only-servers.ts';
 
 /** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
 export type DatabaseOptions = Exclude<StorageOptions, { kind: 'memory' }>;
@@ -39,9 +39,7 @@ const postgresql = async ({ url, ...pool }: PostgresqlOptions): Promise<Partial<
     driver: PostgreSqlDriver,
     dbName: databaseName(url),
     driverOptions: {
-      onPoolCreated: (
-        created: Parameters<typeof leaveReadOnlyServers>[0] & Parameters<ReturnType<typeof limitQueries>>[0],
-      ) => {
+      onPoolCreated: (created: LimitedPool & WatchedPool) => {
         limitQueries(pool.statementTimeout)(created);
         leaveReadOnlyServers(created);
       },

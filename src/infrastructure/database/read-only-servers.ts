@@ -2,7 +2,7 @@ import { field } from '../../adapters/mikro-orm/translate-error.ts';
 import { discardWhenReleased } from './limit-queries.ts';
 
 /** The parts of the driver's pool and clients that are used here. */
-type Pool = {
+export type WatchedPool = {
   on(event: 'connect' | 'acquire' | 'remove', listener: (client: Client) => void): unknown;
   on(event: 'release', listener: (error: unknown, client: Client) => void): unknown;
 };
@@ -24,7 +24,7 @@ const PAUSE = 1_000;
  * Closes the connections of a pool as soon as the server of one refuses to write: after a fail-over, an address leads to the new primary,
  * but connections that are open lead to the old one. Those in use are closed when they are returned.
  */
-export const leaveReadOnlyServers = (pool: Pool): void => {
+export const leaveReadOnlyServers = (pool: WatchedPool): void => {
   const idle = new Set<Client>();
   const used = new Set<Client>();
   let closedAt = Number.NEGATIVE_INFINITY;

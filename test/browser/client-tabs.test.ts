@@ -16,7 +16,7 @@ import { aPerson } from '../support/http/service.ts';
 
 const TABS = 5;
 const ROUNDS = 10;
-const LEAVES = 20;
+const LEAVES = 12;
 /** A page of the back/forward cache is not loaded again. */
 const RESTORED = { waitUntil: 'commit' } as const;
 const MODES = [

@@ -21,7 +21,7 @@ const startClusterOfOne = async () => {
   const node = closedAfterTest(new Redis(server.url));
   await node.cluster('ADDSLOTSRANGE', 0, 16_383);
   await vi.waitFor(async () => expect(await node.cluster('INFO')).toContain('cluster_state:ok'), CONNECTING);
-  return { url: server.url, node };
+  return { url: server.url, node, server };
 };
 
 const closedAfterTest = <Client extends Redis | Cluster>(redis: Client): Client => {
@@ -78,6 +78,15 @@ describe.runIf(canStartServers())('a Redis Cluster', () => {
     await expect(pingRedis(redis)).rejects.toThrow('NOREPLICAS');
     await node.config('SET', 'min-replicas-to-write', 0);
     await pingRedis(redis);
+  });
+
+  it('is not up while a master stands still, and is when it goes on', async () => {
+    const { url, server } = await startClusterOfOne();
+    const redis = closedAfterTest(await openRedis([url], logger));
+    await server.freeze();
+    await expect(pingRedis(redis)).rejects.toThrow('Command timed out');
+    server.thaw();
+    await expect.poll(() => redis.set('key', 'value').catch(() => 'failed')).toBe('OK');
   });
 
   it('is not up after it was closed', async () => {

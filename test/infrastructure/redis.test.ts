@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import * as ioredis from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
@@ -78,6 +80,40 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     await expect(ping).rejects.toThrow('Command timed out');
     standing.thaw();
     await expect.poll(() => redis.ping()).toBe('PONG');
+  });
+
+  it('is not given up by other clients of the process, which set their own time limits', async () => {
+    const standing = await startRedis();
+    onTestFinished(standing.stop);
+    const [ours, other] = [await connect(standing.url), new ioredis.Redis(standing.url)];
+    onTestFinished(() => other.disconnect());
+    await other.ping();
+    await standing.freeze();
+    const waiting = other.ping();
+    await expect(ours.ping()).rejects.toThrow('Command timed out');
+    standing.thaw();
+    await expect(waiting).resolves.toBe('PONG');
+  });
+});
+
+describe('ioredis', () => {
+  /** The sources of all members of its classes. */
+  const sourcesOf = ({ Command, Redis, Cluster }: Pick<typeof ioredis, 'Command' | 'Redis' | 'Cluster'>) =>
+    [Command, Redis, Cluster].map(({ prototype }) =>
+      Object.entries(Object.getOwnPropertyDescriptors(prototype)).map(([name, { value, get }]) => [
+        name,
+        `${get ?? value}`,
+      ]),
+    );
+
+  it('is left as it is, for other clients of the process', () => {
+    const require = createRequire(import.meta.url);
+    for (const urls of [['redis://127.0.0.1:1'], ['redis://127.0.0.1:1', 'redis://127.0.0.1:2']])
+      connectRedis(urls, logger).disconnect();
+    for (const path of Object.keys(require.cache)) if (path.includes('/ioredis/')) delete require.cache[path];
+    const another: typeof ioredis = require('ioredis');
+    expect(another.Command).not.toBe(ioredis.Command);
+    expect(sourcesOf(ioredis)).toEqual(sourcesOf(another));
   });
 });
 

@@ -1,25 +1,15 @@
 import { once } from 'node:events';
-import { type Cluster, Command, Redis } from 'ioredis';
+import { type Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
-import { onResponseTimeout, withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
+import { withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
 import { connectCluster } from './cluster.ts';
+import { limitResponseTime } from './response-time.ts';
 
 export type RedisClient = Redis | Cluster;
 
 /** Milliseconds that a command of the rate limits may take. Afterwards, the process counts by itself. */
 const LIMITS_TIMEOUT = 250;
-
-/**
- * Replaces the `commandTimeout` of ioredis, for every command: its plain timer would report a time-out for a response that has arrived
- * while this process was busy.
- */
-Command.prototype.setTimeout = function setTimeout(timeout: number): void {
-  const cancel = onResponseTimeout(timeout, () => {
-    if (!this.isSettled) this.reject(new Error('Command timed out'));
-  });
-  this.promise.then(cancel, cancel);
-};
 
 /** After a failover, the old master refuses writes but keeps its connections. The address may already lead to the new one. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
@@ -42,11 +32,12 @@ export const connectRedis = (
   logger: Logger,
   { commandTimeout = LIMITS_TIMEOUT, asCluster = urls.length > 1 }: ConnectionOptions = {},
 ): RedisClient => {
-  const options = { commandTimeout, maxRetriesPerRequest: 0 };
+  const options = { maxRetriesPerRequest: 0 };
   const [url = ''] = urls;
   const redis = asCluster
     ? connectCluster(urls.map(nodeOf), { ...options, ...accessOf(url) }, retryStrategy)
     : new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy, reconnectOnError: isReadOnly });
+  limitResponseTime(redis, commandTimeout);
   logFailures(redis, logger);
   return redis;
 };

@@ -3,7 +3,7 @@
  * `examples/sqlite-storage` uses it; the contracts of the ports are in `tandem/contracts`.
  */
 export type { Check } from './adapters/http/routes/health.ts';
-export { outsideOfUnits } from './adapters/unit-of-work/nesting.ts';
+export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
 export type { Clock } from './application/ports/clock.ts';
 export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
@@ -24,10 +24,9 @@ export type {
 } from './application/ports/token-signer.ts';
 export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
-export { canonicalEmail, canonicalUsername } from './domain/account.ts';
-export type { Device } from './domain/device.ts';
 export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';
 export type { ErrorCode } from './domain/errors/catalog.ts';
+export type { Device } from './domain/event.ts';
 export {
   type AccountEvent,
   countingPeriodOf,
@@ -38,7 +37,6 @@ export {
   SESSION_ENDINGS,
   type SessionEnding,
 } from './domain/event.ts';
-export { isId } from './domain/id.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { LoginClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
@@ -56,6 +54,7 @@ export {
 } from './domain/session.ts';
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
 export type { ChangeableFields, User } from './domain/user.ts';
+export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/manage-users.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';
 export { type Overrides, rotationBudget } from './infrastructure/compose/ports.ts';

@@ -1,4 +1,4 @@
-import { canonicalEmail, canonicalUsername } from './account.ts';
+import { canonicalEmail, canonicalUsername } from './user.ts';
 
 /** Limits of a password (ADR 0005). A password within them is used unmodified. */
 

@@ -1,6 +1,5 @@
-import type { Session } from './session.ts';
-import type { PublicUser, User } from './user.ts';
-import { publicUser } from './user.ts';
+import { isLive, type Session } from './session.ts';
+import { type PublicUser, publicUser, type User } from './user.ts';
 
 /** Claims that both tokens carry: RFC 7519 §4.1. `iat` and `exp` are NumericDates, in seconds. */
 type RegisteredClaims = {
@@ -46,3 +45,95 @@ export const refreshClaims = (
   jti: session.currentTokenId,
   tokenType: 'refresh',
 });
+
+/** How the replay of a rotated token is treated, by the time since its rotation. ADR 0003. */
+export type ReplayPolicy = {
+  /** Milliseconds. Up to this age, a replay counts as a race, not as theft. */
+  readonly raceWindow: number;
+  /**
+   * Milliseconds; 0 disables it. Below this age, a replay gets the current token again. So does the current token itself, if it replaced
+   * another one.
+   */
+  readonly replayWindow: number;
+};
+
+/** What may be done with a refresh token that verifies. */
+export type TokenStatus =
+  /** May be rotated. */
+  | 'current'
+  /**
+   * May be rotated: it is newer than the session's current token. A verified token was issued by a rotation that was stored, so the store
+   * has forgotten that (a fail-over, a restored backup).
+   */
+  | 'recoverable'
+  /** The current token is issued again, without a rotation. */
+  | 'replayable'
+  /** Rejected, and the session stays open: two tabs raced, or a response was lost. */
+  | 'raced'
+  /** Rejected, and the session ends: the token was copied. */
+  | 'reused'
+  /** Rejected: the session has expired or was ended. */
+  | 'ended';
+
+/** The parts of a token that count here. `iat` is in whole seconds, rounded down. */
+type Issued = {
+  readonly claims: Pick<RefreshClaims, 'jti' | 'iat'>;
+  /** Its number within its session. */
+  readonly rotation: number;
+};
+
+/** Milliseconds after its rotation in which a token may be part of a race. */
+const windowOf = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
+
+/** The earliest and the latest time at which a token was issued. Epoch milliseconds. */
+const earliestIssue = ({ claims }: Issued): number => claims.iat * 1000;
+const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
+
+/**
+ * Whether a rotation of this token now continues a run: the token was issued within the last window, so the token before it may still be
+ * part of a race. Otherwise the rotation begins a run.
+ */
+export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
+  now - latestIssue(token) <= windowOf(policy);
+
+/**
+ * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
+ * the previous token and for the first token of the run, and within limits for the others of the run. No token is `raced` for longer than
+ * two windows and a second after it was issued, however many rotations follow.
+ */
+export const tokenStatus = (session: Session | null, token: Issued, now: number, policy: ReplayPolicy): TokenStatus => {
+  if (session === null || !isLive(session, now)) return 'ended';
+  // Never negative: the clock of the instance that rotated the token may be ahead.
+  const age = (time: number) => Math.max(0, now - time);
+  // After a revert, the session does not know when its current token was issued, so the token cannot be issued again.
+  const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
+  if (token.claims.jti === session.currentTokenId)
+    return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
+  if (token.rotation > session.rotation) return 'recoverable';
+  const rotated = rotationOf(session, token, windowOf(policy));
+  if (rotated === null) return 'reused';
+  if (age(rotated.earliest) < replayWindow) return 'replayable';
+  return age(rotated.latest) <= windowOf(policy) ? 'raced' : 'reused';
+};
+
+/** The earliest and the latest time of a token's rotation, in epoch milliseconds; `null` if it is more than a window ago, or unknown. */
+const rotationOf = (
+  session: Session,
+  token: Issued,
+  window: number,
+): { readonly earliest: number; readonly latest: number } | null => {
+  const { previousTokenId, rotatedAt, rotation, runStartedAt, runFirst } = session;
+  if (token.claims.jti === previousTokenId) return { earliest: rotatedAt, latest: rotatedAt };
+  const earliest = earliestIssue(token);
+  // Tokens without a number count as 0, and were rotated when the run began, or before.
+  if (token.rotation === runFirst) return { earliest, latest: runStartedAt };
+  // Rotated at the latest when the first token of the run was issued, which was more than a window before the run began.
+  if (token.rotation < runFirst) return null;
+  // The session has not rotated such a token.
+  if (token.rotation >= rotation) return null;
+  return { earliest, latest: Math.min(rotatedAt, latestIssue(token) + window) };
+};
+
+/** Whether the current token replaced another: it is not the first, and was not restored by a revert. */
+const hasPredecessor = ({ previousTokenId, currentTokenId }: Session): boolean =>
+  previousTokenId !== null && previousTokenId !== currentTokenId;

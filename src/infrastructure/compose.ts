@@ -16,8 +16,8 @@ import { consoleFiles, declareRoutes, type UseCaseDeps } from './compose/routes.
 import { openStorage } from './compose/storage.ts';
 import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
+import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import { createWakeUp } from './mail/wake-up.ts';
 import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
 import { VERSION } from './version.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { translated, unlessRolledBack } from '../../src/adapters/mikro-orm/translate-error.ts';
+import { translated, unlessRolledBack } from '../../src/adapters/mikro-orm/queries.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';

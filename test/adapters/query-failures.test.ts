@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { translated } from '../../src/adapters/mikro-orm/translate-error.ts';
+import { translated } from '../../src/adapters/mikro-orm/queries.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { openEmbedded } from '../support/storage/databases.ts';
 

@@ -1,8 +1,7 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { TokenKeys } from '../../src/adapters/token-signer/keys.ts';
-import { nodeCryptoTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
-import { rememberingTokenSigner } from '../../src/adapters/token-signer/remembering.ts';
+import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../src/adapters/token-signer/node-crypto.ts';
 import type { TokenProblem } from '../../src/application/ports/token-signer.ts';
 import type { AccessClaims, RefreshClaims } from '../../src/domain/tokens.ts';
 import { describeTokenSigner } from '../contracts/token-signer.contract.ts';

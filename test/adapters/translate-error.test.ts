@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { translated, translateError } from '../../src/adapters/mikro-orm/queries.ts';
 import type { NewRow, Tables } from '../../src/adapters/mikro-orm/rows.ts';
-import { translated, translateError } from '../../src/adapters/mikro-orm/translate-error.ts';
 import { framesOf } from '../../src/adapters/redaction/redact-error.ts';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';

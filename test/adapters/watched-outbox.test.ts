@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-work/observed.ts';
+import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
 import { REQUESTS_WAITING } from '../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { purgeMailboxes } from '../../src/application/use-cases/purge.ts';
-import { MAIL_INTERVAL } from '../../src/domain/mailbox.ts';
-import type { MessageKind } from '../../src/domain/message.ts';
+import { MAIL_INTERVAL, type MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY } from '../support/application.ts';
 import { applicationWithMail } from '../support/mail/sender.ts';
 

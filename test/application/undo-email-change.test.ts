@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timeText } from '../../src/application/mail/prose.ts';
+import { timeText } from '../../src/application/mail/layout.ts';
 import { confirmEmailChange } from '../../src/application/use-cases/confirm-email-change.ts';
 import { undoEmailChange } from '../../src/application/use-cases/undo-email-change.ts';
 import { BOB, DUPLICATE, EMAIL, INVALID_LINK, ORIGIN, registeredAda, WRONG_PASSWORD } from '../support/account.ts';

@@ -5,7 +5,7 @@ import {
   canonicalUsername,
   EMAIL_PATTERN,
   USERNAME_PATTERN,
-} from '../../src/domain/account.ts';
+} from '../../src/domain/user.ts';
 
 describe('a username', () => {
   // Proves: gap-1

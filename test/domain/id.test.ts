@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isId } from '../../src/domain/id.ts';
+import { isId } from '../../src/domain/user.ts';
 
 const ID = '01J0AZ3456789BCDEFGHJKMNPQ';
 

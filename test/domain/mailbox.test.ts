@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mailboxOf } from '../../src/domain/mailbox.ts';
+import { mailboxOf } from '../../src/domain/message.ts';
 
 describe('a mailbox', () => {
   // Proves: mail-6

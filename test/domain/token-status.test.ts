@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
-import { continuesRun, tokenStatus } from '../../src/domain/token-status.ts';
+import { continuesRun, tokenStatus } from '../../src/domain/tokens.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;

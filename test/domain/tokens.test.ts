@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UNKNOWN_DEVICE } from '../../src/domain/device.ts';
+import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newSession, rotated } from '../../src/domain/session.ts';
 import { accessClaims, isIssuedAfter, refreshClaims } from '../../src/domain/tokens.ts';
 import { newUser } from '../../src/domain/user.ts';

@@ -1,6 +1,6 @@
 import type { Mail } from '../../src/application/ports/mailer.ts';
-import { EMAIL_PATTERN } from '../../src/domain/account.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
+import { EMAIL_PATTERN } from '../../src/domain/user.ts';
 import { describeMailer } from '../contracts/mailer.contract.ts';
 import { describeMutants } from './harness/describe-mutants.ts';
 import { arrivedFrom, mailStore, type Steps } from './mailer/correct.ts';

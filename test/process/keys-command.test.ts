@@ -4,8 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { jwks } from '../../src/adapters/token-signer/jwks.ts';
-import type { KeyPair } from '../../src/adapters/token-signer/keys.ts';
+import { jwks, type KeyPair } from '../../src/adapters/token-signer/keys.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';

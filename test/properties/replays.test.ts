@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
-import { tokenStatus } from '../../src/domain/token-status.ts';
+import { tokenStatus } from '../../src/domain/tokens.ts';
 import { ADA, application, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
 import { holds } from '../support/properties/properties.ts';

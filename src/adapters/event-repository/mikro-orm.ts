@@ -9,11 +9,10 @@ import {
   isCountedWith,
   type SessionEnding,
 } from '../../domain/event.ts';
-import { isId } from '../../domain/id.ts';
+import { isId } from '../../domain/user.ts';
 import { EventEntity } from '../mikro-orm/entities.ts';
+import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
 import type { NewRow, Tables } from '../mikro-orm/rows.ts';
-import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
-import { translated } from '../mikro-orm/translate-error.ts';
 
 const toEvent = ({
   refusedFrom: _refused,

@@ -6,12 +6,10 @@ import type { Route } from './routing/define-route.ts';
 import { authenticationGuard } from './stages/authentication-guard.ts';
 import { cookieParsing } from './stages/cookie-parsing.ts';
 import { crossOrigin } from './stages/cross-origin.ts';
-import { dispatch } from './stages/dispatch.ts';
+import { dispatch, handle, handlerTimeout, timing } from './stages/dispatch.ts';
 import { errorEnvelope } from './stages/error-envelope.ts';
-import { handle, handlerTimeout, timing } from './stages/handle.ts';
 import { inputValidation } from './stages/input-validation.ts';
-import { requestPreprocessing } from './stages/request-preprocessing.ts';
-import { requestScope } from './stages/request-scope.ts';
+import { requestPreprocessing, requestScope } from './stages/request-scope.ts';
 import { securityHeaders } from './stages/security-headers.ts';
 import { responseSerialization, successEnvelope } from './stages/success-envelope.ts';
 

@@ -1,9 +1,8 @@
 import type { LinkRepository } from '../../application/ports/link-repository.ts';
-import { isId } from '../../domain/id.ts';
+import { isId } from '../../domain/user.ts';
 import { LinkEntity } from '../mikro-orm/entities.ts';
+import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
-import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
-import { translated } from '../mikro-orm/translate-error.ts';
 
 /** Stores links in table `links`. */
 export const mikroOrmLinkRepository = (db: DatabaseAccess): LinkRepository => ({

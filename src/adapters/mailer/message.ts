@@ -1,5 +1,5 @@
 import type { SendMailOptions } from 'nodemailer';
-import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/account.ts';
+import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 
 /** What a message consists of. */
 type Content = {

@@ -7,12 +7,11 @@ import {
   REQUESTS_PER_NETWORK,
   REQUESTS_WAITING,
 } from '../../application/ports/outbox.ts';
-import { isId } from '../../domain/id.ts';
 import { isRequest, type Message, SECRET_KINDS } from '../../domain/message.ts';
+import { isId } from '../../domain/user.ts';
 import { MessageEntity } from '../mikro-orm/entities.ts';
+import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
 import type { Tables } from '../mikro-orm/rows.ts';
-import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
-import { translated } from '../mikro-orm/translate-error.ts';
 
 const toMessage = ({
   nextAttemptAt: _next,

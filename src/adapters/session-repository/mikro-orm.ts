@@ -1,13 +1,11 @@
 import type { InferEntity } from '@mikro-orm/core';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import { isId } from '../../domain/id.ts';
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import { isId } from '../../domain/user.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
-import type { Tables } from '../mikro-orm/rows.ts';
-import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
-import { translated, unlessRolledBack } from '../mikro-orm/translate-error.ts';
-import { toTime, toUser } from '../mikro-orm/user-rows.ts';
-import { notExecuted, ROTATION_BUDGET, serverClock } from './rotation-recovery/deadlines.ts';
+import { type DatabaseAccess, translated, unlessRolledBack } from '../mikro-orm/queries.ts';
+import { type Tables, toTime, toUser } from '../mikro-orm/rows.ts';
+import { notExecuted, ROTATION_BUDGET, serverClock } from './rotation-recovery.ts';
 import {
   addCounting,
   clockOf,

@@ -1,8 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
-import type { NewRow, Tables } from '../mikro-orm/rows.ts';
+import { type NewRow, type Tables, USER_COLUMNS } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
-import { USER_COLUMNS } from '../mikro-orm/user-rows.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
 

@@ -1,4 +1,31 @@
 import type { KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
+import { exportJWK } from 'jose/key/export';
+
+/** A JWK Set of public keys: RFC 7517 §5. */
+export type PublicJwks = { readonly keys: PublicJwk[] };
+type PublicJwk = {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: 'ES256';
+};
+
+/** The public keys of a pair, the current one first. `kid` is that of the tokens' headers. */
+export const jwks = async ({ publicKeys }: KeyPair): Promise<PublicJwks> => ({
+  keys: await Promise.all(publicKeys.map(publicJwk)),
+});
+
+const publicJwk = async (key: KeyObject): Promise<PublicJwk> => {
+  const { x = '', y = '' } = await exportJWK(key);
+  return { kty: 'EC', crv: 'P-256', x, y, kid: await calculateJwkThumbprint(key), use: 'sig', alg: 'ES256' };
+};
+
+/** The `kid` of each public key of a pair, the current one first. */
+export const kidsOf = async (pair: KeyPair): Promise<string[]> => (await jwks(pair)).keys.map(({ kid }) => kid);
 
 /** The keys of one kind of token, on P-256. */
 export type KeyPair = {

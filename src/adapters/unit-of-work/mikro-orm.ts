@@ -1,7 +1,14 @@
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import { type DatabaseAccess, type Transact, type Transaction, within } from '../mikro-orm/transaction.ts';
-import { afterConflict, isConflictOfTransactions, translateError } from '../mikro-orm/translate-error.ts';
-import { outsideOfUnits } from './nesting.ts';
+import {
+  afterConflict,
+  type DatabaseAccess,
+  isConflictOfTransactions,
+  type Transact,
+  type Transaction,
+  translateError,
+  within,
+} from '../mikro-orm/queries.ts';
+import { outsideOfUnits } from './wrappers.ts';
 
 /** The most runs of one unit, which runs again after a conflict. */
 const MOST_RUNS = 3;

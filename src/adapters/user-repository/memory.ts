@@ -1,7 +1,6 @@
 import type { UserRepository } from '../../application/ports/user-repository.ts';
-import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import type { ChangeableFields, User } from '../../domain/user.ts';
+import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
 import { memoryTables, type Table, type Tables } from '../memory/tables.ts';
 
 /** Keeps users in memory until the process ends. For tests and development. */

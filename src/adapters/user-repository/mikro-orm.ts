@@ -1,13 +1,9 @@
 import { type FilterQuery, type InferEntity, LockMode } from '@mikro-orm/core';
 import type { UserRepository } from '../../application/ports/user-repository.ts';
-import { canonicalEmail, canonicalUsername } from '../../domain/account.ts';
-import { isId } from '../../domain/id.ts';
-import type { User } from '../../domain/user.ts';
+import { canonicalEmail, canonicalUsername, isId, type User } from '../../domain/user.ts';
 import { UserEntity } from '../mikro-orm/entities.ts';
-import type { Tables } from '../mikro-orm/rows.ts';
-import type { DatabaseAccess } from '../mikro-orm/transaction.ts';
-import { translated } from '../mikro-orm/translate-error.ts';
-import { toFields, toUser, USER_COLUMNS } from '../mikro-orm/user-rows.ts';
+import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
+import { type Tables, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
 
 /** Stores users in table `users`. */
 export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {

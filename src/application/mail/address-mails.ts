@@ -1,5 +1,13 @@
-import { type MailContext, type MailText, mailLayout, resetPage } from './layout.ts';
-import { durationText, prose, timeText, trusted } from './prose.ts';
+import {
+  durationText,
+  type MailContext,
+  type MailText,
+  mailLayout,
+  prose,
+  resetPage,
+  timeText,
+  trusted,
+} from './layout.ts';
 
 /** For a new account. @param validFor milliseconds, of both links. */
 export const verifyEmail = (

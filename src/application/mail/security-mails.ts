@@ -1,6 +1,14 @@
-import type { Device } from '../../domain/device.ts';
-import { type MailContext, type MailText, mailLayout, resetPage } from './layout.ts';
-import { durationText, prose, timeText, trusted } from './prose.ts';
+import type { Device } from '../../domain/event.ts';
+import {
+  durationText,
+  type MailContext,
+  type MailText,
+  mailLayout,
+  prose,
+  resetPage,
+  timeText,
+  trusted,
+} from './layout.ts';
 
 /** When something happened, and on which device. */
 export type TimeAndDevice = {

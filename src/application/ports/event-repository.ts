@@ -1,5 +1,4 @@
-import type { Device } from '../../domain/device.ts';
-import type { AccountEvent, EventKind } from '../../domain/event.ts';
+import type { AccountEvent, Device, EventKind } from '../../domain/event.ts';
 
 /** Refused log-ins of one user, counted. */
 export type RefusedLogins = Pick<

@@ -1,5 +1,5 @@
 import type { Session, SessionKey } from '../../domain/session.ts';
-import { type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/token-status.ts';
+import { type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';

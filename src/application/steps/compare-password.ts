@@ -1,8 +1,7 @@
-import { canonicalAccount } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { deviceClient } from '../../domain/login-throttle.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
-import type { User } from '../../domain/user.ts';
+import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';

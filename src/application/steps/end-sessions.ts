@@ -3,8 +3,7 @@ import type { SessionKey } from '../../domain/session.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
-import { type NoticeDeps, notifyOfReplay } from './notices.ts';
-import { endings, type RecordDeps, record } from './record.ts';
+import { endings, type NoticeDeps, notifyOfReplay, type RecordDeps, record } from './record.ts';
 
 /** Why sessions end, and the request that caused it. */
 export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };

@@ -1,5 +1,13 @@
-import { type DomainEvent, newEvent, type Origin, type SessionEnding } from '../../domain/event.ts';
-import { type MessageDraft, newMessage } from '../../domain/message.ts';
+import {
+  type AccountEvent,
+  type DomainEvent,
+  isSameDevice,
+  newEvent,
+  type Origin,
+  type SessionEnding,
+} from '../../domain/event.ts';
+import { type MessageDraft, type Notice, newMessage } from '../../domain/message.ts';
+import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
@@ -34,3 +42,87 @@ export const enqueue = async (
 /** The events of ended sessions of one user. */
 export const endings = (userId: string, ids: readonly string[], reason: SessionEnding): DomainEvent[] =>
   ids.map((sessionId) => ({ userId, kind: 'session-ended', sessionId, reason }));
+
+export type NoticeDeps = RecordDeps & {
+  /** The notices that are sent by mail; none without mail. */
+  readonly notices?: ReadonlySet<Notice> | undefined;
+};
+
+type NoticeStores = Pick<Stores, 'events' | 'outbox'>;
+type Owner = Pick<User, 'id' | 'email'>;
+
+/** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
+export const NOTICES_PER_HOUR = 5;
+const HOUR = 3_600_000;
+/** How many of the latest events are read. */
+const LATEST = 200;
+
+/**
+ * Whether a log-in needs no notice: an earlier one had the same network and user agent, or notices are off. Called before the log-in is
+ * stored.
+ */
+export const isUsualLogin = async (
+  deps: NoticeDeps,
+  { events }: Pick<Stores, 'events'>,
+  { id }: Owner,
+  origin: Origin,
+): Promise<boolean> => !isOn(deps, 'new-device') || events.knowsDevice(id, origin);
+
+type Login = { readonly user: Owner; readonly sessionId: string; readonly origin: Origin };
+
+/**
+ * Notifies a user of an unusual log-in, after it is stored in the same unit of work. No notice is sent when a recent log-in differs only
+ * in the version of its browser, or after `NOTICES_PER_HOUR` notices.
+ */
+export const notifyOfLogin = async (
+  deps: NoticeDeps,
+  stores: NoticeStores,
+  { user, sessionId, origin }: Login,
+): Promise<void> => {
+  const latest = await stores.events.list({ userId: user.id, before: null, limit: LATEST });
+  const logins = latest.filter((event) => isLogin(event) && event.sessionId !== sessionId);
+  if (logins.some((event) => isSameDevice(event, origin))) return;
+  const since = deps.clock.now() - HOUR;
+  if (devicesOf(logins.filter(({ at }) => at >= since)).length >= NOTICES_PER_HOUR) return;
+  await enqueue(deps, stores, origin, [{ kind: 'new-device', userId: user.id, to: user.email }]);
+};
+
+const isLogin = ({ kind }: AccountEvent): boolean => kind === 'logged-in' || kind === 'registered';
+
+const devicesOf = (logins: readonly AccountEvent[]): readonly AccountEvent[] =>
+  logins.filter((login, at) => logins.findIndex((each) => isSameDevice(each, login)) === at);
+
+/** Notifies a user of a changed password, after the event of the change is stored. */
+export const notifyOfPassword = async (
+  deps: NoticeDeps,
+  stores: NoticeStores,
+  user: Owner,
+  origin: Origin,
+): Promise<void> => {
+  if (!isOn(deps, 'password')) return;
+  const changes = await stores.events.countSince(user.id, 'password-changed', deps.clock.now() - HOUR);
+  if (changes <= NOTICES_PER_HOUR)
+    await enqueue(deps, stores, origin, [{ kind: 'password-changed', userId: user.id, to: user.email }]);
+};
+
+/** Notifies a user of a replayed token, after the event of the ended session is stored. */
+export const notifyOfReplay = async (
+  deps: NoticeDeps,
+  stores: NoticeStores & Pick<Stores, 'users'>,
+  userId: string,
+  origin: Origin,
+): Promise<void> => {
+  if (!isOn(deps, 'replay')) return;
+  const user = await stores.users.findById(userId);
+  if (user === null) return;
+  const latest = await stores.events.list({ userId, before: null, limit: LATEST });
+  const since = deps.clock.now() - HOUR;
+  const replays = latest.filter(({ reason, at }) => reason === 'token-replayed' && at >= since);
+  if (replays.length <= NOTICES_PER_HOUR)
+    await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
+};
+
+/** Whether a former address gets mail about a change, with a link that undoes it. */
+export const notifiesFormerAddress = (deps: Pick<NoticeDeps, 'notices'>): boolean => isOn(deps, 'email');
+
+const isOn = ({ notices }: Pick<NoticeDeps, 'notices'>, notice: Notice): boolean => notices?.has(notice) ?? false;

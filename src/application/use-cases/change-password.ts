@@ -14,9 +14,8 @@ import { comparePassword, deviceAttempt } from '../steps/compare-password.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { withdrawLinks } from '../steps/links.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
-import { type NoticeDeps, notifyOfPassword } from '../steps/notices.ts';
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
-import { record } from '../steps/record.ts';
+import { type NoticeDeps, notifyOfPassword, record } from '../steps/record.ts';
 
 export type ChangePasswordDeps = NoticeDeps &
   LiveUserDeps &

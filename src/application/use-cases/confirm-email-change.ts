@@ -9,9 +9,8 @@ import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
-import { type NoticeDeps, notifiesFormerAddress } from '../steps/notices.ts';
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
-import { enqueue, record } from '../steps/record.ts';
+import { enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../steps/record.ts';
 import { assertNotReserved, reservationOf, reserveAddress } from '../steps/reserved-addresses.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 

@@ -1,9 +1,8 @@
-import { accountKind } from '../../domain/account.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
-import type { ReplayPolicy } from '../../domain/token-status.ts';
-import type { User } from '../../domain/user.ts';
+import type { ReplayPolicy } from '../../domain/tokens.ts';
+import { accountKind, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
@@ -18,8 +17,8 @@ import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { endPresentedSessions } from '../steps/end-sessions.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
-import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/notices.ts';
 import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
 
 export type LoginDeps = NoticeDeps & {
   readonly users: UserRepository;

@@ -1,15 +1,14 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
-import type { TokenStatus } from '../../domain/token-status.ts';
+import type { TokenStatus } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
 import { endSession, endSessionsOf } from '../steps/end-sessions.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
-import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/notices.ts';
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
-import type { ChangeDeps } from '../steps/record.ts';
+import { type ChangeDeps, isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
 
 /** A session as its user sees it, without its tokens. Times are epoch milliseconds. */
 export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'address'> & {

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy } from '../../domain/token-status.ts';
+import { continuesRun, type ReplayPolicy } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -19,9 +19,8 @@ import {
   verifiedTokens,
 } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
-import { type NoticeDeps, notifyOfReplay } from '../steps/notices.ts';
 import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
-import { record } from '../steps/record.ts';
+import { type NoticeDeps, notifyOfReplay, record } from '../steps/record.ts';
 
 export type RefreshDeps = NoticeDeps & {
   readonly users: UserRepository;

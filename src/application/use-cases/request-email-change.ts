@@ -1,5 +1,5 @@
-import { canonicalEmail } from '../../domain/account.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { canonicalEmail } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { enqueue, type RecordDeps, record } from '../steps/record.ts';

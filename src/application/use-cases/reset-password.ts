@@ -1,8 +1,7 @@
-import { canonicalEmail } from '../../domain/account.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
 import type { MessageKind, Notice } from '../../domain/message.ts';
-import type { User } from '../../domain/user.ts';
+import { canonicalEmail, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
@@ -14,8 +13,7 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { findLink, invalidLink, takeLink } from '../steps/links.ts';
-import { notifiesFormerAddress } from '../steps/notices.ts';
-import { enqueue, type RecordDeps, record } from '../steps/record.ts';
+import { enqueue, notifiesFormerAddress, type RecordDeps, record } from '../steps/record.ts';
 import { shortenReservation } from '../steps/reserved-addresses.ts';
 
 export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };

@@ -1,6 +1,6 @@
-import { canonicalEmail } from '../../domain/account.ts';
 import { NO_ORIGIN } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
+import { canonicalEmail } from '../../domain/user.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';

@@ -1,5 +1,4 @@
-import type { ErrorCode, ErrorLevel } from './catalog.ts';
-import { CATALOG } from './catalog.ts';
+import { CATALOG, type ErrorCode, type ErrorLevel } from './catalog.ts';
 
 /** The codes of problems with a field. docs/errors.md explains each. */
 export const FIELD_CODES = [

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { kidsOf } from '../../adapters/token-signer/jwks.ts';
-import type { KeyPair } from '../../adapters/token-signer/keys.ts';
+import { type KeyPair, kidsOf } from '../../adapters/token-signer/keys.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import { parseConfig } from '../config.ts';
 import { newPair, privatePem, publicPem } from '../keys/keys.ts';

@@ -1,5 +1,5 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
-import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/deadlines.ts';
+import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { LinkTokens } from '../../application/ports/link-tokens.ts';

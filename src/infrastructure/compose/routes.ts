@@ -17,7 +17,7 @@ import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.t
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import type { PublicJwks } from '../../adapters/token-signer/jwks.ts';
+import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { VERSION } from '../version.ts';
 
 /** The dependencies of all use cases. */

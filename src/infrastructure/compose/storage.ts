@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
-import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery/deadlines.ts';
-import { recoveringSessionRepository } from '../../adapters/session-repository/rotation-recovery/recovering-repository.ts';
-import { auditedUnitOfWork } from '../../adapters/unit-of-work/observed.ts';
+import { recoveringSessionRepository, rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
+import { auditedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
-import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/account.ts';
+import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import { hostOf } from './hosts.ts';
 
 /** Milliseconds. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
-import { translated } from '../../adapters/mikro-orm/translate-error.ts';
+import { translated } from '../../adapters/mikro-orm/queries.ts';
 import { reasonOf, systemReason } from '../../adapters/redaction/redact-error.ts';
 import { DATABASE_CLOSED, NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
 import { assertNotRestoring, lockDataDir } from '../data-dir/data-dir-lock.ts';

@@ -1,6 +1,5 @@
+import { field, inTransaction } from '../../adapters/mikro-orm/queries.ts';
 import { statementName } from '../../adapters/mikro-orm/statement.ts';
-import { inTransaction } from '../../adapters/mikro-orm/transaction.ts';
-import { field } from '../../adapters/mikro-orm/translate-error.ts';
 import { discardWhenReleased } from './limit-queries.ts';
 
 /** The parts of the driver's client that are used here. */

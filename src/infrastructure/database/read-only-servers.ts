@@ -1,4 +1,4 @@
-import { field } from '../../adapters/mikro-orm/translate-error.ts';
+import { field } from '../../adapters/mikro-orm/queries.ts';
 import { discardWhenReleased } from './limit-queries.ts';
 
 /** The parts of the driver's pool and clients that are used here. */

@@ -1,6 +1,9 @@
+import type { SqlEntityManager } from '@mikro-orm/sql';
+import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
 import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
-import { type DatabaseAccess, outsideOfTransactions } from '../../adapters/mikro-orm/transaction.ts';
+import { type DatabaseAccess, outsideOfTransactions, type Transact } from '../../adapters/mikro-orm/queries.ts';
+import type { Tables } from '../../adapters/mikro-orm/rows.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
@@ -8,8 +11,65 @@ import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm
 import type { Stores } from '../../application/ports/unit-of-work.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 import type { DatabaseOptions } from '../database/orm-options.ts';
-import { transactions } from '../database/transact.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
+
+/** The parts of PGlite that are used here. */
+type Queries = { query(...given: readonly unknown[]): Promise<unknown> };
+type Pglite = Queries & { transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> };
+
+/** How to run a transaction on a kind of database. */
+export const transactions = (em: SqlEntityManager, { kind }: Pick<DatabaseOptions, 'kind'>): Transact =>
+  kind === 'embedded' ? onPglite(em) : onPostgresql(em);
+
+/** Milliseconds between two statements of a transaction. A unit of work never waits that long. */
+const IDLE_LIMIT = 10_000;
+
+/**
+ * A transaction of Kysely: MikroORM's (7.2.1) loses its connection from the pool for ever if the connection breaks. READ COMMITTED, whatever
+ * the default of the database: each statement sees what was committed before it. The server ends a transaction whose client is gone, so that
+ * its locks do not stay for hours.
+ */
+const onPostgresql =
+  (em: SqlEntityManager): Transact =>
+  (work) =>
+    em
+      .getKysely<Tables>()
+      .transaction()
+      .setIsolationLevel('read committed')
+      .execute(async (transaction) => {
+        await transaction.executeQuery(LIMIT_IDLE_TIME);
+        return work(within(em, transaction));
+      });
+
+/** The entity manager of a transaction. */
+const within = (em: SqlEntityManager, transaction: Kysely<Tables>): DatabaseAccess => {
+  const fork = em.fork();
+  fork.setTransactionContext(transaction);
+  return { em: fork };
+};
+
+/** For this transaction only: behind a pooler, the session goes to other clients afterwards (ADR 0017). */
+const LIMIT_IDLE_TIME = CompiledQuery.raw(`set local idle_in_transaction_session_timeout = ${IDLE_LIMIT}`);
+
+/**
+ * A transaction of PGlite, for whose end other queries wait. Kysely has a single connection to PGlite: the queries of all callers would
+ * become part of its transaction.
+ */
+const onPglite =
+  (em: SqlEntityManager): Transact =>
+  async (work) => {
+    // The driver of PGlite has this method; the type of a connection, which all drivers share, does not.
+    const pglite = await (em.getConnection() as unknown as { getNativeClient(): Promise<Pglite> }).getNativeClient();
+    return pglite.transaction((transaction) =>
+      work(within(em, new Kysely<Tables>({ dialect: dialectOver(transaction) }))),
+    );
+  };
+
+/** The dialect uses only these members of a PGlite. */
+const dialectOver = (transaction: Queries): PGliteDialect => {
+  const pglite = { query: transaction.query.bind(transaction), closed: false, ready: true };
+  return new PGliteDialect({ pglite: pglite as unknown as PGliteDialectConfig['pglite'] });
+};
 
 /** The stores over a database, or over one transaction of it. */
 export const sqlStores = (db: DatabaseAccess): Stores => ({

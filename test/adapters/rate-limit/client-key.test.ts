@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import { describe, expect, it } from 'vitest';
-import { clientKey, clientNetworks } from '../../../src/adapters/http/rate-limit/client-key.ts';
+import { clientKey, clientNetworks } from '../../../src/adapters/http/request/client.ts';
 
 /** @param ip the address that Koa takes from X-Forwarded-For. @param remote the address of the connection. */
 const keyOf = (ip: string, remote: string | undefined = '203.0.113.9') =>

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Counters } from '../../../src/adapters/http/rate-limit/counters.ts';
+import { Counters } from '../../../src/adapters/http/rate-limit/rate-limiter.ts';
 
 const WINDOW = 60_000;
 /** The time of the driver in seconds, which is independent of the system clock. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryTables } from '../../../src/adapters/memory/tables.ts';
 import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/deadlines.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
+import {
+  NotExecutedError,
+  recoveringSessionRepository,
+} from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';

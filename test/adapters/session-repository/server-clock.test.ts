@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { serverClock } from '../../../src/adapters/session-repository/rotation-recovery/deadlines.ts';
+import { serverClock } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 
 const SERVER_START = Date.UTC(2030, 0, 1);
 

@@ -1,8 +1,8 @@
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/transaction.ts';
+import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/queries.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
-import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery/deadlines.ts';
+import { NotExecutedError } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import { aRotation, aSession } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wrapped } from '../../../src/application/mail/layout.ts';
-import { durationText, timeText } from '../../../src/application/mail/prose.ts';
+import { durationText, timeText, wrapped } from '../../../src/application/mail/layout.ts';
 
 describe('a duration', () => {
   it.each([

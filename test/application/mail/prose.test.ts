@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { prose, sanitize, trusted } from '../../../src/application/mail/prose.ts';
+import { prose, sanitize, trusted } from '../../../src/application/mail/layout.ts';
 import { anyText } from '../../support/properties/arbitraries.ts';
 import { holds } from '../../support/properties/properties.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { shortUserAgent } from '../../../src/domain/device.ts';
+import { shortUserAgent } from '../../../src/domain/event.ts';
 import type { Session } from '../../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { EMAIL_MAX_LENGTH, USERNAME_MAX_LENGTH } from '../../../src/domain/account.ts';
+import { EMAIL_MAX_LENGTH, USERNAME_MAX_LENGTH } from '../../../src/domain/user.ts';
 import { aUser } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { atBoth, untilClose } from '../two-instances.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { translated } from '../../../src/adapters/mikro-orm/translate-error.ts';
+import { translated } from '../../../src/adapters/mikro-orm/queries.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { onPostgresql } from '../../support/storage/databases.ts';
 import { ROUTES } from '../../support/storage/routes.ts';

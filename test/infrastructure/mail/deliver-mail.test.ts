@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Clock } from '../../../src/application/ports/clock.ts';
-import { deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
-import { createWakeUp } from '../../../src/infrastructure/mail/wake-up.ts';
+import { createWakeUp, deliverMail } from '../../../src/infrastructure/mail/deliver-mail.ts';
 
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;

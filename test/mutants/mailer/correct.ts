@@ -1,6 +1,6 @@
 import type { Delivery, Mail, Mailer } from '../../../src/application/ports/mailer.ts';
-import { EMAIL_PATTERN } from '../../../src/domain/account.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { EMAIL_PATTERN } from '../../../src/domain/user.ts';
 import type { MailStore, Received } from '../../contracts/mailer/store.ts';
 
 type Arrived = Received & { readonly headers: ReadonlyMap<string, readonly string[]> };

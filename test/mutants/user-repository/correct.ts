@@ -1,7 +1,6 @@
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
-import { canonicalEmail, canonicalUsername } from '../../../src/domain/account.ts';
 import { AppError, duplicateUser } from '../../../src/domain/errors/app-error.ts';
-import type { ChangeableFields, User } from '../../../src/domain/user.ts';
+import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
 import { type Access, type Rows, translating } from '../harness/shared-rows.ts';
 
 /** What a user has that another user has, too. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
-import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery/recovering-repository.ts';
+import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';

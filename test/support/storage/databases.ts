@@ -9,7 +9,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/transaction.ts';
+import type { DatabaseAccess } from '../../../src/adapters/mikro-orm/queries.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { postgresOfTheTests } from '../servers/of-the-tests.ts';
 import { copyEmbedded } from './embedded-template.ts';

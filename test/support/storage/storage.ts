@@ -1,8 +1,7 @@
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../../src/adapters/unit-of-work/mikro-orm.ts';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
-import { transactions } from '../../../src/infrastructure/database/transact.ts';
-import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
+import { sqlStores, transactions } from '../../../src/infrastructure/storages/sql.ts';
 import { realPostgres } from '../parts.ts';
 import { AMPLE_BUDGET } from '../rotation/ample-budget.ts';
 import { openEmbedded, openOnPostgresql } from './databases.ts';

@@ -5,7 +5,7 @@ import { redactError } from '../../redaction/redact-error.ts';
 import { errorEnvelopeOf } from '../envelope.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest, logUnreadable, type UnreadableDeps } from '../logging/request-log.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import { securityHeaderFields } from '../stages/security-headers.ts';
 import { httpFailure } from './exceptions.ts';
 

@@ -1,6 +1,6 @@
 import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
 import type { Route } from '../routing/define-route.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import { type Components, isJson, type Json, jsonSchemaOf } from './components.ts';
 import type { DocumentSettings } from './envelopes.ts';
 import { withExample } from './examples.ts';

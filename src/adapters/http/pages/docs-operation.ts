@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import { isJson, type Json } from '../openapi/components.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { CLIENT_CALLS, curlOf } from './docs-calls.ts';
 import type { Operation, Response } from './docs-document.ts';

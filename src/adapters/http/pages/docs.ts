@@ -2,7 +2,7 @@ import { type Html, html } from '../../../application/html.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { openApiDocument } from '../openapi/document.ts';
 import type { Route } from '../routing/define-route.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import { type Described, type Operation, readDocument } from './docs-document.ts';
 import { type ErrorRow, errorList, errorRowsOf, operationSection, searchedText } from './docs-operation.ts';
 import { layout, pathIn, type Site } from './layout.ts';

@@ -6,8 +6,7 @@ import { type RefreshDeps, refresh } from '../../../application/use-cases/refres
 import { register } from '../../../application/use-cases/register.ts';
 import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
-import { clientNetworks } from '../rate-limit/client-key.ts';
-import { originOf } from '../request/device.ts';
+import { clientNetworks, originOf } from '../request/client.ts';
 import { isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { LoginBody, RegisterBody } from '../routing/schemas.ts';

@@ -6,7 +6,7 @@ import {
   requestPasswordReset,
   resetPassword,
 } from '../../../application/use-cases/reset-password.ts';
-import { originOf } from '../request/device.ts';
+import { originOf } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ConfirmPasswordResetBody, PasswordResetBody } from '../routing/schemas.ts';
 

@@ -9,7 +9,7 @@ import {
   listSessions,
 } from '../../../application/use-cases/manage-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
-import { originOf } from '../request/device.ts';
+import { originOf } from '../request/client.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';

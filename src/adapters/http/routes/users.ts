@@ -2,7 +2,7 @@ import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
 import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
 import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
-import { originOf } from '../request/device.ts';
+import { originOf } from '../request/client.ts';
 import type { RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';

@@ -1,19 +1,19 @@
 import * as v from 'valibot';
 import {
-  ACCOUNT_MAX_LENGTH,
-  EMAIL_MAX_LENGTH,
-  EMAIL_PATTERN,
-  USERNAME_MAX_LENGTH,
-  USERNAME_MIN_LENGTH,
-  USERNAME_PATTERN,
-} from '../../../domain/account.ts';
-import { ID_PATTERN } from '../../../domain/id.ts';
-import {
   PASSWORD_MAX_BYTES,
   PASSWORD_MIN_CODE_POINTS,
   type PasswordProblem,
   passwordProblem,
 } from '../../../domain/password.ts';
+import {
+  ACCOUNT_MAX_LENGTH,
+  EMAIL_MAX_LENGTH,
+  EMAIL_PATTERN,
+  ID_PATTERN,
+  USERNAME_MAX_LENGTH,
+  USERNAME_MIN_LENGTH,
+  USERNAME_PATTERN,
+} from '../../../domain/user.ts';
 
 /** The schemas of requests, with the limits of the domain. */
 

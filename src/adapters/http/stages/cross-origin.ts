@@ -2,7 +2,7 @@ import cors from '@koa/cors';
 import type { Middleware } from 'koa';
 import { httpFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from './request-scope.ts';
 
 /** SPEC "CORS response headers". */
 const HEADERS = {

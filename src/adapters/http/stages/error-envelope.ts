@@ -6,7 +6,7 @@ import { toAppError } from '../errors/exception-filters.ts';
 import { asDeclared, errorHeaders } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logError, logRequest } from '../logging/request-log.ts';
-import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from './request-scope.ts';
 
 /** Stage 13: turns an exception of any stage into the error envelope, or into a page for a browser. */
 export const errorEnvelope = (deps: HttpDeps): Middleware =>

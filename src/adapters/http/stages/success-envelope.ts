@@ -6,7 +6,7 @@ import { ResponseSerializationFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
 import type { Route, Unwrapped } from '../routing/define-route.ts';
-import { REQUEST_ID_HEADER } from './request-preprocessing.ts';
+import { REQUEST_ID_HEADER } from './request-scope.ts';
 
 /** Stage 11: removes what the response schema does not name. */
 export const responseSerialization = ({ response }: Route): Middleware =>

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { kidsOf } from '../../../adapters/token-signer/jwks.ts';
-import type { KeyPair } from '../../../adapters/token-signer/keys.ts';
+import { type KeyPair, kidsOf } from '../../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { KEY_FILES } from '../../keys/keys.ts';
 import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';

@@ -1,7 +1,5 @@
 import { accountData, eventsData, userData } from '../../../application/steps/account-data.ts';
-import { accountKind } from '../../../domain/account.ts';
-import { isId } from '../../../domain/id.ts';
-import type { User } from '../../../domain/user.ts';
+import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { type Answer, answer, Failure } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
 import { CHANGES, type Change, nameOf } from './change.ts';

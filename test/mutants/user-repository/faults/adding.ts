@@ -1,6 +1,5 @@
-import { canonicalEmail, canonicalUsername } from '../../../../src/domain/account.ts';
 import { AppError, duplicateUser } from '../../../../src/domain/errors/app-error.ts';
-import type { User } from '../../../../src/domain/user.ts';
+import { canonicalEmail, canonicalUsername, type User } from '../../../../src/domain/user.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { refuseTaken, takenOf } from '../correct.ts';

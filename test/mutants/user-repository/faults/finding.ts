@@ -1,7 +1,6 @@
 import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
-import { canonicalEmail, canonicalUsername } from '../../../../src/domain/account.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
-import type { User } from '../../../../src/domain/user.ts';
+import { canonicalEmail, canonicalUsername, type User } from '../../../../src/domain/user.ts';
 import { refuseTaken } from '../correct.ts';
 import { type Faults, patternOf } from './fault.ts';
 

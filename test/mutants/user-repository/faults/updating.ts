@@ -1,7 +1,6 @@
 import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
-import { canonicalUsername } from '../../../../src/domain/account.ts';
 import { duplicateUser } from '../../../../src/domain/errors/app-error.ts';
-import type { User } from '../../../../src/domain/user.ts';
+import { canonicalUsername, type User } from '../../../../src/domain/user.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { changedBy, hasValues, refuseTaken } from '../correct.ts';

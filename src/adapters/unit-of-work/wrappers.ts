@@ -1,8 +1,23 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import type { Outbox } from '../../application/ports/outbox.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
+import { AppError } from '../../domain/errors/app-error.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import { waitsForPoll } from '../../domain/message.ts';
+
+const units = new AsyncLocalStorage<true>();
+
+/**
+ * Runs a unit of work, unless the caller is within one: a nested unit could wait for the outer one for ever, or be kept when the outer one
+ * fails.
+ * @throws AppError SYS_UNEXPECTED_ERROR
+ */
+export const outsideOfUnits = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+  if (units.getStore() === true)
+    throw new AppError('SYS_UNEXPECTED_ERROR', { reason: 'a unit of work within another' });
+  return units.run(true, run);
+};
 
 /** @param isAll whether to send the messages that wait for a poll as well, because there are so many. */
 type OnAdded = (isAll: boolean) => void;

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
+import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
 
 /** Lengths in octets of the IPv4 networks. The key is the whole address. */
 const OCTETS = [2, 3];
@@ -14,7 +15,7 @@ const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
  * The client's address: from X-Forwarded-For, of which Koa reads as many hops as TRUST_PROXY allows, or else that of the connection.
  * `null` when the connection is closed.
  */
-export const clientAddress = (ctx: Context): string | null =>
+const clientAddress = (ctx: Context): string | null =>
   addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
 
 /** Addresses whose networks are remembered: less than 1 KB each. */
@@ -63,4 +64,23 @@ const parsedNetworks = (address: string): readonly string[] => {
   }
   const groups = parsed.parts.map((group) => group.toString(16));
   return GROUPS.map((kept) => `${groups.slice(0, kept).join(':')}::/${16 * kept}`);
+};
+
+/** The part of an address that is stored: 24 bits of IPv4, 48 bits of IPv6. */
+const KEPT_OCTETS = 3;
+const KEPT_GROUPS = 3;
+
+/** The device that sent the request: its user agent and the shortened address. */
+export const deviceOf = (ctx: Context): Device => {
+  const address = clientAddress(ctx);
+  return { userAgent: shortUserAgent(ctx.get('User-Agent')), address: address && shortened(address) };
+};
+
+/** The origin of a change: the device and the request. */
+export const originOf = (ctx: Context): Origin => ({ ...deviceOf(ctx), requestId: ctx.request.id });
+
+const shortened = (address: string): string => {
+  const parsed = ipaddr.process(address);
+  if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, KEPT_OCTETS).join('.')}.0/24`;
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, KEPT_GROUPS), 0, 0, 0, 0, 0])}/48`;
 };

@@ -20,6 +20,8 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
   'Connection terminated due to connection timeout',
   'timeout exceeded when trying to connect',
   'Client has encountered a connection error and is not queryable',
+  'The server does not support SSL connections',
+  'There was an error establishing an SSL connection',
   'Cannot use a pool after calling end on the pool',
   // Kysely
   'driver has already been destroyed',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
-import { translated } from '../../adapters/mikro-orm/queries.ts';
+import { field, translated } from '../../adapters/mikro-orm/queries.ts';
 import { reasonOf, systemReason } from '../../adapters/redaction/redact-error.ts';
 import { DATABASE_CLOSED, NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
 import { assertNotRestoring, lockDataDir } from '../data-dir/data-dir-lock.ts';
@@ -102,7 +102,7 @@ const poolGauge = async (orm: MikroORM, { kind }: DatabaseOptions): Promise<Data
 const openFailure = (options: DatabaseOptions, error: unknown): string =>
   options.kind === 'embedded'
     ? `The database in DATA_DIR (${options.dataDir}) cannot be opened: ${isPostgresqlError(error) ? reasonOf(error) : systemReason(error)}`
-    : `The database of DATABASE_URL cannot be opened: ${refusedParameter(error) ?? reasonOf(error)}`;
+    : `The database of DATABASE_URL cannot be opened: ${refusedParameter(error) ?? unreadableFile(error) ?? reasonOf(error)}`;
 
 /** PgBouncer refuses a connection with an unknown startup parameter. Its message contains the name, and no value. */
 const refusedParameter = (error: unknown): string | undefined => {
@@ -112,6 +112,12 @@ const refusedParameter = (error: unknown): string | undefined => {
     name && `the pooler refuses the startup parameter ${name}; remove it from DATABASE_URL or from the PG* variables`
   );
 };
+
+/** The driver reads the files of a certificate when it connects. */
+const unreadableFile = (error: unknown): string | undefined =>
+  field(error, 'syscall') === 'open'
+    ? `${field(error, 'code')}: a file that sslrootcert, sslcert or sslkey names cannot be read`
+    : undefined;
 
 /** Whether the error is one of PostgreSQL's own, whose message may quote stored values. */
 const isPostgresqlError = (error: unknown): boolean => error instanceof Error && 'severity' in error;

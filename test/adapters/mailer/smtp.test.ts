@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { rejection } from '../../contracts/hooks.ts';
 import { MAIL } from '../../contracts/mailer/store.ts';
-import { selfSigned } from '../../support/mail/certificate.ts';
+import { selfSigned } from '../../support/certificate.ts';
 import { openSmtpServer, reply } from '../../support/mail/smtp-server.ts';
 import { freePort } from '../../support/servers/free-port.ts';
 

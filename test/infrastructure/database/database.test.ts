@@ -132,6 +132,13 @@ describe('openDatabase of a PostgreSQL', () => {
     );
   });
 
+  it('reports that a file of its certificates cannot be read, without the path', async () => {
+    const url = 'postgresql://user:secret@127.0.0.1:1/tandem?sslmode=verify-full&sslrootcert=/nowhere/ca.pem';
+    await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
+      /^The database of DATABASE_URL cannot be opened: ENOENT: a file that sslrootcert, sslcert or sslkey names cannot be read$/,
+    );
+  });
+
   it('reports that a URL names no database', async () => {
     for (const url of ['postgresql://user:secret@127.0.0.1:1', 'postgresql://user:secret@127.0.0.1:1/?a=/b', 'db']) {
       await expect(openDatabase(onPostgresql(url), { migrate: true })).rejects.toThrow(
@@ -154,7 +161,9 @@ describe('openDatabase of a PostgreSQL', () => {
     // A server that listens on a port has no other kind of address.
     const { port } = server.address() as { port: number };
     const url = `postgresql://user:secret@127.0.0.1:${port}/tandem?sslmode=verify-full`;
-    await expect(openDatabase(onPostgresql(url), { migrate: false })).rejects.toThrow('DATABASE_URL');
+    await expect(openDatabase(onPostgresql(url), { migrate: false })).rejects.toThrow(
+      /^The database of DATABASE_URL cannot be opened: .*\(The server does not support SSL connections\)$/,
+    );
     await new Promise((resolve) => server.close(resolve));
     // SSLRequest: a length of 8 and the code 80877103 (PostgreSQL's frontend/backend protocol, "Message Formats").
     expect(Buffer.concat(received).toString('hex')).toBe('0000000804d2162f');

@@ -1,6 +1,7 @@
 import { inject } from 'vitest';
+import type { Certificate } from '../certificate.ts';
 import { launchPgbouncer } from './pgbouncer.ts';
-import { launchPostgres } from './postgres.ts';
+import { launchPostgres, launchPostgresWithTls, type TlsServer } from './postgres.ts';
 import './provided.ts';
 import { launchRedis } from './redis.ts';
 import { launchRedisCluster, type RedisCluster } from './redis-cluster.ts';
@@ -18,6 +19,10 @@ export const canStartServers = (): boolean =>
 
 /** Starts a PostgreSQL for one test, which may kill or freeze it and has to stop it. */
 export const startPostgres = (): Promise<TestServer> => launchPostgres(needed(inject('postgresql')?.programs));
+
+/** The same with TLS. */
+export const startPostgresWithTls = (certificate: Certificate): Promise<TlsServer> =>
+  launchPostgresWithTls(needed(inject('postgresql')?.programs), certificate);
 
 /** Starts a Redis for one test, which may kill or freeze it and has to stop it. @param settings of `redis.conf`. */
 export const startRedis = (settings: Readonly<Record<string, string>> = {}): Promise<TestServer> =>

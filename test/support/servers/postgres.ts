@@ -4,6 +4,7 @@ import { chownSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Certificate } from '../certificate.ts';
 import { freePort } from './free-port.ts';
 import { keep } from './keeper.ts';
 import { launch, type Owner, type TestServer } from './server.ts';
@@ -83,12 +84,46 @@ export const launchPostgres = async (
   });
 };
 
+export type TlsServer = TestServer & {
+  /** Replaces its certificate. New connections get it a moment later. */
+  readonly present: (certificate: Certificate) => void;
+};
+
+/** A PostgreSQL with a certificate. It takes connections without TLS as well. */
+export const launchPostgresWithTls = async (
+  programs: PostgresPrograms,
+  certificate: Certificate,
+): Promise<TlsServer> => {
+  const { owner } = programs;
+  const directory = serverDirectory('certificate', owner);
+  const remove = keep(directory);
+  const files = { ssl_cert_file: join(directory, 'server.crt'), ssl_key_file: join(directory, 'server.key') };
+  const write = ({ cert, key }: Certificate) => {
+    writePrivate(files.ssl_cert_file, cert, owner);
+    writePrivate(files.ssl_key_file, key, owner);
+  };
+  write(certificate);
+  const server = await launchPostgres(programs, { ssl: 'on', ...files });
+  return {
+    ...server,
+    present: (other) => {
+      write(other);
+      process.kill(server.pid(), 'SIGHUP');
+    },
+    stop: () => server.stop().finally(remove),
+  };
+};
+
+const writePrivate = (file: string, content: string, { uid, gid }: Owner): void => {
+  writeFileSync(file, content, { mode: 0o600 });
+  if (uid !== undefined && gid !== undefined) chownSync(file, uid, gid);
+};
+
 const ENVIRONMENT = { PATH: process.env.PATH ?? '', LC_ALL: 'C' };
 
 const initialize = async ({ bin, owner }: PostgresPrograms, cwd: string, data: string, password: string) => {
   const passwordFile = join(cwd, 'password');
-  writeFileSync(passwordFile, password, { mode: 0o600 });
-  if (owner.uid !== undefined && owner.gid !== undefined) chownSync(passwordFile, owner.uid, owner.gid);
+  writePrivate(passwordFile, password, owner);
   await run(
     join(bin, 'initdb'),
     [

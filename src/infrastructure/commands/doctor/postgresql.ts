@@ -20,7 +20,7 @@ export const postgresql = async (config: Config, options: Options): Promise<Seen
     return problem(
       'database.unreachable',
       database.message,
-      'Check that it runs, that this machine may reach it, the role and the password.',
+      'Check that it runs, that this machine may reach it, its certificate, the role and the password.',
     );
   try {
     return await findingsOf(database.em, config);

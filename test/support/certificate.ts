@@ -21,7 +21,7 @@ const utcTime = (time: Date) =>
     ),
   );
 const pem = (label: string, der: Buffer) =>
-  `-----BEGIN ${label}-----\n${der.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END ${label}-----\n`;
+  `-----BEGIN ${label}-----\n${der.toString('base64').replaceAll(/.{1,64}/g, '$&\n')}-----END ${label}-----\n`;
 
 const ECDSA_WITH_SHA256 = sequence(oid('2a8648ce3d040302'));
 const COMMON_NAME = oid('550403');
@@ -31,17 +31,19 @@ const DAY = 86_400_000;
 
 const extension = (id: Buffer, value: Buffer) => sequence(id, tlv(0x04, value));
 
-/** A certificate that signs itself (RFC 5280), for a name and its key. Valid from yesterday to tomorrow. */
-export const selfSigned = (name: string): { readonly cert: string; readonly key: string } => {
+/** A certificate in PEM, and its key. */
+export type Certificate = { readonly cert: string; readonly key: string };
+
+/** A certificate that signs itself (RFC 5280), for a name and its key. Valid for a day before and after a time, today by default. */
+export const selfSigned = (name: string, at = Date.now()): Certificate => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const names = sequence(tlv(0x31, sequence(COMMON_NAME, tlv(0x0c, Buffer.from(name)))));
-  const now = Date.now();
   const body = sequence(
     tlv(0xa0, integer(2)),
     integer(1),
     ECDSA_WITH_SHA256,
     names,
-    sequence(utcTime(new Date(now - DAY)), utcTime(new Date(now + DAY))),
+    sequence(utcTime(new Date(at - DAY)), utcTime(new Date(at + DAY))),
     names,
     publicKey.export({ type: 'spki', format: 'der' }),
     tlv(

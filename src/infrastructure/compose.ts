@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp, type HttpHandlers } from '../adapters/http/app.ts';
 import { type LogSampling, logSampling } from '../adapters/http/logging/log-sampling.ts';
-import { type Check, isReady } from '../adapters/http/routes/health.ts';
+import { isReady } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
 import type { Report, Reports } from '../application/reports.ts';
@@ -18,7 +18,8 @@ import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import { openOptionalRedis, pingRedis, type RedisClient } from './redis.ts';
+import { type WatchedRedis, watchRedis } from './redis/watch.ts';
+import { openOptionalRedis } from './redis.ts';
 import { VERSION } from './version.ts';
 
 export type Service = {
@@ -61,6 +62,9 @@ const build = async (
   opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
+  const watched = redis === null ? null : watchRedis(redis, logger);
+  // The log says at the start whether Redis evicts.
+  await watched?.check.ping().catch(() => undefined);
   const metrics = config.metrics === null ? null : await loadMetrics();
   const wakeUp = createWakeUp();
   const { ports, keySet, hashing } = await openPorts(config, logger, {
@@ -68,6 +72,7 @@ const build = async (
     storage,
     redis,
     wakeUp,
+    onFallback: metrics === null ? undefined : () => metrics.observeFallback('log-ins'),
   });
   const { report, reports } = openReports(logger);
   const refusals = storeRefusedLogins(ports, logger);
@@ -82,7 +87,7 @@ const build = async (
   const sendsMail = mailer !== null;
   const hasAccountPages = sendsMail && config.ownAccountPages;
   let isStopping = false;
-  const allChecks = [...checks, ...(overrides.checks ?? []), ...(redis === null ? [] : [redisCheck(redis)])];
+  const allChecks = [...checks, ...(overrides.checks ?? []), ...(watched === null ? [] : [watched.check])];
   const routes = declareRoutes(deps, {
     hasAccountPages,
     refreshCookie: config.refreshCookie,
@@ -101,7 +106,8 @@ const build = async (
     passwordHashes: hashing,
     databaseConnections: connections,
     maxDatabaseConnections: config.database.kind === 'postgresql' ? config.database.poolSize : null,
-    rateLimits: () => rateLimitMode(redis, http),
+    rateLimits: () => rateLimitMode(watched, http),
+    isRedisUp: watched && (() => isReady([{ ...watched.check, required: true }])),
     isReady: async () => !isStopping && (await isReady(allChecks)),
     waitingMail: mail?.waiting ?? null,
   });
@@ -180,17 +186,15 @@ const httpDeps = (
   requestTimeout: config.requestTimeout,
   slowRequest: config.slowRequest,
   trustProxy: config.trustProxy,
+  onFallback: metrics === null ? undefined : () => metrics.observeFallback('requests'),
   onRequest: metrics?.observeRequest,
   onUnreadable: metrics?.observeUnreadable,
 });
 
-const rateLimitMode = (redis: RedisClient | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
+const rateLimitMode = (redis: WatchedRedis | null, { limitsDegraded }: HttpHandlers): RateLimitMode => {
   if (redis === null) return 'process';
-  return limitsDegraded() ? 'degraded' : 'shared';
+  return limitsDegraded() || redis.evicts() ? 'degraded' : 'shared';
 };
-
-/** Not required: without Redis, limits are counted in each process. */
-const redisCheck = (redis: RedisClient): Check => ({ name: 'redis', ping: () => pingRedis(redis), required: false });
 
 /** In development every request is logged: all clients are the developer's. */
 const samplingFor = (environment: Config['environment'], logger: Logger): LogSampling =>

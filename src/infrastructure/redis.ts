@@ -1,9 +1,10 @@
-import { Cluster, type Redis } from 'ioredis';
+import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
 import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
+import { infoOf, isNodeOfCluster } from './redis/info.ts';
 
 export type { RedisClient } from './redis/connect.ts';
 
@@ -37,7 +38,7 @@ export const openRedis = async (urls: readonly string[], logger: Logger): Promis
 export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) return pingCluster(redis);
   await assertWritable(redis);
-  if (await isNodeOfCluster(redis)) throw new Error(NODE_OF_CLUSTER);
+  if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
 };
 
 type OpenOptions = ConnectionOptions & {
@@ -52,7 +53,7 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
   try {
     await awaitRedis(redis, options.timeout);
     if (redis instanceof Cluster) await connectMasters(redis);
-    if (redis instanceof Cluster || !(await isNodeOfCluster(redis))) return { redis };
+    if (redis instanceof Cluster || !isNodeOfCluster(await infoOf(redis))) return { redis };
   } catch (failure) {
     if (!refusesDatabaseNumber(failure)) return { redis, failure };
     redis.disconnect();
@@ -71,14 +72,3 @@ const hasDatabaseZero = (url: string): boolean => /^\/?0*$/.test(new URL(url).pa
 
 const onlyDatabaseZero = (): Error =>
   new Error('The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL');
-
-const isNodeOfCluster = async (redis: Redis): Promise<boolean> => {
-  const info = await redis.info('cluster').catch(withoutPermission);
-  return /^cluster_enabled:1\r?$/m.test(info);
-};
-
-/** A server that does not allow INFO is used as it is. */
-const withoutPermission = (error: unknown): string => {
-  if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
-  throw error;
-};

@@ -20,7 +20,7 @@ export type HttpHandlers = {
 export const createApp = (routes: readonly Route[], deps: HttpDeps & { readonly trustProxy: number }): HttpHandlers => {
   const app = new Koa({ proxy: deps.trustProxy > 0, maxIpsCount: deps.trustProxy });
   app.context.onerror = lastResort(deps);
-  const shared = sharedCount(deps.logger);
+  const shared = sharedCount(deps.logger, deps.onFallback);
   app.use(pipeline(routes, rateLimiter(deps, shared), deps));
   return { request: app.callback(), errorResponse: clientError(deps), limitsDegraded: shared.degraded };
 };

@@ -30,6 +30,8 @@ export type HttpDeps = {
   readonly rateLimits: Readonly<Record<Tier, Limit>>;
   /** Counts requests for all instances; `null`: each process counts its own. */
   readonly redis: Redis | Cluster | null;
+  /** Called for each request that is counted in this process because Redis is unavailable. */
+  readonly onFallback?: (() => void) | undefined;
   /** Milliseconds. */
   readonly requestTimeout: number;
   /** Milliseconds. SPEC "Slow-request logging". */

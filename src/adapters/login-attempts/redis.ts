@@ -12,7 +12,7 @@ import {
   withdrawn,
 } from '../../domain/login-throttle.ts';
 import { ODD_REPLY } from '../redaction/safe-messages.ts';
-import { withFallback } from '../resilience/with-fallback.ts';
+import { type OutageMessages, withFallback } from '../resilience/with-fallback.ts';
 import { hashedKey } from './memory.ts';
 
 /** Redis stores the state of domain/login-throttle.ts as a text, and replaces it only if it has not changed in between. */
@@ -107,12 +107,21 @@ type Counts = {
   readonly own: LoginAttempts;
 };
 
-/** Counts for all instances, and in this process while the shared store is unavailable. Never rejects. */
-export const sharedLoginAttempts = ({ shared, own }: Counts, logger: Logger): LoginAttempts => {
-  const redis = withFallback(logger, {
-    unavailable: 'Redis is unavailable: each instance counts failed log-ins for itself',
-    available: 'Redis is available again: failed log-ins are counted for all instances',
-  });
+const MESSAGES: OutageMessages = {
+  unavailable: 'Redis is unavailable: each instance counts failed log-ins for itself',
+  available: 'Redis is available again: failed log-ins are counted for all instances',
+};
+
+/**
+ * Counts for all instances, and in this process while the shared store is unavailable. Never rejects.
+ * @param onFallback called for each call that the process answers itself.
+ */
+export const sharedLoginAttempts = (
+  { shared, own }: Counts,
+  logger: Logger,
+  onFallback?: () => void,
+): LoginAttempts => {
+  const redis = withFallback(logger, MESSAGES, onFallback);
   const call = <Result>(work: (attempts: LoginAttempts) => Promise<Result>): Promise<Result> =>
     redis.call(
       () => work(shared),

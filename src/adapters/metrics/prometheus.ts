@@ -8,6 +8,8 @@ export type Readings = {
   /** `null` without a pool. */
   readonly maxDatabaseConnections: number | null;
   readonly rateLimits: () => RateLimitMode;
+  /** `null` without Redis. */
+  readonly isRedisUp: (() => Promise<boolean>) | null;
   /** Whether requests should be sent to this instance. */
   readonly isReady: () => Promise<boolean>;
   /** `null` without mail. */
@@ -17,7 +19,7 @@ export type Readings = {
 /** How many messages wait to be sent, and for how many seconds the oldest has waited. */
 export type WaitingMail = { readonly count: number; readonly seconds: number };
 
-/** Where requests are counted: in this process, in Redis for all instances, or in this process because Redis is unavailable. */
+/** Where requests are counted: in this process, in Redis for all instances, or not reliably for all: Redis is unavailable, or evicts counts. */
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
@@ -26,6 +28,9 @@ const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'reused', 'ende
 
 /** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
+
+/** What this process counts itself while Redis is unavailable. */
+const COUNTED = ['requests', 'log-ins'] as const;
 
 /** Seconds. */
 const LATENCY_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3, 10, 30];
@@ -71,6 +76,13 @@ export const prometheusMetrics = (version: string) => {
     registers,
   });
   for (const outcome of MAIL_OUTCOMES) mail.inc({ outcome }, 0);
+  const fallbacks = new Counter({
+    name: 'tandem_redis_fallbacks_total',
+    help: 'Counts that this instance made for itself because Redis is unavailable, by what was counted.',
+    labelNames: ['counted'],
+    registers,
+  });
+  for (const counted of COUNTED) fallbacks.inc({ counted }, 0);
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
@@ -78,6 +90,7 @@ export const prometheusMetrics = (version: string) => {
     observeUnreadable: (status: number): void => unreadable.inc({ status }),
     observeRefresh: (outcome: string): void => refreshes.inc({ outcome }),
     observeMail: (outcome: (typeof MAIL_OUTCOMES)[number]): void => mail.inc({ outcome }),
+    observeFallback: (counted: (typeof COUNTED)[number]): void => fallbacks.inc({ counted }),
     watch: (readings: Readings): void => watch(readings, registers),
     contentType: registry.contentType,
     /** In the exposition format. */
@@ -130,7 +143,19 @@ const watch = (readings: Readings, registers: Registry[]): void => {
       for (const mode of MODES) this.set({ mode }, readings.rateLimits() === mode ? 1 : 0);
     },
   });
+  if (readings.isRedisUp !== null) watchRedis(readings.isRedisUp, registers);
   if (readings.waitingMail !== null) watchMail(readings.waitingMail, registers);
+};
+
+const watchRedis = (isUp: () => Promise<boolean>, registers: Registry[]): void => {
+  new Gauge({
+    name: 'tandem_redis_up',
+    help: 'Whether the check `redis` of GET /health/ready is up: 1 or 0.',
+    registers,
+    async collect() {
+      this.set(Number(await isUp()));
+    },
+  });
 };
 
 const watchMail = (waiting: () => WaitingMail, registers: Registry[]): void => {

@@ -4,6 +4,7 @@ export const NO_SCHEMA = 'no schema of the search_path exists';
 export const NODE_OF_CLUSTER = 'connected to one node of a cluster';
 export const NO_CLUSTER = 'not connected to the cluster';
 export const SLOT_NOT_SERVED = 'a slot is not served';
+export const EVICTS_COUNTS = 'keys are evicted when the memory is full';
 export const ODD_REPLY = 'a reply that is not that of the script';
 
 /** Messages of drivers that quote no value, word for word. */
@@ -13,6 +14,7 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
   NODE_OF_CLUSTER,
   NO_CLUSTER,
   SLOT_NOT_SERVED,
+  EVICTS_COUNTS,
   ODD_REPLY,
   // node-postgres, and its pool
   'Connection terminated',

@@ -23,10 +23,17 @@ export const outageLog = (logger: Pick<Logger, 'info' | 'warn'>, messages: Outag
 /** Milliseconds without calls after a failure, so that a store that hangs delays few requests. */
 const PAUSE = 1_000;
 
-/** Calls a store that all instances share, or a fallback while it is unavailable. Logs each change once. */
-export const withFallback = (logger: Logger, messages: OutageMessages) => {
+/**
+ * Calls a store that all instances share, or a fallback while it is unavailable. Logs each change once.
+ * @param onFallback called for each call of the fallback.
+ */
+export const withFallback = (logger: Logger, messages: OutageMessages, onFallback = () => {}) => {
   const outage = outageLog(logger, messages);
   let pausedUntil = 0;
+  const instead = <Result>(fallback: () => Promise<Result>): Promise<Result> => {
+    onFallback();
+    return fallback();
+  };
   return {
     /**
      * The result of the store, or that of the fallback while the store is unavailable.
@@ -37,7 +44,7 @@ export const withFallback = (logger: Logger, messages: OutageMessages) => {
       fallback: () => Promise<Result>,
       isResult: (error: unknown) => boolean = () => false,
     ): Promise<Result> => {
-      if (performance.now() < pausedUntil) return fallback();
+      if (performance.now() < pausedUntil) return instead(fallback);
       try {
         const result = await store();
         outage.succeeded();
@@ -49,7 +56,7 @@ export const withFallback = (logger: Logger, messages: OutageMessages) => {
         }
         outage.failed(error);
         pausedUntil = performance.now() + PAUSE;
-        return fallback();
+        return instead(fallback);
       }
     },
     isUnavailable: outage.isOut,

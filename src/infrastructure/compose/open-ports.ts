@@ -30,10 +30,13 @@ type Opened = {
   readonly redis: RedisClient | null;
   /** Signalled when messages are added. */
   readonly wakeUp: WakeUp;
+  /** Called for each count of log-ins that is made in this process because Redis is unavailable. */
+  readonly onFallback: (() => void) | undefined;
 };
 
 /** Opens the ports that the caller does not override. */
-export const openPorts = async (config: Config, logger: Logger, { overrides, storage, redis, wakeUp }: Opened) => {
+export const openPorts = async (config: Config, logger: Logger, opened: Opened) => {
+  const { overrides, storage, redis, wakeUp, onFallback } = opened;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
   const { tokens, keySet } = await openTokens(config, overrides);
@@ -43,7 +46,7 @@ export const openPorts = async (config: Config, logger: Logger, { overrides, sto
     tokens,
     hasher,
     blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
-    attempts: countLoginAttempts(redis, logger),
+    attempts: countLoginAttempts(redis, logger, onFallback),
     clock,
     ids: ulidGenerator(clock),
     linkTokens: randomLinkTokens(),
@@ -72,9 +75,13 @@ const openTokens = async (
 };
 
 /** Shared by all instances through Redis; counted in the process without one, or while it is unavailable. */
-const countLoginAttempts = (redis: RedisClient | null, logger: Logger): LoginAttempts => {
+const countLoginAttempts = (
+  redis: RedisClient | null,
+  logger: Logger,
+  onFallback: (() => void) | undefined,
+): LoginAttempts => {
   const own = memoryLoginAttempts();
-  return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger);
+  return redis === null ? own : sharedLoginAttempts({ shared: redisLoginAttempts(redis), own }, logger, onFallback);
 };
 
 /** The emitter of reports. A listener that throws only causes a line in the log. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { redis } from '../../../src/infrastructure/commands/doctor/redis.ts';
@@ -38,10 +39,23 @@ describe.runIf(canStartServers())('the doctor asks Redis', () => {
 
   it.each([
     ['allkeys-lru', ['ok redis.reachable', 'warning redis.eviction', 'ok redis.clock']],
+    ['volatile-ttl', ['ok redis.reachable', 'warning redis.eviction', 'ok redis.clock']],
     ['noeviction', ['ok redis.reachable', 'ok redis.clock']],
   ])('that has a limit of memory: %s', async (policy, expected) => {
     const { url } = await start({ maxmemory: '100mb', 'maxmemory-policy': policy });
     expect(brief(await examined(url))).toEqual(expected);
+  });
+
+  it('that has evicted keys', async () => {
+    const { url } = await start({ maxmemory: '3mb', 'maxmemory-policy': 'allkeys-lru' });
+    const client = clientOf(url);
+    const evicted = async () => Number(/^evicted_keys:(\d+)/m.exec(await client.info('stats'))?.[1]);
+    while ((await evicted()) === 0) {
+      await client.mset(Object.fromEntries(Array.from({ length: 100 }, () => [randomUUID(), 'x'.repeat(1_000)])));
+    }
+    const found = [await examined(url)].flat();
+    expect(brief(found)).toContain('problem redis.eviction');
+    expect(found.find(({ id }) => id === 'redis.eviction')?.seen).toMatch(/\(allkeys-lru; [1-9]\d* so far\)/);
   });
 
   it('that is dead or silent, and gives up', async () => {

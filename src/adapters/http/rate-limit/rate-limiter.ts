@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import ratelimit from 'koa-ratelimit';
 import type { Logger } from 'pino';
-import { withFallback } from '../../resilience/with-fallback.ts';
+import { type OutageMessages, withFallback } from '../../resilience/with-fallback.ts';
 import { RateLimitExceeded } from '../errors/exceptions.ts';
 import type { HttpDeps, Limit } from '../http-deps.ts';
 import { clientKey } from '../request/client.ts';
@@ -168,12 +168,17 @@ export type SharedCount = {
   degraded(): boolean;
 };
 
-/** Counts requests for all instances while Redis is available. */
-export const sharedCount = (logger: Logger): SharedCount => {
-  const redis = withFallback(logger, {
-    unavailable: 'Redis is unavailable: each instance counts rate limits for itself',
-    available: 'Redis is available again: rate limits are counted for all instances',
-  });
+const MESSAGES: OutageMessages = {
+  unavailable: 'Redis is unavailable: each instance counts rate limits for itself',
+  available: 'Redis is available again: rate limits are counted for all instances',
+};
+
+/**
+ * Counts requests for all instances while Redis is available.
+ * @param onFallback called for each request that is counted in the process instead.
+ */
+export const sharedCount = (logger: Logger, onFallback?: () => void): SharedCount => {
+  const redis = withFallback(logger, MESSAGES, onFallback);
   return {
     orElse: (inRedis, inProcess) => redis.call(inRedis, inProcess, (error) => error instanceof RateLimitExceeded),
     degraded: redis.isUnavailable,

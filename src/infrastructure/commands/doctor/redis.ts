@@ -1,6 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
 import { createLogger } from '../../logging/logger.ts';
+import { evictionOf, type Info, infoOf } from '../../redis/info.ts';
 import { openRedis, pingRedis } from '../../redis.ts';
 import { VERSION } from '../../version.ts';
 import { clockFinding, type Reading } from './clock.ts';
@@ -34,21 +35,20 @@ export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, '
 const ofNode = async (node: Redis, raceWindow: number): Promise<Finding[]> => {
   const address = `${node.options.host}:${node.options.port}`;
   const reading = await readingOf(node).catch(() => null);
-  const info = fieldsOf(await node.info().catch(() => ''));
+  const info = await infoOf(node).catch((): Info => new Map());
   const version = info.get('redis_version') ?? 'of an unknown version';
   const findings = [ok('redis.reachable', `Redis ${version} responds at ${address}.`)];
-  const policy = info.get('maxmemory_policy') ?? 'noeviction';
-  if (policy !== 'noeviction' && info.get('maxmemory') !== '0') {
-    const seen = `${address} evicts keys when its memory is full (${policy}): counts are lost, and limits can be passed.`;
-    findings.push(warning('redis.eviction', seen, 'Set maxmemory-policy to noeviction.'));
-  }
+  const eviction = evictionOf(info);
+  if (eviction !== null) findings.push(evictionFinding(address, eviction));
   if (reading !== null) findings.push(clockFinding('redis.clock', `Redis at ${address}`, reading, raceWindow));
   return findings;
 };
 
-/** The lines `name:value` of a report. */
-const fieldsOf = (report: string): Map<string, string> =>
-  new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
+const evictionFinding = (address: string, { policy, evicted }: NonNullable<ReturnType<typeof evictionOf>>): Finding => {
+  const seen = `${address} evicts keys when its memory is full (${policy}; ${evicted} so far): counts are lost, and limits can be passed.`;
+  const advice = 'Set maxmemory-policy to noeviction.';
+  return evicted > 0 ? problem('redis.eviction', seen, advice) : warning('redis.eviction', seen, advice);
+};
 
 const readingOf = async (node: Redis): Promise<Reading> => {
   const before = Date.now();

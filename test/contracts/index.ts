@@ -1,5 +1,5 @@
 /** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0029. */
-export { aUser } from '../support/builders.ts';
+export { aUser, NOW } from '../support/builders.ts';
 export { describeClock } from './clock.contract.ts';
 export type { EventStore } from './event-repository/store.ts';
 export { describeEventRepository } from './event-repository.contract.ts';

@@ -13,7 +13,7 @@ const PARTS = { keeping, overlapping, refusing };
 export const describeUnitOfWork = (name: string, make: () => Promise<UnitOfWorkStore>, suite = vitestSuite): void => {
   const tests = prepared(suite, async (run) => {
     const given = await givenUnits(make, run);
-    return { given, close: async () => given.store.close?.() };
+    return { given, close: given.close };
   });
   suite.describe(`${name} as a UnitOfWork`, () => {
     for (const [behavior, part] of Object.entries(PARTS)) tests.describe(behavior, () => part(tests));

@@ -25,6 +25,7 @@ export type Storage = Stores & { readonly unitOfWork: UnitOfWork };
  * - neither undoes nor delays for long what others change meanwhile
  * - runs the work again when it conflicts with another
  * - keeps all changes or rejects, when the work goes on after a store has refused a change
+ * - keeps all changes or rejects, when the work goes on after a conflict
  * - makes other writers of a user whom it has locked or changed wait, and shows them its changes
  * - keeps exactly 50 sessions of a user who logs in many times at once
  * - rejects a unit of work within another

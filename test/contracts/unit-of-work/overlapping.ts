@@ -9,11 +9,11 @@ import { changeAll, eventsOf, type GivenUnits, REFUSAL } from './store.ts';
 export const overlapping = ({ it }: Tests<GivenUnits>): void => {
   /** Runs a unit that stops before its end, and meanwhile something else. */
   const during = async (
-    { unitOfWork }: GivenUnits,
+    { unitOfWork, gate }: GivenUnits,
     work: (stores: Stores) => Promise<unknown>,
     other: () => unknown,
   ) => {
-    const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [reached, going] = [gate(), gate()];
     const ended = unitOfWork.run(async (stores) => {
       await work(stores);
       reached.resolve();
@@ -52,45 +52,73 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
     expect(await stores.users.findById(user.id)).toStrictEqual(user);
   });
 
-  it('runs the work again when it conflicts with another', async (given) => {
-    const { unitOfWork, stores, user, other, store, run } = given;
+  /** Runs a unit that changes the first user and then the second, and meanwhile something that is in the way of its first run. */
+  const disturbed = async <Result>(
+    { unitOfWork, user, other, store, run, gate, begun }: GivenUnits,
+    work: (stores: Stores, untilDisturbed: () => Promise<void>) => Promise<Result>,
+  ) => {
     const interfere = offered(store.interfere, run);
-    const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [reached, going] = [gate(), gate()];
+    let runs = 0;
+    const result = unitOfWork.run((stores) => {
+      runs += 1;
+      const isFirst = runs === 1;
+      return work(stores, async () => {
+        reached.resolve();
+        if (isFirst) await going.promise;
+      });
+    });
+    await Promise.race([reached.promise, result]);
+    const { over } = await interfere(user, other);
+    begun.push(over);
+    going.resolve();
+    const [outcome] = await Promise.allSettled([result, over]);
+    return { outcome, runs };
+  };
+
+  it('runs the work again when it conflicts with another', async (given) => {
+    const { stores, user, other } = given;
     const [session, ended, old] = [1, 2, 3].map(() => aSession({ userId: user.id }));
     if (session === undefined || ended === undefined || old === undefined) return expect.unreachable();
     await stores.sessions.add(ended);
     await stores.sessions.add(old);
-    const told: unknown[] = [];
-    let runs = 0;
-    const result = unitOfWork.run(async ({ users, sessions, events }) => {
-      runs += 1;
+    const { outcome, runs } = await disturbed(given, async ({ users, sessions, events }, untilDisturbed) => {
       await users.update(user.id, { username: 'of.the.unit', now: NOW + 3 });
       await sessions.add(session);
       const ends = [await sessions.end(ended), await sessions.endByUser(user.id, session.id)];
-      if (runs === 1) {
-        reached.resolve();
-        await going.promise;
-      }
+      await untilDisturbed();
       await users.update(other.id, { username: 'of.the.unit.too', now: NOW + 3 });
       await events.add([anEvent({ userId: user.id })]);
-      told.push(ends);
       return ends;
     });
-    await Promise.race([reached.promise, result]);
-    const { over } = await interfere(user, other);
-    going.resolve();
-    await expect(result).resolves.toEqual([true, [old.id]]);
-    await over;
+    expect(outcome).toEqual({ status: 'fulfilled', value: [true, [old.id]] });
     expect(runs).toBeGreaterThan(1);
-    expect(told.length).toBeGreaterThan(0);
     expect(await stores.users.findById(user.id)).toMatchObject({ username: 'of.the.unit', emailVerifiedAt: NOW });
     expect(await stores.users.findById(other.id)).toMatchObject({ username: 'of.the.unit.too' });
     expect(await eventsOf(stores, user)).toHaveLength(1);
     expect((await stores.sessions.listByUser(user.id, NOW)).map(({ id }) => id)).toEqual([session.id]);
   });
 
+  it('keeps all changes or rejects, when the work goes on after a conflict', async (given) => {
+    const { stores, user, other } = given;
+    for (const isLast of [true, false]) {
+      const event = anEvent({ userId: user.id });
+      const changed = { username: `of.the.unit.${isLast}`, now: NOW + 3 };
+      const { outcome } = await disturbed(given, async ({ users, events }, untilDisturbed) => {
+        await users.update(user.id, changed);
+        await untilDisturbed();
+        await users.update(other.id, { disabledAt: NOW, now: NOW + 3 }).catch(() => undefined);
+        if (!isLast) await events.add([event]);
+      });
+      const isKept = outcome.status === 'fulfilled';
+      const { username } = (await stores.users.findById(user.id)) ?? expect.unreachable();
+      const seen = [username === changed.username, (await eventsOf(stores, user)).some(({ id }) => id === event.id)];
+      expect(seen).toEqual([isKept, isKept && !isLast]);
+    }
+  });
+
   it('makes other writers of a user whom it has locked or changed wait, and shows them its changes', async (given) => {
-    const { unitOfWork, user, store } = given;
+    const { unitOfWork, user, store, gate } = given;
     const password = { isOfNewPassword: true, now: NOW + 1 };
     const firsts: readonly ((users: Stores['users']) => Promise<unknown>)[] = [
       (users) => users.lock(user.id),
@@ -105,7 +133,7 @@ export const overlapping = ({ it }: Tests<GivenUnits>): void => {
     ];
     const pairs = firsts.flatMap((first) => seconds.map((second) => ({ first, second })));
     for (const [at, { first, second }] of pairs.entries()) {
-      const [reached, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const [reached, going] = [gate(), gate()];
       const locking = unitOfWork.run(async ({ users }) => {
         await first(users);
         reached.resolve();

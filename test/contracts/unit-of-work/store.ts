@@ -8,7 +8,11 @@ import type { Run } from '../suite.ts';
 export type UnitOfWorkStore = {
   readonly unitOfWork: UnitOfWork;
   readonly stores: Stores;
-  /** Gets in the way of a unit that has changed the first user, and will change the second. `over` resolves when that is over. */
+  /**
+   * Gets in the way of a unit that has changed the first user, and will change the second, so that the store undoes the unit: for example, a
+   * transaction that locks the second user, and then wants the first, of a deadlock whose victim is the unit. Sets `emailVerifiedAt` of the
+   * first user to `NOW`. Resolves when the unit may go on; `over` resolves when all of that has ended.
+   */
   readonly interfere: ((first: User, second: User) => Promise<{ readonly over: Promise<unknown> }>) | Absent;
   /** Resolves when a unit waits for another. Where units take turns: when it has had the chance to run. */
   readonly untilOneWaits: () => Promise<unknown>;
@@ -19,10 +23,31 @@ export type UnitOfWorkStore = {
 
 export const givenUnits = async (make: () => Promise<UnitOfWorkStore>, run: Run) => {
   const store = await make();
-  const { unitOfWork, stores } = store;
+  const { stores } = store;
+  const begun: Promise<unknown>[] = [];
+  const unitOfWork: UnitOfWork = {
+    run: (work) => {
+      const unit = store.unitOfWork.run(work);
+      begun.push(unit);
+      return unit;
+    },
+  };
+  const opened: (() => void)[] = [];
+  /** Something to wait for, at the latest until the end of the test. */
+  const gate = (): PromiseWithResolvers<void> => {
+    const made = Promise.withResolvers<void>();
+    opened.push(made.resolve);
+    return made;
+  };
+  /** Ends the test: a unit that it left open would keep its locks, and every later test would wait for them. */
+  const close = async () => {
+    for (const open of opened) open();
+    await Promise.allSettled(begun);
+    await store.close?.();
+  };
   const [user, other] = [aUser(), aUser()];
   for (const each of [user, other]) await stores.users.add(each);
-  return { store, unitOfWork, stores, user, other, run };
+  return { store, unitOfWork, stores, user, other, run, gate, begun, close };
 };
 export type GivenUnits = Awaited<ReturnType<typeof givenUnits>>;
 

@@ -8,6 +8,7 @@ import { type Faults, giving } from './fault.ts';
 
 const MEANWHILE = 'neither undoes nor delays for long what others change meanwhile';
 const AGAIN = 'runs the work again when it conflicts with another';
+const GOES_ON = 'keeps all changes or rejects, when the work goes on after a conflict';
 const LOCKED = 'makes other writers of a user whom it has locked or changed wait, and shows them its changes';
 const FIFTY = 'keeps exactly 50 sessions of a user who logs in many times at once';
 const SHOWS = 'shows the changes to nobody before the work has ended';
@@ -107,6 +108,33 @@ export const OVERLAPPING: Faults = {
       return { unitOfWork: memoryStores({ ...tables, begin }).unitOfWork };
     },
     caughtBy: AGAIN,
+  },
+  'keeps what comes after a conflict, which has undone what came before': {
+    wrong: ({ stores }, { tables }) => ({
+      unitOfWork: {
+        async run(work) {
+          const changes = tables.begin();
+          const inside = memoryStores({ ...tables, ...changes.tables });
+          let isUndone = false;
+          const users: Stores['users'] = {
+            ...inside.users,
+            update: async (...given) => {
+              if (given[1].disabledAt === undefined) return inside.users.update(...given);
+              isUndone = true;
+              throw new AppError('DB_QUERY_FAILED');
+            },
+          };
+          const events: Stores['events'] = {
+            ...inside.events,
+            add: (added) => (isUndone ? stores : inside).events.add(added),
+          };
+          const result = await work({ ...inside, users, events });
+          if (!isUndone) changes.commit();
+          return result;
+        },
+      },
+    }),
+    caughtBy: GOES_ON,
   },
   'keeps each change at once, and forgets the user who is locked': {
     wrong: ({ stores }) => ({ unitOfWork: separately(stores) }),

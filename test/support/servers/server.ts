@@ -32,6 +32,8 @@ export type Launch = {
   readonly env: Readonly<Record<string, string>>;
   /** The user that runs it; empty for the current one. */
   readonly user: Owner;
+  /** What it prints when it is ready; by default what PostgreSQL, Redis and PgBouncer print. */
+  readonly ready?: RegExp;
   /** Runs once before the first start. */
   readonly prepare?: () => Promise<void>;
 };
@@ -74,7 +76,7 @@ export const launch = async (options: Launch): Promise<TestServer> => {
 type RunningServer = Pick<TestServer, 'kill' | 'freeze' | 'thaw'> & { readonly pid: number };
 
 const run = async (options: Launch): Promise<RunningServer> => {
-  const { command, args, directory, env, user, input = '' } = options;
+  const { command, args, directory, env, user, input = '', ready = READY } = options;
   const child = spawn(command, args, { cwd: directory, env, ...user, detached: true, stdio: 'pipe' });
   await once(child, 'spawn');
   // A child has an id once it has been spawned.
@@ -83,7 +85,7 @@ const run = async (options: Launch): Promise<RunningServer> => {
   writeFileSync(pidFile, String(pid));
   const gone = once(child, 'exit').finally(() => rmSync(pidFile, { force: true }));
   child.stdin.on('error', () => undefined).end(input);
-  await readiness(child, gone);
+  await readiness(child, ready, gone);
 
   let frozen: readonly number[] = [];
   const isUp = () => child.exitCode === null && child.signalCode === null;
@@ -107,12 +109,12 @@ const run = async (options: Launch): Promise<RunningServer> => {
   };
 };
 
-const readiness = async (child: ChildProcess, gone: Promise<unknown>): Promise<void> => {
+const readiness = async (child: ChildProcess, expected: RegExp, gone: Promise<unknown>): Promise<void> => {
   let output = '';
   const ready = new Promise<void>((resolve) => {
     const listen = (chunk: Buffer) => {
       output = `${output}${chunk}`.slice(-4_000);
-      if (READY.test(output)) resolve();
+      if (expected.test(output)) resolve();
     };
     child.stdout?.on('data', listen);
     child.stderr?.on('data', listen);

@@ -2,7 +2,7 @@ import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/accounts.ts';
 import { readSecretFiles } from './config/secret-files.ts';
 import { type ServiceSettings, serviceSettings } from './config/service.ts';
-import { type StorageOptions, storageOptions } from './config/stores.ts';
+import { type DatabaseOptions, databaseOptions } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
 import { type TokenSettings, tokenSettings } from './config/tokens.ts';
 import { removedVariables, unknownVariables } from './config/unknown-variables.ts';
@@ -26,7 +26,7 @@ export type Config = {
   /** 0 is any free port. */
   readonly port: number;
   /** What DATABASE_URL selects. */
-  readonly database: StorageOptions;
+  readonly database: DatabaseOptions;
   readonly dataDir: string;
   readonly migrateOnStart: boolean;
   /** Milliseconds. */
@@ -119,7 +119,7 @@ const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
-    database: storageOptions(values),
+    database: databaseOptions(values),
     dataDir: values.DATA_DIR,
     migrateOnStart: values.MIGRATE_ON_START,
     shutdownDelay: values.SHUTDOWN_DELAY,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aUser, NOW } from '../support/builders.ts';
+import { memoryStores } from '../support/memory/stores.ts';
+import { sequentialIds } from '../support/sequential-ids.ts';
 
 const ids = sequentialIds();
 const user = aUser();

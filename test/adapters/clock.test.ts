@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { systemClock } from '../../src/adapters/clock/system.ts';
 import { describeClock } from '../contracts/clock.contract.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -1,10 +1,10 @@
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { ulidGenerator } from '../../src/adapters/id-generator/ulid.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeIdGenerator } from '../contracts/id-generator.contract.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { sequentialIds } from '../support/sequential-ids.ts';
 
 describeIdGenerator('ulidGenerator', ulidGenerator);
 describeIdGenerator('sequentialIds', sequentialIds, absent('they are the same in every run'));

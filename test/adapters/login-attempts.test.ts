@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { redisLoginAttempts, sharedLoginAttempts } from '../../src/adapters/login-attempts/redis.ts';
 import type { Attempt, LoginAttempts } from '../../src/application/ports/login-attempts.ts';
 import { deviceClient, type LoginClient } from '../../src/domain/login-throttle.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { stageDeps } from '../support/http/stage-app.ts';
 import { holds } from '../support/properties/properties.ts';
 import { redisOfTheTests } from '../support/servers/of-the-tests.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { sqlStores } from '../../src/infrastructure/storages/sql.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeLinkTokens } from '../contracts/link-tokens.contract.ts';
 import { describeRecords } from '../contracts/records.ts';
 import { aUser } from '../support/builders.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import {
   failingDatabase,
   openEmbedded,

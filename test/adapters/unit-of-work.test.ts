@@ -1,17 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { memoryUnitOfWork } from '../../src/adapters/unit-of-work/memory.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
 import { auditedUnitOfWork, watchedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import type { DatabaseOptions } from '../../src/infrastructure/config/stores.ts';
 import { type Database, openDatabase } from '../../src/infrastructure/database/database.ts';
-import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { sqlStores, transactions } from '../../src/infrastructure/storages/sql.ts';
 import { absent } from '../contracts/hooks.ts';
 import type { UnitOfWorkStore } from '../contracts/unit-of-work/store.ts';
 import { describeUnitOfWork } from '../contracts/unit-of-work.contract.ts';
 import { anEvent, aSession, aUser, NOW } from '../support/builders.ts';
+import { memoryStores } from '../support/memory/stores.ts';
+import { memoryUnitOfWork } from '../support/memory/unit-of-work.ts';
 import { canStartPgbouncer, startPgbouncer } from '../support/servers/of-the-tests.ts';
 import type { TestServer } from '../support/servers/server.ts';
 import {

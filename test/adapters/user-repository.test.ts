@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
 import { absent } from '../contracts/hooks.ts';
 import { describeUserRepository } from '../contracts/user-repository.contract.ts';
+import { memoryUserRepository } from '../support/memory/user-repository.ts';
 import {
   failingDatabase,
   openEmbedded,

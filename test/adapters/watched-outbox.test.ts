@@ -3,8 +3,8 @@ import { watchedOutbox, watchedUnitOfWork } from '../../src/adapters/unit-of-wor
 import { REQUESTS_WAITING } from '../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aMessage } from '../support/builders.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 
 /** Kinds whose work could be seen in the time of a response, and tell that an address has an account. */
 const WAITING: readonly MessageKind[] = [

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { TokenPair } from '../../src/application/steps/open-session.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { Origin } from '../../src/domain/event.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ENDED, inShort, ORIGIN } from '../support/account.ts';
 import { ADA, application, MINUTE, rejections, unreliable } from '../support/application.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
 const NEW_PASSWORD = 'staple battery';

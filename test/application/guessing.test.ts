@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { ADA, application, DAY, MINUTE, SECOND } from '../support/application.ts';
 import { aSession } from '../support/builders.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 
 const OWNER = '192.0.2.1';
 const ATTACKER = '198.51.100.1';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { login } from '../../src/application/use-cases/login.ts';
 import type { Session } from '../../src/domain/session.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { BOB, inShort, ORIGIN, registeredAda } from '../support/account.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
 const setUp = async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import type { RefreshDeps } from '../../src/application/use-cases/refresh.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, DAY, MINUTE, rejections, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { reportsOf } from '../support/reports.ts';
 
 const REFUSED = { code: 'AUTH_FAILED', status: 401, level: 'info' };

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { COUNTED_AT_ONCE, refusedLoginCounter } from '../../src/application/steps/refused-login-counter.ts';
 import { disableAccount } from '../../src/application/use-cases/operate-accounts.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { COUNTING_PERIOD, NO_ORIGIN } from '../../src/domain/event.ts';
 import { FREE_FAILURES } from '../../src/domain/login-throttle.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { reportsOf } from '../support/reports.ts';
+import { sequentialIds } from '../support/sequential-ids.ts';
 
 const ORIGIN = { userAgent: 'Curl', address: '192.0.2.0/24', requestId: 'a request' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { ADA, application, DAY, MINUTE, rejections, unreliable } from '../support/application.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 
 describe('register', () => {
   it('returns the public fields of the user', async () => {

@@ -57,8 +57,8 @@ describe.each(ports)('the port %s', (port) => {
   });
 });
 
-/** `test/adapters/records.test.ts` runs the contracts of records over the stores that these put together. */
-const storages = ['sql', 'memory-stores'].map((file) => readText(`src/infrastructure/storages/${file}.ts`)).join('\n');
+/** `test/adapters/records.test.ts` runs the contracts of records over the stores that this puts together. */
+const storages = readText('src/infrastructure/storages/sql.ts');
 
 const factoryOf = (port: string, file: string): string => readText(`src/adapters/${port}/${file}`);
 const implementsPort = (port: string, file: string): boolean => factoryOf(port, file).includes(`ports/${port}.ts`);

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { MINUTE, SECOND } from '../support/application.ts';
 import { closedServices, eventsOf } from '../support/http/account.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';

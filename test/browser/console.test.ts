@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import {
   accessibilityFaultsOf,
@@ -13,6 +12,7 @@ import {
   screenshot,
 } from '../support/browser/console.ts';
 import { aPerson } from '../support/http/service.ts';
+import { memoryMailer } from '../support/memory/mailer.ts';
 
 const MARKUP = `<img src=x onerror="globalThis.hacked = true"><b>bold</b>`;
 const PROTECTED = 'Protected: GET /users/me';
@@ -113,12 +113,9 @@ describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look
   });
 });
 
-// The storage of the example keeps neither a history nor links in mail.
-const WITH_RECORDS = { DATABASE_URL: 'memory:' };
-
 describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({ title, ...look }) => {
   const mailer = memoryMailer();
-  const { open, service } = openConsoles(WITH_RECORDS, { mailer });
+  const { open, service } = openConsoles({}, { mailer });
 
   it('asks for a new password, changes username and email, shows and exports what is stored, and goes', async () => {
     const console = await open(look);
@@ -188,7 +185,7 @@ describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({
 });
 
 describe.runIf(canBrowse())('the console of a service with mail', () => {
-  const { open, service } = openConsoles(WITH_RECORDS, { mailer: memoryMailer() });
+  const { open, service } = openConsoles({}, { mailer: memoryMailer() });
 
   it('pages through a history', async () => {
     const console = await open();
@@ -267,7 +264,7 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
 });
 
 describe.runIf(canBrowse())('the console of a service without mail', () => {
-  const { open } = openConsoles({ DATABASE_URL: 'memory:' }, { mailer: null });
+  const { open } = openConsoles({}, { mailer: null });
 
   it('says what is not there, and why', async () => {
     const console = await open();

@@ -3,7 +3,7 @@ import { GROUPS } from '../../conformance/checks/checks.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { ALLOWED_ORIGIN } from '../support/conformance.ts';
 import { DEVELOPMENT } from '../support/processes/environments.ts';
-import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory, spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 import { altering, issues, isTo, LOGIN, REGISTER, withCookie, withData, withStatus } from './faults/alterations.ts';
 import { startFaultyServer } from './faults/faulty-server.ts';
@@ -16,10 +16,10 @@ const conformance = async (...args: string[]) => {
 };
 
 const directory = temporaryDirectory();
-const ENV = { ...DEVELOPMENT, DATABASE_URL: 'memory:', DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN };
+const ENV = { ...DEVELOPMENT, DATA_DIR: directory.path, ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN };
 let development: RunningService;
 beforeAll(async () => {
-  development = await runService(ENV);
+  development = await runInMemory(ENV);
 });
 afterAll(async () => {
   await development.stop();
@@ -41,7 +41,7 @@ describe('npm run conformance', () => {
   it('passes within the limits of production, with the settings that it is told', async () => {
     const limits = { RATE_LIMITS: 'global=100/60,strict=20/60,public=1000/300' };
     const other = { JWT_REFRESH_COOKIE_SECURE: 'true', JWT_ACCESS_EXPIRES_IN: '5m', JWT_REFRESH_COOKIE_PATH: '/' };
-    const limited = await runService({ ...ENV, ...limits, ...other });
+    const limited = await runInMemory({ ...ENV, ...limits, ...other });
     const told = Object.entries(other).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
     const { code, out, notes } = await conformance(limited.url, '--origin', ALLOWED_ORIGIN, '--extended', ...told);
     await limited.stop();
@@ -49,7 +49,7 @@ describe('npm run conformance', () => {
   });
 
   it('exits with 2 when registering opens no session, and says what it needs', async () => {
-    const required = await runService({ ...ENV, EMAIL_VERIFICATION: 'required' });
+    const required = await runInMemory({ ...ENV, EMAIL_VERIFICATION: 'required' });
     const { code, out, notes } = await conformance(required.url);
     await required.stop();
     expect({ code, checks: out.match(/^ {2}(?:ok|FAIL).*/gm) }).toEqual({ code: 2, checks: null });
@@ -57,7 +57,7 @@ describe('npm run conformance', () => {
   });
 
   it('leaves no account behind but the one that it names', async () => {
-    const own = await runService(ENV);
+    const own = await runInMemory(ENV);
     const { out } = await conformance(own.url, '--only', 'account-deletion', '--only', 'username-change');
     const [name = ''] = /conf[0-9a-f]{14}/.exec(out) ?? [];
     const register = await fetch(`${own.url}/auth/register`, {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
 import { type Absent, offered } from './hooks.ts';

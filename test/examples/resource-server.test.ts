@@ -6,7 +6,7 @@ import { SignJWT } from 'jose';
 import request from 'supertest';
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApp } from '../../examples/resource-server/app.ts';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { encoded } from '../support/forgeries/forge.ts';
 import { opened, servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';

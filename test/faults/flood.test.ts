@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { type Answer, ask, postJson, refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -9,8 +9,7 @@ describe('a flood of log-ins', () => {
   const directory = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
-    service = await runService({
-      DATABASE_URL: 'memory:',
+    service = await runInMemory({
       DATA_DIR: directory.path,
       // The queue accepts what it expects to hash within 10 s, a third of this: at first about 80 hashes of 0.4 s.
       REQUEST_TIMEOUT_MS: '30000',

@@ -1,6 +1,4 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { mikroOrmUnitOfWork } from '../../src/adapters/unit-of-work/mikro-orm.ts';
@@ -16,9 +14,11 @@ import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { sqlStores, transactions } from '../../src/infrastructure/storages/sql.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../support/builders.ts';
 import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
 import { PATIENT, SOON } from '../support/processes/killable-service.ts';
+import { sequentialIds } from '../support/sequential-ids.ts';
 import {
   createDatabase,
   inTransaction,

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { receivedFrom } from '../support/mail/received.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { openSmtpServer, type SmtpServer } from '../support/mail/smtp-server.ts';
+import { memoryMailer } from '../support/memory/mailer.ts';
 import { runService } from '../support/processes/process.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';

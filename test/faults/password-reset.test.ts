@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
+import { memoryMailer } from '../support/memory/mailer.ts';
 import { PATIENT, SOON } from '../support/processes/killable-service.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../support/storage/databases.ts';

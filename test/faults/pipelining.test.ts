@@ -8,7 +8,7 @@ import { route } from '../../src/adapters/http/routing/define-route.ts';
 import { MAX_UNANSWERED } from '../../src/infrastructure/http-server/connection.ts';
 import { exchangeRaw, head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
 import { probe, stageApp } from '../support/http/stage-app.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -151,8 +151,7 @@ describe('twenty connections that send many requests and read no response', () =
   beforeAll(async () => {
     const port = await freePort();
     metrics = `http://127.0.0.1:${port}`;
-    service = await runService({
-      DATABASE_URL: 'memory:',
+    service = await runInMemory({
       DATA_DIR: directory.path,
       METRICS: String(port),
       NODE_OPTIONS: '--max-old-space-size=192',

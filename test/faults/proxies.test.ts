@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartPgbouncer } from '../support/servers/of-the-tests.ts';
 import { PROXIES, startProxy } from '../support/servers/proxies.ts';
@@ -18,9 +18,8 @@ const scene = async (name: string) => {
   const cleanups: (() => unknown)[] = [];
   const start = async (port: number): Promise<RunningService> => {
     const directory = temporaryDirectory();
-    const service = await runService({
+    const service = await runInMemory({
       PORT: String(port),
-      DATABASE_URL: 'memory:',
       DATA_DIR: directory.path,
       RATE_LIMITS: 'off',
       SHUTDOWN_DELAY: '2s',

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
@@ -23,8 +23,7 @@ describe.runIf(canStartServers())('a service whose Redis has a bounded memory', 
     admin = new Redis(redis.url, { retryStrategy: null });
     admin.on('error', () => undefined);
     metricsPort = await freePort();
-    service = await runService({
-      DATABASE_URL: 'memory:',
+    service = await runInMemory({
       DATA_DIR: directory.path,
       REDIS_URL: redis.url,
       METRICS: String(metricsPort),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask, postJson } from '../support/processes/sessions-under-load.ts';
 import { untilReady, whileShared } from '../support/processes/while-shared.ts';
 import { canStartServers, startRedis } from '../support/servers/of-the-tests.ts';
@@ -35,7 +35,6 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
   let redis: TestServer;
   let service: RunningService;
   const env = () => ({
-    DATABASE_URL: 'memory:',
     DATA_DIR: directory.path,
     REDIS_URL: redis.url,
     // A window that does not end during the test.
@@ -45,7 +44,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
   });
   beforeAll(async () => {
     redis = await startRedis();
-    service = await runService(env());
+    service = await runInMemory(env());
   });
   afterAll(async () => {
     await service.stop();
@@ -87,7 +86,7 @@ describe.runIf(canStartServers()).each(Object.entries(FAULTS))('while Redis is %
       await ask(`${service.url}/users/me`);
       expect(timesLogged(service, BACK)).toBeGreaterThan(before);
     }, RECOVERY);
-    const other = await runService(env());
+    const other = await runInMemory(env());
     try {
       const statuses = await whileShared([service, other], async (attempt) => {
         const count = ({ url }: RunningService) => statusesOf(`${url}/auth/session`, LIMIT, `198.51.100.${attempt}`);

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { head } from '../support/http/raw-http.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -65,8 +65,7 @@ describe('connections that are reset', () => {
   let service: RunningService;
   beforeAll(async () => {
     ports.metrics = await freePort();
-    service = await runService({
-      DATABASE_URL: 'memory:',
+    service = await runInMemory({
       DATA_DIR: directory.path,
       METRICS: String(ports.metrics),
       RATE_LIMITS: 'off',

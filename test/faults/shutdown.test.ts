@@ -1,6 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/adapters/http/app.ts';
 import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { head, openSocket, parseAnswers, readToEnd } from '../support/http/raw-http.ts';
@@ -8,6 +8,7 @@ import { probe, stageDeps } from '../support/http/stage-app.ts';
 import { assertDocumented } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const CLIENTS = 16;
@@ -65,6 +66,7 @@ it('a server that closes responds to all requests of a connection', async () => 
 
 describe('a service that stops', () => {
   const directory = temporaryDirectory();
+  beforeAll(() => copyEmbedded(directory.path, { migrated: true }));
   afterAll(directory.remove);
   let service: RunningService | undefined;
   afterEach(async () => {
@@ -72,7 +74,6 @@ describe('a service that stops', () => {
   });
   const start = async (env: Readonly<Record<string, string>> = {}) => {
     service = await runService({
-      DATABASE_URL: 'memory:',
       DATA_DIR: directory.path,
       RATE_LIMITS: 'off',
       // However slow the machine is, no request is given up.

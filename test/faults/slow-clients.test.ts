@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAnswer } from '../support/http/raw-http.ts';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -20,7 +20,7 @@ describe('clients that take their time', () => {
   const directory = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
-    service = await runService({ DATABASE_URL: 'memory:', DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '2000' });
+    service = await runInMemory({ DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '2000' });
   });
   afterAll(async () => {
     await service.stop();
@@ -70,7 +70,7 @@ describe('a thousand clients that send nothing, and a hundred that send half a h
   let service: RunningService;
   beforeAll(async () => {
     // Longer than this test takes: all of them stay connected.
-    service = await runService({ DATABASE_URL: 'memory:', DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '600000' });
+    service = await runInMemory({ DATA_DIR: directory.path, REQUEST_TIMEOUT_MS: '600000' });
   });
   afterAll(async () => {
     await service.stop('SIGKILL');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { DatabaseOptions } from '../../src/infrastructure/database/orm-options.ts';
+import type { DatabaseOptions } from '../../src/infrastructure/config/stores.ts';
 import { openSql } from '../../src/infrastructure/storages/sql.ts';
 import { aSession, aUser, NOW } from '../support/builders.ts';
 import { openPostgresLine } from '../support/servers/postgres-line.ts';

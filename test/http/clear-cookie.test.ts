@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY, SECOND } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import {
   cookieAttributes,
   heldFrom,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, ULID } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { MINUTE } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { verifier } from '../../examples/resource-server/authenticate.ts';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { readText } from '../support/checkout/repository.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { servicesOverOneDatabase, signUp, tampered, tokenIn } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 import { testKeys } from '../support/keys.ts';

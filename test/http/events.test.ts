@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import {
   deleteAccountAsOperator,
@@ -11,6 +10,7 @@ import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { DAY, MINUTE } from '../support/application.ts';
 import { anEvent } from '../support/builders.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService, type TestService } from '../support/http/service.ts';
 

@@ -6,7 +6,6 @@ import { createApp, type HttpHandlers } from '../../src/adapters/http/app.ts';
 import { logSampling } from '../../src/adapters/http/logging/log-sampling.ts';
 import { type Check, healthRoutes } from '../../src/adapters/http/routes/health.ts';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { compose, type Service } from '../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
@@ -16,6 +15,7 @@ import { VERSION } from '../../src/infrastructure/version.ts';
 import { testKeys } from '../support/keys.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { blockEventLoop } from '../support/processes/block-event-loop.ts';
+import { sequentialIds } from '../support/sequential-ids.ts';
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -46,7 +46,7 @@ const withChecks = async (checks: readonly Check[], logger = silent) => {
   const routes = healthRoutes(checks, () => false);
   const server = await serve(
     createApp(routes, {
-      ...configOf({ DATABASE_URL: 'memory:' }),
+      ...configOf({}),
       logger,
       sampling: logSampling(logger),
       clock: systemClock,

@@ -8,11 +8,12 @@ import { listen } from '../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { heldFrom, tampered, tokenIn } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { watched } from '../support/openapi/watched.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 
 /** SPEC "Key configuration": the four keys come from the environment, as PEM. */
-const ENV = { ...PRODUCTION, NODE_ENV: 'test', DATABASE_URL: 'memory:', PORT: '0' };
+const ENV = { ...PRODUCTION, NODE_ENV: 'test', PORT: '0' };
 const { JWT_ACCESS_PUBLIC_KEY: ACCESS = '', JWT_REFRESH_PUBLIC_KEY: REFRESH = '' }: Record<string, string> = ENV;
 
 /** Verification by a third party with the public key alone: RFC 7515 §5.2, RFC 7518 §3.4. */
@@ -33,7 +34,10 @@ describe('the public keys of the environment', () => {
   beforeAll(async () => {
     const config = parseConfig(ENV);
     const logger = createLogger({ level: 'silent', environment: 'test', version: 'test' }, () => ({}));
-    service = await compose(config, logger, { ports: { hasher: bcryptPasswordHasher({ cost: 4 }) } });
+    service = await compose(config, logger, {
+      storage: memoryStores(),
+      ports: { hasher: bcryptPasswordHasher({ cost: 4 }) },
+    });
     answers = watched(service.http, service.routes);
     server = await listen(answers.handlers, config);
 

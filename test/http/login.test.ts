@@ -1,8 +1,8 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { plainPasswordHasher } from '../support/fakes.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import {
   cookieAttributes,
   heldFrom,

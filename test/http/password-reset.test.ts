@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { memoryMailer } from '../../src/adapters/mailer/memory.ts';
 import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type Own, startService, type TestService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
+import { memoryMailer } from '../support/memory/mailer.ts';
 import { tally } from '../support/tally.ts';
 
 const NEW_PASSWORD = 'a new correct horse';

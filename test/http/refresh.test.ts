@@ -1,9 +1,9 @@
 import type { Response } from 'supertest';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
-import { type FixedClock, fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { DAY, SECOND } from '../support/application.ts';
+import { type FixedClock, fixedClock } from '../support/fixed-clock.ts';
 import {
   cookieAttributes,
   heldFrom,

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { zxcvbnPasswordBlocklist } from '../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { AppError, duplicateUser } from '../../src/domain/errors/app-error.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import {
   cookieAttributes,
   heldFrom,

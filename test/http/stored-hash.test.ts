@@ -1,9 +1,9 @@
 import bcrypt from 'bcrypt';
 import { describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { aUser } from '../support/builders.ts';
 import { aPerson, startService, type TestService } from '../support/http/service.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { changedStorage } from '../support/storage/changed-storage.ts';
 
 /** Passwords and their hashes at cost 10, published with jBCrypt, another implementation of bcrypt. */

@@ -1,7 +1,7 @@
 import type { Response } from 'supertest';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import { DAY, MINUTE, SECOND } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, refreshWith, servicesOverOneDatabase, signUp, tampered } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
 

@@ -254,13 +254,11 @@ const FORMS: Readonly<Record<string, Form>> = {
         database: { ...DEFAULT_POOL, kind: 'postgresql', url: 'postgres://u:p%40@db:5432/tandem' },
       },
       'postgresql://db/tandem': { database: { ...DEFAULT_POOL, kind: 'postgresql', url: 'postgresql://db/tandem' } },
-      'memory:': { database: { kind: 'memory' } },
     },
     unfit: [
       'mysql://db/x',
       'db',
-      'memory',
-      'memory:x',
+      'memory:',
       'postgres://db:port/x',
       'postgresql',
       'postgres://u:%zz@db/x',
@@ -476,7 +474,6 @@ describe('production', () => {
   it.each([
     ['an insecure cookie', { JWT_REFRESH_COOKIE_SECURE: 'false' }, ['JWT_REFRESH_COOKIE_SECURE']],
     ['a cookie that nobody made secure', { JWT_REFRESH_COOKIE_SECURE: undefined }, ['JWT_REFRESH_COOKIE_SECURE']],
-    ['storage in memory', { DATABASE_URL: 'memory:' }, ['DATABASE_URL']],
     ['a hash that is cheaper than SPEC says', { BCRYPT_COST: '9' }, ['BCRYPT_COST']],
     ['every origin', { ALLOWED_ORIGINS_PROD: '*' }, ['ALLOWED_ORIGINS_PROD']],
     ['what is no origin', { ALLOWED_ORIGINS_PROD: 'https://a.example/' }, ['ALLOWED_ORIGINS_PROD']],

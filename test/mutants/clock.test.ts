@@ -1,6 +1,6 @@
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import { describeClock } from '../contracts/clock.contract.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { describeMutants } from './harness/describe-mutants.ts';
 
 const of = (now: Clock['now']) => (): Clock => ({ now });

@@ -1,6 +1,6 @@
-import { memoryEventRepository } from '../../src/adapters/event-repository/memory.ts';
 import type { EventRepository } from '../../src/application/ports/event-repository.ts';
 import { describeEventRepository } from '../contracts/event-repository.contract.ts';
+import { memoryEventRepository } from '../support/memory/event-repository.ts';
 import { BOUNDING } from './event-repository/faults/bounding.ts';
 import { COUNTING } from './event-repository/faults/counting.ts';
 import { FAILING } from './event-repository/faults/failing.ts';

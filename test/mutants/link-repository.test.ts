@@ -1,6 +1,6 @@
-import { memoryLinkRepository } from '../../src/adapters/link-repository/memory.ts';
 import type { LinkRepository } from '../../src/application/ports/link-repository.ts';
 import { describeLinkRepository } from '../contracts/link-repository.contract.ts';
+import { memoryLinkRepository } from '../support/memory/link-repository.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { FINDING } from './link-repository/faults/finding.ts';
 import { REMOVING } from './link-repository/faults/removing.ts';

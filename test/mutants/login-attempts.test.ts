@@ -1,7 +1,7 @@
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
 import type { LoginAttempts } from '../../src/application/ports/login-attempts.ts';
 import type { AttemptsStore } from '../contracts/login-attempts/store.ts';
 import { describeLoginAttempts } from '../contracts/login-attempts.contract.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { sharedRows } from './harness/shared-rows.ts';
 import { type Connection, correctAttempts, type Throttle } from './login-attempts/correct.ts';

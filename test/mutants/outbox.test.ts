@@ -1,6 +1,6 @@
-import { memoryOutbox } from '../../src/adapters/outbox/memory.ts';
 import type { Outbox } from '../../src/application/ports/outbox.ts';
 import { describeOutbox } from '../contracts/outbox.contract.ts';
+import { memoryOutbox } from '../support/memory/outbox.ts';
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { ADMITTING } from './outbox/faults/admitting.ts';
 import { CLAIMING } from './outbox/faults/claiming.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
-import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory, spawnService } from '../support/processes/process.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const freePort = async (): Promise<number> => {
@@ -30,8 +30,7 @@ describe('the metrics', () => {
   let port: number;
   beforeAll(async () => {
     port = await freePort();
-    service = await runService({
-      DATABASE_URL: 'memory:',
+    service = await runInMemory({
       DATA_DIR: directory.path,
       METRICS: String(port),
       // However slow the machine is, the second use of a token is a race.
@@ -88,7 +87,7 @@ describe('the metrics', () => {
   });
 
   it('prevent the service from starting when their port is taken', async () => {
-    const env = { DATABASE_URL: 'memory:', DATA_DIR: directory.path, METRICS: String(port) };
+    const env = { DATA_DIR: directory.path, METRICS: String(port) };
     const { outcome, stderr } = spawnService(env);
     expect(await outcome).toEqual({ code: 1, signal: null });
     expect(stderr).toEqual([expect.stringMatching(/^METRICS: .*EADDRINUSE/)]);

@@ -49,7 +49,7 @@ describe('the service refuses to start', () => {
   });
 
   it.each(['serve', 'migrate'])('with an argument of %s, which takes none', async (command) => {
-    const { outcome, stderr } = spawnService({ DATABASE_URL: 'memory:' }, [], undefined, [command, '--dry-run']);
+    const { outcome, stderr } = spawnService({}, [], undefined, [command, '--dry-run']);
     expect(await outcome).toEqual({ code: 1, signal: null });
     expect(stderr).toEqual([expect.stringContaining('takes no arguments')]);
   });

@@ -40,7 +40,7 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
   LOG_LEVEL: ['trace', 'info', 'silent'],
   METRICS: ['off', '9464', '3000', '0.0.0.0:9464', '[::1]:65535'],
   DATA_DIR: ['.data', '/var/lib/tandem', '..'],
-  DATABASE_URL: ['memory:', 'postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run'],
+  DATABASE_URL: ['postgres://u:p%40ss@db:5432/tandem', 'postgresql:///tandem?host=/run'],
   MIGRATE_ON_START: FLAGS,
   SHUTDOWN_DELAY: ['0', '5s', '1m'],
   REDIS_URL: [
@@ -199,7 +199,7 @@ const brokenPromises = (config: Config): string[] => {
     cookieSecure: cookie.secure || (!production && cookie.sameSite !== 'none'),
     bcryptCost: isWhole(config.bcryptCost, production ? 10 : 4, 15),
     dataDir: !config.dataDir.includes('\0'),
-    production: !production || (keys !== null && database.kind !== 'memory'),
+    production: !production || keys !== null,
     keys: pairs.every(
       ({ privateKey, publicKeys }) => publicKeys.length > 0 && [privateKey, ...publicKeys].every(isP256),
     ),

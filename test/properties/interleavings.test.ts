@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
 import { holds } from '../support/properties/properties.ts';
 

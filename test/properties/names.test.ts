@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RegisterBody } from '../../src/adapters/http/routing/schemas.ts';
-import { memoryUserRepository } from '../../src/adapters/user-repository/memory.ts';
+import { memoryUserRepository } from '../support/memory/user-repository.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { UserRepository } from '../../src/application/ports/user-repository.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';

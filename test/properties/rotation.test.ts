@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
 import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, type Store } from '../support/rotation/play.ts';

@@ -1,5 +1,3 @@
-import { fixedClock } from '../../src/adapters/clock/fixed.ts';
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { authenticate, getCurrentUser } from '../../src/application/use-cases/current-user.ts';
@@ -13,8 +11,10 @@ import {
 } from '../../src/application/use-cases/manage-sessions.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
-import { memoryStores } from '../../src/infrastructure/storages/memory-stores.ts';
 import { plainPasswordHasher, plainTokenSigner } from './fakes.ts';
+import { fixedClock } from './fixed-clock.ts';
+import { memoryStores } from './memory/stores.ts';
+import { sequentialIds } from './sequential-ids.ts';
 import { separately } from './units.ts';
 
 export const SECOND = 1_000;

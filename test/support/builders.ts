@@ -1,9 +1,9 @@
-import { sequentialIds } from '../../src/adapters/id-generator/sequential.ts';
 import { type AccountEvent, NO_ORIGIN } from '../../src/domain/event.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
+import { sequentialIds } from './sequential-ids.ts';
 
 const DAY = 86_400_000;
 

@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import type { Storage } from '../../src/application/ports/unit-of-work.ts';
+import { memoryStores } from './memory/stores.ts';
 import { postgresOfTheTests, redisOfTheTests } from './servers/of-the-tests.ts';
 import { createDatabase } from './storage/databases.ts';
 import { isOnExample, openExampleStorage } from './storage/example.ts';
@@ -18,7 +19,7 @@ const real = (find: () => string | undefined): string | null => {
 
 type Parts = {
   readonly env: Readonly<Record<string, string>>;
-  /** That of the example, in place of the service's own. */
+  /** In place of the service's own. */
   readonly storage: Storage | undefined;
   readonly remove: () => Promise<unknown>;
 };
@@ -39,8 +40,8 @@ export const partsOfService = async (
   const database = postgres === null ? null : await createDatabase(postgres);
   const redis = redisServer === null ? null : await takeRedisDatabase(redisServer);
   return {
-    env: { DATABASE_URL: database?.url ?? 'memory:', ...(redis !== null && { REDIS_URL: redis.url }) },
-    storage: storage ?? example?.storage,
+    env: { ...(database !== null && { DATABASE_URL: database.url }), ...(redis !== null && { REDIS_URL: redis.url }) },
+    storage: storage ?? example?.storage ?? (storesItself && database === null ? memoryStores() : undefined),
     remove: () => Promise.all([database?.drop(), redis?.empty(), example?.close()]),
   };
 };

@@ -12,7 +12,7 @@ import {
 } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { MailContext } from '../mail/layout.ts';
-import { type SentMessage, templateFor, type WantedLink } from '../mail/templates.ts';
+import type { SentMessage, WantedLink } from '../mail/templates.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
 import type { Outbox } from '../ports/outbox.ts';
@@ -37,6 +37,8 @@ const REQUESTS = {
  * @returns `null` when there is nothing to send: the user or the message is gone, the message is out of date, or a limit is reached.
  */
 export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message: Message): Promise<Mail | null> => {
+  // The templates are loaded with the first message: no start needs them (ADR 0035).
+  const { templateFor } = await import('../mail/templates.ts');
   const { users, links, outbox } = stores;
   const user = await lockedUser(users, message);
   if (user === null) return null;
@@ -150,8 +152,6 @@ export const sendMessages =
 const attempt = async (deps: SendMessagesDeps, message: Message): Promise<void> => {
   const { outbox, unitOfWork, mailer, report } = deps;
   try {
-    // The templates are loaded with the first message: no start needs them (ADR 0035).
-    const { prepareMail } = await import('./send-messages.ts');
     const mail = await unitOfWork.run((stores) => prepareMail(deps, stores, message));
     const outcome = mail === null ? 'dropped' : await mailer.send(mail);
     await outbox.remove([message.id]);

@@ -3,7 +3,6 @@ import { type Config, parseConfig } from '../config.ts';
 import { makeFilesPrivate } from '../data-dir/private-data.ts';
 import { print } from '../printable.ts';
 import { serve } from '../serve.ts';
-import { migrateStorage } from '../storages/storages.ts';
 import { manageUsers } from './manage-users.ts';
 
 /** Prints the error's message to standard error, and exits. */
@@ -42,8 +41,10 @@ const serveUntilSignalled = async (config: Config, env: NodeJS.ProcessEnv): Prom
 };
 
 /** Applies the database's migrations and exits, for deployments that set MIGRATE_ON_START=false. */
-const migrate = ({ database }: Config): Promise<void> =>
-  migrateStorage(database, () => void process.stdout.write('Preparing the database …\n'));
+const migrate = async ({ database }: Config): Promise<void> => {
+  const { migrateSql } = await import('../storages/sql.ts');
+  await migrateSql(database, () => void process.stdout.write('Preparing the database …\n'));
+};
 
 /** Ends the process as soon as the report is written: a server that hangs may keep a connection open. */
 const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {

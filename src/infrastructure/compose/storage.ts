@@ -4,8 +4,7 @@ import { auditedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
-import type { OpenStorage } from '../storages/storage.ts';
-import { alreadyOpen, openStorage as open } from '../storages/storages.ts';
+import { alreadyOpen, type OpenStorage } from '../storages/storage.ts';
 
 type StorageConfig = Pick<Config, 'database' | 'databaseWarnings' | 'migrateOnStart' | 'requestTimeout'>;
 
@@ -34,7 +33,9 @@ export const openStorage = async (config: StorageConfig, logger: Logger, custom?
 const openDatabase = async (config: StorageConfig, logger: Logger): Promise<OpenStorage> => {
   for (const warning of config.databaseWarnings) logger.warn(warning);
   const onCreate = () => logger.info('Preparing the database …');
-  return open(config.database, { migrate: config.migrateOnStart, onCreate, logger });
+  // Imported only without a storage of the caller: MikroORM is slow to load.
+  const { openSql } = await import('../storages/sql.ts');
+  return openSql(config.database, { migrate: config.migrateOnStart, onCreate, logger });
 };
 
 /** The message of every line about an event of an account. */

@@ -4,9 +4,6 @@ import * as form from './schemas.ts';
 import type { ServiceValues } from './service.ts';
 import type { Env, Rule, ValuesOf, Variable } from './variable.ts';
 
-/** The DATABASE_URL of a storage that ends with the process. */
-const MEMORY = 'memory:';
-
 const isPostgresql = (text: string): boolean => form.isUrlOf(text, ['postgres:', 'postgresql:']);
 
 /** Settings of the storage. */
@@ -19,15 +16,10 @@ export const STORE_VARIABLES = {
       'The directory of the embedded database and of the keys that are generated outside production. Access by other users is removed from both.',
   },
   DATABASE_URL: {
-    schema: v.optional(
-      v.pipe(
-        v.string(),
-        v.check((text) => text === MEMORY || isPostgresql(text)),
-      ),
-    ),
-    expected: `a postgres:// or postgresql:// URL with one host and with special characters percent-encoded, or ${MEMORY}`,
+    schema: v.optional(v.pipe(v.string(), v.check(isPostgresql))),
+    expected: 'a postgres:// or postgresql:// URL with one host and with special characters percent-encoded',
     unset: 'an embedded database in DATA_DIR',
-    meaning: `The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used. \`${MEMORY}\` loses all data at exit; production rejects it.`,
+    meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',
   },
   DATABASE_POOL_SIZE: {
     schema: form.wholeNumber(1, 1_000),
@@ -62,9 +54,8 @@ type StoreValues = ValuesOf<typeof STORE_VARIABLES>;
 /** The time limits of the database follow from that of a request. */
 type Values = StoreValues & ServiceValues;
 
-/** The storage that DATABASE_URL selects. */
-export type StorageOptions =
-  | { readonly kind: 'memory' }
+/** The database that DATABASE_URL selects. */
+export type DatabaseOptions =
   | {
       readonly kind: 'embedded';
       /** The service's DATA_DIR; the database is in a directory of its own below it. */
@@ -83,10 +74,9 @@ export type StorageOptions =
     };
 
 /** The limits are far below that of a request, so that the request can still report a failure. */
-export const storageOptions = (values: Values): StorageOptions => {
+export const databaseOptions = (values: Values): DatabaseOptions => {
   const { DATABASE_URL: url, REQUEST_TIMEOUT_MS: timeout } = values;
   if (url === undefined) return { kind: 'embedded', dataDir: values.DATA_DIR };
-  if (url === MEMORY) return { kind: 'memory' };
   const share = (part: number) => Math.max(1, Math.floor(timeout / part));
   return {
     kind: 'postgresql',
@@ -104,20 +94,15 @@ const OVERRIDING = ['statement_timeout', 'query_timeout', 'idle_in_transaction_s
 export const storeErrors = (values: Partial<Values>): Rule[] => {
   const { DATABASE_URL: url } = values;
   const production = values.NODE_ENV === 'production';
-  const isServer = url !== undefined && url !== MEMORY;
-  const given = isServer ? OVERRIDING.find((name) => new URL(url).searchParams.has(name)) : undefined;
+  const given = url !== undefined ? OVERRIDING.find((name) => new URL(url).searchParams.has(name)) : undefined;
   return [
     [production && (values.BCRYPT_COST ?? 10) < 10, 'BCRYPT_COST: must be at least 10 in production'],
     [
-      production && url === MEMORY,
-      'DATABASE_URL: must not be memory: in production, which would lose all users and sessions',
-    ],
-    [
-      isServer && /,|%2c/i.test(new URL(url).host + (new URL(url).searchParams.get('host') ?? '')),
+      url !== undefined && /,|%2c/i.test(new URL(url).host + (new URL(url).searchParams.get('host') ?? '')),
       'DATABASE_URL: must name one host: one that follows the primary, such as that of a proxy before several servers',
     ],
     [
-      isServer && new URL(url).searchParams.has('target_session_attrs'),
+      url !== undefined && new URL(url).searchParams.has('target_session_attrs'),
       'DATABASE_URL: must not set target_session_attrs: its host has to be one that follows the primary',
     ],
     [given !== undefined, `DATABASE_URL: must not set ${given}: a statement gets a sixth of REQUEST_TIMEOUT_MS`],
@@ -148,7 +133,7 @@ export const databaseWarnings = ({ NODE_ENV, DATABASE_URL: url }: Values, env: E
       'DATABASE_URL is unset: the embedded database supports one process only, and a loss of power may take all of it',
     ],
     [
-      production && url !== undefined && url !== MEMORY && isInsecure(url, env.PGSSLMODE),
+      production && url !== undefined && isInsecure(url, env.PGSSLMODE),
       'DATABASE_URL does not require TLS with a verified certificate: an attacker on the network can read and change the data (use sslmode=verify-full)',
     ],
   ];

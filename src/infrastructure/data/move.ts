@@ -1,6 +1,6 @@
 import { CommandError, failureText } from '../command-error.ts';
+import type { DatabaseOptions } from '../config/stores.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import type { DatabaseOptions } from '../database/orm-options.ts';
 import { assertKnown, countRows, openEmbedded, type RowCounts, type Send, sendOver, TABLE_NAMES } from './tables.ts';
 
 type Options = {

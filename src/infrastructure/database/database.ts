@@ -5,9 +5,10 @@ import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.
 import { field, translated } from '../../adapters/mikro-orm/queries.ts';
 import { reasonOf, systemReason } from '../../adapters/redaction/redact-error.ts';
 import { DATABASE_CLOSED, NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
+import type { DatabaseOptions } from '../config/stores.ts';
 import { assertNotRestoring, lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
-import { type DatabaseOptions, ormOptions } from './orm-options.ts';
+import { ormOptions } from './orm-options.ts';
 
 /** Milliseconds. Without a limit, a ping over a network that drops packets would take minutes. */
 const PING_TIMEOUT = 5_000;

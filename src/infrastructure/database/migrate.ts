@@ -1,7 +1,8 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { IsolationLevel, MikroORM, type Options } from '@mikro-orm/sql';
 import { loadMigrations } from '../../adapters/mikro-orm/migrations/migrations.ts';
-import { type DatabaseOptions, ormOptions } from './orm-options.ts';
+import type { DatabaseOptions } from '../config/stores.ts';
+import { ormOptions } from './orm-options.ts';
 
 /**
  * MikroORM's migrator without its first steps. These use a second connection, outside the transaction of the migrations, to create the

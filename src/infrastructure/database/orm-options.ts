@@ -1,13 +1,11 @@
 import { join } from 'node:path';
 import type { Options } from '@mikro-orm/sql';
 import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
-import type { StorageOptions } from '../config/stores.ts';
+import type { DatabaseOptions } from '../config/stores.ts';
 import { type LimitedPool, limitQueries } from './limit-queries.ts';
 import { prepareStatements } from './prepare-statements.ts';
 import { leaveReadOnlyServers, type WatchedPool } from './read-only-servers.ts';
 
-/** Which database: an embedded one in a directory, or a PostgreSQL by its URL. */
-export type DatabaseOptions = Exclude<StorageOptions, { kind: 'memory' }>;
 type PostgresqlOptions = Extract<DatabaseOptions, { kind: 'postgresql' }>;
 
 const SHARED: Partial<Options> = {

@@ -9,8 +9,8 @@ import { mikroOrmSessionRepository } from '../../adapters/session-repository/mik
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
 import type { Stores } from '../../application/ports/unit-of-work.ts';
+import type { DatabaseOptions } from '../config/stores.ts';
 import { type Database, openDatabase } from '../database/database.ts';
-import type { DatabaseOptions } from '../database/orm-options.ts';
 import type { OpenContext, OpenStorage } from './storage.ts';
 
 /** The parts of PGlite that are used here. */
@@ -80,7 +80,7 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   outbox: mikroOrmOutbox(db),
 });
 
-/** Opens a database with MikroORM. A separate module, since MikroORM is slow to import. */
+/** Opens a database with MikroORM. @throws Error that names the variable at fault, and the reason. */
 export const openSql = async (options: DatabaseOptions, context: OpenContext): Promise<OpenStorage> => {
   const { em, ping, connections, close } = await openForService(options, context);
   const db = outsideOfTransactions(em);

@@ -13,6 +13,15 @@ export type OpenContext = {
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 };
 
+/** A storage whose connection, if it has one, belongs to the caller. */
+export const alreadyOpen = ({ sessions, ...stores }: Storage): OpenStorage => ({
+  ...stores,
+  sessionsWithin: () => sessions,
+  checks: [],
+  connections: () => null,
+  close: async () => undefined,
+});
+
 export type OpenStorage = Omit<Storage, 'sessions'> & {
   /** @param budget milliseconds after the call, within which a rotation happens or never will. ADR 0022. */
   readonly sessionsWithin: (options: { readonly budget: number }) => SessionRepository;

@@ -2,12 +2,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { fileMailer } from '../../../src/adapters/mailer/files.ts';
-import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import { smtpMailer } from '../../../src/adapters/mailer/smtp.ts';
 import { absent } from '../../contracts/hooks.ts';
 import { describeMailer } from '../../contracts/mailer.contract.ts';
 import { receivedFrom } from '../../support/mail/received.ts';
 import { openSmtpServer, reply, type SmtpServer } from '../../support/mail/smtp-server.ts';
+import { memoryMailer } from '../../support/memory/mailer.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
 const FROM = 'Tandem <tandem@localhost>';

@@ -1,18 +1,18 @@
 import { setTimeout } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { memoryTables } from '../../../src/adapters/memory/tables.ts';
-import { memorySessionRepository } from '../../../src/adapters/session-repository/memory.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { absent } from '../../contracts/hooks.ts';
 import type { DelayedSessions, SessionStore } from '../../contracts/session-repository/store.ts';
 import { describeSessionRepository } from '../../contracts/session-repository.contract.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
+import { memorySessionRepository } from '../../support/memory/session-repository.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
+import { memoryTables } from '../../support/memory/tables.ts';
 import { AMPLE_BUDGET } from '../../support/rotation/ample-budget.ts';
 import {
   failingDatabase,

@@ -5,8 +5,8 @@ import {
 } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 
 const BUDGET = 5_000;

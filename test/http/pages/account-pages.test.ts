@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { readText } from '../../support/checkout/repository.ts';
 import { type Own, startService, type TestService } from '../../support/http/service.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
 
 const PAGES = ['password-reset', 'email-verification', 'not-me', 'email-change', 'email-change-undo'].map(
   (name) => `/account/${name}`,
@@ -9,7 +10,7 @@ const SCRIPT = '/account-page.js';
 
 const services: TestService[] = [];
 const start = async (env: Readonly<Record<string, string>> = {}, own: Own = {}): Promise<TestService> => {
-  const service = await startService({ DATABASE_URL: 'memory:', ...env }, own);
+  const service = await startService(env, { storage: memoryStores(), ...own });
   services.push(service);
   return service;
 };

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { type Route, route, type Strategy } from '../../../src/adapters/http/routing/define-route.ts';
 import { nodeCryptoTokenSigner } from '../../../src/adapters/token-signer/node-crypto.ts';
 import { authenticate } from '../../../src/application/use-cases/current-user.ts';
 import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, type StageApp, stageApp } from '../../support/http/stage-app.ts';
 import { testKeys } from '../../support/keys.ts';
 

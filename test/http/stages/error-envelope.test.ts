@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { HttpFailure, RateLimitExceeded } from '../../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, type StageApp, stageApp, throwing } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));

@@ -4,6 +4,7 @@ import type { HandlerInput } from '../../../src/adapters/http/routing/define-rou
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
 
 /** A short time-out in milliseconds, long enough for a handler that returns at once. */
 const SHORT = { requestTimeout: 100 };
@@ -134,7 +135,7 @@ describe('REQUEST_TIMEOUT_MS', () => {
   it('is used by the service, and an aborted registration stores nothing', async () => {
     const hashed = Promise.withResolvers<string>();
     const hasher = { hash: () => hashed.promise, verify: async () => false, needsRehash: () => false };
-    const service = await startService({ DATABASE_URL: 'memory:', REQUEST_TIMEOUT_MS: '100' }, { hasher });
+    const service = await startService({ REQUEST_TIMEOUT_MS: '100' }, { storage: memoryStores(), hasher });
     const person = aPerson();
     const { body, headers } = await service.http.post('/auth/register').send(person).expect(503);
     expect(body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');

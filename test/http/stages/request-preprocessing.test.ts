@@ -1,7 +1,7 @@
 import { decodeTime } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { exchangeRaw, head } from '../../support/http/raw-http.ts';
 import { startService } from '../../support/http/service.ts';
 import { probe, stageApp, throwing, ULID } from '../../support/http/stage-app.ts';

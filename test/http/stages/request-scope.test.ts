@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { currentRequest } from '../../../src/adapters/http/stages/request-scope.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp, stageDeps } from '../../support/http/stage-app.ts';
 
 describe('the request scope', () => {

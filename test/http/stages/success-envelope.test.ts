@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { route } from '../../../src/adapters/http/routing/define-route.ts';
+import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, stageApp } from '../../support/http/stage-app.ts';
 
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12, 30, 15, 7));

@@ -1,8 +1,8 @@
 import { ulid } from 'ulid';
 import { describe, expect, it } from 'vitest';
-import { memoryEventRepository } from '../../../src/adapters/event-repository/memory.ts';
 import { events } from '../../../src/infrastructure/commands/users/act.ts';
 import { anEvent, anId, NOW } from '../../support/builders.ts';
+import { memoryEventRepository } from '../../support/memory/event-repository.ts';
 
 const MINUTE = 60_000;
 

@@ -2,8 +2,8 @@ import { expect, it, vi } from 'vitest';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/manage-users.ts';
 import { runUsers } from '../../../src/infrastructure/commands/users.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { anEvent, aSession, aUser } from '../../support/builders.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
 
 /** There is no database at this place. */
 const ENV = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: '/nonexistent' };

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import type { Storage, Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { heldFrom } from '../../support/http/auth-http.ts';
 import { aPerson, startService } from '../../support/http/service.ts';
+import { memoryMailer } from '../../support/memory/mailer.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
 import { eachStore } from '../../support/storage/changed-storage.ts';
 
 /** bcrypt with its lowest cost, to save time. */

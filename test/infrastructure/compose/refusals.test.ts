@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import { storeRefusedLogins } from '../../../src/infrastructure/compose/refused-logins.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { aUser, NOW } from '../../support/builders.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
+import { sequentialIds } from '../../support/sequential-ids.ts';
 
 const SECOND = 1_000;
 const user = aUser();

@@ -4,9 +4,9 @@ import { mikroOrmEventRepository } from '../../../src/adapters/event-repository/
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
 import { EVENTS_KEPT, shortUserAgent } from '../../../src/domain/event.ts';
+import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
-import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { describe, expect, it, vi } from 'vitest';
-import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { NO_ORIGIN, newEvent } from '../../../src/domain/event.ts';
 import { purge } from '../../../src/infrastructure/database/purge.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { aSession, aUser, NOW } from '../../support/builders.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
+import { sequentialIds } from '../../support/sequential-ids.ts';
 
 const RETENTION = 1_000;
 const ids = sequentialIds();

@@ -1,8 +1,8 @@
 import { MikroORM } from '@mikro-orm/sql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
 import { TABLE_NAMES } from '../../../src/infrastructure/data/tables.ts';
 import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
-import type { DatabaseOptions } from '../../../src/infrastructure/database/orm-options.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';

@@ -75,10 +75,6 @@ describe('the doctor on the embedded database', () => {
     expect(brief(seen)).toEqual([expected]);
     expect(JSON.stringify(seen)).not.toContain('secret');
   });
-
-  it('that is none: users are kept in memory', async () => {
-    expect(brief(await database(setUpOf({ DATABASE_URL: 'memory:' })))).toEqual(['note database.memory']);
-  });
 });
 
 describe('the doctor on keys', () => {

@@ -5,7 +5,7 @@ import { redis } from '../../../src/infrastructure/commands/doctor/redis.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { canStartServers, startRedis, startRedisCluster } from '../../support/servers/of-the-tests.ts';
 
-const examined = async (url: string) => redis(setUpOf({ DATABASE_URL: 'memory:', REDIS_URL: url }));
+const examined = async (url: string) => redis(setUpOf({ REDIS_URL: url }));
 
 const start = async (settings: Readonly<Record<string, string>> = {}) => {
   const server = await startRedis(settings);

@@ -1,18 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { StorageOptions } from '../../../src/infrastructure/config/stores.ts';
+import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
 import { ConfigError, parseConfig } from '../../../src/infrastructure/config.ts';
-import { migrateStorage, openStorage } from '../../../src/infrastructure/storages/storages.ts';
+import { openSql } from '../../../src/infrastructure/storages/sql.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
 import { postgresOfTheTests } from '../../support/servers/of-the-tests.ts';
 import { createDatabase } from '../../support/storage/databases.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-type Kind = StorageOptions['kind'];
+type Kind = DatabaseOptions['kind'];
 type Env = Readonly<Record<string, string>>;
 
 /** For each storage, an environment that selects it and a place to open it; `null` where there is none. */
 const PLACES: Record<Kind, () => Promise<Env | null>> = {
-  memory: async () => ({ DATABASE_URL: 'memory:' }),
   embedded: async () => {
     const { path, remove } = temporaryDirectory();
     onTestFinished(remove);
@@ -33,7 +32,7 @@ describe.each(Object.keys(PLACES) as Kind[])('the storage %s', (kind) => {
     if (env === null) return skip('the server that it needs is missing');
     const { database } = parseConfig(env);
     expect(database.kind).toBe(kind);
-    const opened = await openStorage(database, {
+    const opened = await openSql(database, {
       migrate: true,
       onCreate: () => undefined,
       logger: { info: () => undefined, warn: () => undefined },
@@ -55,15 +54,7 @@ describe.each(Object.keys(PLACES) as Kind[])('the storage %s', (kind) => {
 });
 
 describe('a URL of no storage', () => {
-  it.each(['mysql://db/x', 'memory', 'memory:x', 'postgresql', 'sqlite:x.db'])('is none: %s', (url) => {
+  it.each(['mysql://db/x', 'memory', 'memory:', 'postgresql', 'sqlite:x.db'])('is none: %s', (url) => {
     expect(() => parseConfig({ DATABASE_URL: url })).toThrow(ConfigError);
-  });
-});
-
-describe('the command migrate', () => {
-  it('is refused by a storage without a schema, and names the variable', async () => {
-    await expect(migrateStorage({ kind: 'memory' }, () => undefined)).rejects.toThrow(
-      /^DATABASE_URL: memory: has no schema/,
-    );
   });
 });

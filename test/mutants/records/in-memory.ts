@@ -1,6 +1,6 @@
-import { memoryTables, type Tables } from '../../../src/adapters/memory/tables.ts';
 import type { RecordsStore } from '../../contracts/records/store.ts';
 import { anId } from '../../support/builders.ts';
+import { memoryTables, type Tables } from '../../support/memory/tables.ts';
 import { failingTables } from '../harness/failing-tables.ts';
 import { withTranslatedErrors } from '../harness/translated.ts';
 

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { memoryTables, type SharedTables } from '../../../src/adapters/memory/tables.ts';
 import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import type { UnitOfWorkStore } from '../../contracts/unit-of-work/store.ts';
 import { NOW } from '../../support/builders.ts';
+import { memoryStores } from '../../support/memory/stores.ts';
+import { memoryTables, type SharedTables } from '../../support/memory/tables.ts';
 import { eachStore } from '../../support/storage/changed-storage.ts';
 import { failingTables } from '../harness/failing-tables.ts';
 import { withTranslatedErrors } from '../harness/translated.ts';

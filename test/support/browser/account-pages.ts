@@ -2,10 +2,11 @@ import { createServer, request } from 'node:http';
 import axe from 'axe-core';
 import type { BrowserContext, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import { zxcvbnPasswordBlocklist } from '../../../src/adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
 import { startService, type TestService } from '../http/service.ts';
+import { memoryMailer } from '../memory/mailer.ts';
+import { memoryStores } from '../memory/stores.ts';
 import { freePort } from '../servers/free-port.ts';
 import { launchChromium } from './chromium.ts';
 import { listenOnLoopback } from './listen.ts';
@@ -44,9 +45,12 @@ export const openAccountPages = (path = '') => {
       PORT: port,
       BASE_URL: address,
       ALLOWED_ORIGINS_DEV: APPLICATION,
-      DATABASE_URL: 'memory:',
     };
-    service = await startService(env, { hasher, mailer, blocklist: zxcvbnPasswordBlocklist() }, { console: false });
+    service = await startService(
+      env,
+      { storage: memoryStores(), hasher, mailer, blocklist: zxcvbnPasswordBlocklist() },
+      { console: false },
+    );
     cleanups.push(service.close);
   });
   afterAll(async () => {

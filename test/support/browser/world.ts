@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
-import { fixedClock } from '../../../src/adapters/clock/fixed.ts';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { fixedClock } from '../fixed-clock.ts';
 import { aPerson, startService } from '../http/service.ts';
 import { type Cookies, launchChromium } from './chromium.ts';
 import { type Host, openSite, type Site } from './site.ts';

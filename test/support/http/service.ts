@@ -8,6 +8,7 @@ import { type Config, parseConfig } from '../../../src/infrastructure/config.ts'
 import { listen } from '../../../src/infrastructure/http-server/server.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { testKeys } from '../keys.ts';
+import { memoryStores } from '../memory/stores.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
 
@@ -95,7 +96,7 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
 
 /** The routes that the service declares, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService({ REDIS_URL: '', DATABASE_URL: 'memory:' });
+  const { close, routes } = await startService({ REDIS_URL: '' }, { storage: memoryStores() });
   await close();
   return routes;
 };

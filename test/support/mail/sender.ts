@@ -1,5 +1,4 @@
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
-import { memoryMailer } from '../../../src/adapters/mailer/memory.ts';
 import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 import type { AttemptOutcome } from '../../../src/application/reports.ts';
 import {
@@ -12,6 +11,7 @@ import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { LinkPurpose } from '../../../src/domain/link.ts';
 import { type MessageDraft, newMessage } from '../../../src/domain/message.ts';
 import { application } from '../application.ts';
+import { memoryMailer } from '../memory/mailer.ts';
 import { reportsOf } from '../reports.ts';
 
 /** The token of the link of a purpose in a mail. */

@@ -5,6 +5,7 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 import { testKeys } from '../keys.ts';
+import { memoryStores } from '../memory/stores.ts';
 
 export const DOCUMENT = 'docs/openapi.json';
 
@@ -12,9 +13,9 @@ const BASE_URL = 'https://auth.example.org';
 
 /** The document of the service as the code declares it now. */
 export const currentDocument = async (): Promise<Json> => {
-  const config = parseConfig({ NODE_ENV: 'test', DATABASE_URL: 'memory:', BASE_URL });
+  const config = parseConfig({ NODE_ENV: 'test', BASE_URL });
   const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
-  const service = await compose({ ...config, keys: testKeys() }, logger);
+  const service = await compose({ ...config, keys: testKeys() }, logger, { storage: memoryStores() });
   await service.close();
   return openApiDocument(service.routes, { baseUrl: BASE_URL, version: VERSION });
 };

@@ -5,9 +5,9 @@ import type { RefreshToken, TokenSigner } from '../../../src/application/ports/t
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { isLive, type Session } from '../../../src/domain/session.ts';
 import type { ReplayPolicy } from '../../../src/domain/tokens.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { application } from '../application.ts';
 import { NOW } from '../builders.ts';
+import { memoryStores } from '../memory/stores.ts';
 import { reportsOf } from '../reports.ts';
 import { sessionModel } from './model.ts';
 

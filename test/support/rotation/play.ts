@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
-import { sequentialIds } from '../../../src/adapters/id-generator/sequential.ts';
 import { recoveringSessionRepository } from '../../../src/adapters/session-repository/rotation-recovery.ts';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
-import { memoryStores } from '../../../src/infrastructure/storages/memory-stores.ts';
 import { application } from '../application.ts';
 import { aUser, NOW } from '../builders.ts';
 import { plainTokenSigner } from '../fakes.ts';
+import { memoryStores } from '../memory/stores.ts';
+import { sequentialIds } from '../sequential-ids.ts';
 import { separately } from '../units.ts';
 import { type Answer, type DeviceSession, deviceSession } from './device-session.ts';
 import { faultyLine } from './faulty-line.ts';

@@ -7,8 +7,6 @@ import { postgresql } from './postgresql.ts';
 export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen> => {
   const { database: options } = config;
   if (options.kind === 'postgresql') return postgresql(config, options);
-  if (options.kind === 'memory')
-    return note('database.memory', 'Users and sessions are kept in memory.', 'Set DATABASE_URL to keep them.');
   return embedded(options.dataDir, config.migrateOnStart);
 };
 

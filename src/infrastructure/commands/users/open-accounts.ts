@@ -53,12 +53,6 @@ export const openAccounts = async (
 
 /** @throws Failure when there is no database, or it belongs to another process. */
 const assertPresent = ({ database, dataDir }: Config): void => {
-  if (database.kind === 'memory')
-    throw new Failure(
-      1,
-      'no-database',
-      'DATABASE_URL is memory: what the service keeps there, no other process can see.',
-    );
   if (database.kind !== 'embedded') return;
   const holder = lockHolder(dataDir);
   if (holder !== null)

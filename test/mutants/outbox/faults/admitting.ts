@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Tables } from '../../../../src/adapters/memory/tables.ts';
 import type { Admission } from '../../../../src/application/ports/outbox.ts';
+import type { Tables } from '../../../support/memory/tables.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import type { Faults } from './fault.ts';
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Tables } from '../../../../src/adapters/memory/tables.ts';
 import type { Outbox } from '../../../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../../../src/domain/event.ts';
 import type { Message } from '../../../../src/domain/message.ts';
+import type { Tables } from '../../../support/memory/tables.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import { allIn, byDue, type Faults, type Row, rowsOf, toMessage } from './fault.ts';
 

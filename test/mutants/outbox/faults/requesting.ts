@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Tables } from '../../../../src/adapters/memory/tables.ts';
 import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
 import { isRequest, type Message } from '../../../../src/domain/message.ts';
+import type { Tables } from '../../../support/memory/tables.ts';
 import { inTurn } from '../../harness/in-turn.ts';
 import { allIn, type Faults, isSame, type Row, rowsOf, store } from './fault.ts';
 

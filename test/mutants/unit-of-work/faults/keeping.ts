@@ -1,5 +1,5 @@
-import { memoryOutbox } from '../../../../src/adapters/outbox/memory.ts';
 import type { Stores, UnitOfWork } from '../../../../src/application/ports/unit-of-work.ts';
+import { memoryOutbox } from '../../../support/memory/outbox.ts';
 import { separately } from '../../../support/units.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';

@@ -1,7 +1,7 @@
 import type { Stores } from '../../../../src/application/ports/unit-of-work.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
 import type { User } from '../../../../src/domain/user.ts';
-import { memoryStores } from '../../../../src/infrastructure/storages/memory-stores.ts';
+import { memoryStores } from '../../../support/memory/stores.ts';
 import { separately } from '../../../support/units.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';

@@ -1,6 +1,6 @@
-import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../application/ports/outbox.ts';
-import { isRequest, type Message, waitsForPoll } from '../../domain/message.ts';
-import { memoryTables, type Tables } from '../memory/tables.ts';
+import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../../src/application/ports/outbox.ts';
+import { isRequest, type Message, waitsForPoll } from '../../../src/domain/message.ts';
+import { memoryTables, type Tables } from './tables.ts';
 
 type Waiting = Message & { readonly nextAttemptAt: number; readonly isUnclaimedRequest: boolean };
 /** `refilledAt`: when it may get the whole burst again. */

@@ -1,7 +1,7 @@
-import type { UserRepository } from '../../application/ports/user-repository.ts';
-import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
-import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
-import { memoryTables, type Table, type Tables } from '../memory/tables.ts';
+import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
+import { AppError, duplicateUser } from '../../../src/domain/errors/app-error.ts';
+import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
+import { memoryTables, type Table, type Tables } from './tables.ts';
 
 /** Keeps users in memory until the process ends. For tests and development. */
 export const memoryUserRepository = (

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
-import type { SharedTables, Tables } from '../memory/tables.ts';
-import { outsideOfUnits } from './wrappers.ts';
+import { outsideOfUnits } from '../../../src/adapters/unit-of-work/wrappers.ts';
+import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
+import type { SharedTables, Tables } from './tables.ts';
 
 /** A unit runs again only when the same values are changed outside of a unit of work meanwhile. */
 const MOST_RUNS = 100;

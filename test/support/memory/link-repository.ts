@@ -1,6 +1,6 @@
-import type { LinkRepository } from '../../application/ports/link-repository.ts';
-import type { Link, LinkPurpose } from '../../domain/link.ts';
-import { memoryTables, type Tables } from '../memory/tables.ts';
+import type { LinkRepository } from '../../../src/application/ports/link-repository.ts';
+import type { Link, LinkPurpose } from '../../../src/domain/link.ts';
+import { memoryTables, type Tables } from './tables.ts';
 
 type MemoryLinkRepository = LinkRepository & { removeAllOfUser(userId: string): void };
 

@@ -1,5 +1,5 @@
-import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import { AppError } from '../../domain/errors/app-error.ts';
+import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
 import {
   byLastUse,
   isLive,
@@ -8,9 +8,9 @@ import {
   SESSIONS_PER_USER,
   type Session,
   type SessionKey,
-} from '../../domain/session.ts';
-import type { User } from '../../domain/user.ts';
-import type { Tables } from '../memory/tables.ts';
+} from '../../../src/domain/session.ts';
+import type { User } from '../../../src/domain/user.ts';
+import type { Tables } from './tables.ts';
 
 /** A copy, so that callers cannot change what is stored. */
 const copied = (session: Session): Session => structuredClone(session);

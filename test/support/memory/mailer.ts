@@ -1,5 +1,5 @@
-import type { Mail, Mailer } from '../../application/ports/mailer.ts';
-import { isAddress } from './message.ts';
+import { isAddress } from '../../../src/adapters/mailer/message.ts';
+import type { Mail, Mailer } from '../../../src/application/ports/mailer.ts';
 
 /** Keeps mail instead of sending it: for tests. */
 export const memoryMailer = (): Mailer & { readonly mails: readonly Mail[] } => {

@@ -1,6 +1,6 @@
-import type { EventRepository } from '../../application/ports/event-repository.ts';
-import { type AccountEvent, countedTogether, evictedEvents, isCountedWith } from '../../domain/event.ts';
-import { memoryTables, type Tables } from '../memory/tables.ts';
+import type { EventRepository } from '../../../src/application/ports/event-repository.ts';
+import { type AccountEvent, countedTogether, evictedEvents, isCountedWith } from '../../../src/domain/event.ts';
+import { memoryTables, type Tables } from './tables.ts';
 
 type MemoryEventRepository = EventRepository & { removeOfUser(userId: string): void };
 

@@ -1,11 +1,11 @@
-import { memoryEventRepository } from '../../adapters/event-repository/memory.ts';
-import { memoryLinkRepository } from '../../adapters/link-repository/memory.ts';
-import { memoryTables, type SharedTables, type Tables } from '../../adapters/memory/tables.ts';
-import { memoryOutbox } from '../../adapters/outbox/memory.ts';
-import { memorySessionRepository } from '../../adapters/session-repository/memory.ts';
-import { memoryUnitOfWork } from '../../adapters/unit-of-work/memory.ts';
-import { memoryUserRepository } from '../../adapters/user-repository/memory.ts';
-import type { Storage, Stores } from '../../application/ports/unit-of-work.ts';
+import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
+import { memoryEventRepository } from './event-repository.ts';
+import { memoryLinkRepository } from './link-repository.ts';
+import { memoryOutbox } from './outbox.ts';
+import { memorySessionRepository } from './session-repository.ts';
+import { memoryTables, type SharedTables, type Tables } from './tables.ts';
+import { memoryUnitOfWork } from './unit-of-work.ts';
+import { memoryUserRepository } from './user-repository.ts';
 
 /** Stores over tables in memory. Removing a user removes everything about them. */
 const storesOver = (tables: Tables): Stores => {

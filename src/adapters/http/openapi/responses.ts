@@ -42,7 +42,8 @@ const successContent = ({ response }: Route, settings: DocumentSettings, compone
   return { schema, ...(example !== undefined && { example: successExample(example, settings) }) };
 };
 
-const codesByStatus = ({ errors, httpStatuses }: Route): Map<number, ErrorCode[]> => {
+/** The codes of a route's errors, by status. */
+export const codesByStatus = ({ errors, httpStatuses }: Route): Map<number, ErrorCode[]> => {
   const pairs = [...errors].flatMap((code): [number, ErrorCode][] =>
     code === 'SYS_HTTP_UNEXPECTED_ERROR'
       ? [...httpStatuses].map((status) => [status, code])

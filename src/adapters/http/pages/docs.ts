@@ -1,112 +1,99 @@
-import { type Html, html } from '../../../application/html.ts';
-import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
-import { openApiDocument } from '../openapi/document.ts';
-import type { Route } from '../routing/define-route.ts';
-import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
-import { type Described, type Operation, readDocument } from './docs-document.ts';
-import { type ErrorRow, errorList, errorRowsOf, operationSection, searchedText } from './docs-operation.ts';
+import { STATUS_CODES } from 'node:http';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
+import type { ErrorCode } from '../../../domain/errors/catalog.ts';
+import { type Components, collectComponents, jsonSchemaOf } from '../openapi/components.ts';
+import { successExample } from '../openapi/envelopes.ts';
+import { exampleOf } from '../openapi/examples.ts';
+import { codesByStatus } from '../openapi/responses.ts';
+import { type Route, TAGS } from '../routing/define-route.ts';
 import { layout, pathIn, type Site } from './layout.ts';
-import { breakable, jsonBlock, prose } from './prose.ts';
+import { breakable, jsonBlock } from './prose.ts';
 
-/** The OpenAPI document of the routes, for people. */
+/** Each route with a call, its response and the codes of its errors. The OpenAPI document has the schemas. */
 export const docsPage = (routes: readonly Route[], site: Site): string => {
-  const described = readDocument(openApiDocument(routes, site));
-  const groups = described.tags.map((tag) => ({
-    ...tag,
-    operations: described.operations.filter((operation) => operation.tag === tag.name),
+  const common = errorsOfEvery(routes);
+  const groups = Object.entries(TAGS).map(([tag, description]) => ({
+    description,
+    title: tag.charAt(0).toUpperCase() + tag.slice(1),
+    routes: routes.filter((route) => route.tag === tag),
   }));
-  const common = errorsOfEvery(described.operations);
   return layout(site, {
     title: 'API · Tandem',
     path: '/docs',
-    wide: true,
-    // No module: browsers request a module with an Origin, and the service may not be on its own allow-list.
-    script: html`<script defer src="${pathIn(site, '/docs-filter.js')}"></script>\n`,
-    main: html`<div class="docs">
-<div class="introduction">
-<h1>API</h1>
-${described.info.description.split('\n\n').map((text) => html`<p>${prose(text)}</p>\n`)}
-<p>Programs read the same in the <a href="${pathIn(site, '/openapi.json')}">OpenAPI document</a>. The address of the service is
-<code class="anywhere">${site.baseUrl}</code>. In the commands, <code>$TOKEN</code> is an access token and <code>$JAR</code> a file for
-cookies. Every request may have the header <code>${REQUEST_ID_HEADER}</code>, its own request id.</p>
-</div>
-<nav class="contents" aria-label="Contents">
-<p hidden><label for="filter">Filter the routes</label> <input id="filter" type="search" autocomplete="off"></p>
-${groups.map(contentsOf)}<p><a href="#every-route">Errors of every route</a></p>
-<ul>${REFERENCE.map(([id, name]) => html`<li><a href="#${id}">${name}</a></li>`)}</ul>
+    main: html`<h1>API</h1>
+<p>The <a href="${pathIn(site, '/openapi.json')}">OpenAPI document</a> has the same for programs, with what each field may be. In the
+commands, <code>$TOKEN</code> is an access token and <code>$JAR</code> a file for cookies.</p>
+<nav aria-label="Routes">
+<ul class="plain">
+${routes.map((route) => html`<li><a href="#${route.name}">${headOf(route)}</a></li>\n`)}</ul>
 </nav>
-<div class="routes">
-${groups.map((group) => groupSection(group, common, site))}
-<section aria-labelledby="every-route">
+${groups.map(({ title, description, routes }) => html`<h2>${title}</h2>\n<p>${description}</p>\n${routes.map((route) => section(route, common, site))}`)}
 <h2 id="every-route">Errors of every route</h2>
-<p>Any request can get one of these.</p>
-${errorList(common)}
-</section>
-${headerSection(described)}
-${exampleSection(described, site)}
-</div>
-</div>`,
+<p>${errorLinks(common, site)}</p>`,
   });
 };
 
-type Group = { readonly name: string; readonly description: string; readonly operations: readonly Operation[] };
+const headOf = ({ method, path }: Route): Html => html`<code><span class="method">${method}</span> ${path}</code>`;
 
-const REFERENCE = [
-  ['headers', 'Headers'],
-  ['examples', 'Examples of errors'],
-] as const;
-
-const titleOf = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
-
-const contentsOf = ({ name, operations }: Group): Html => html`<p><a href="#tag-${name}">${titleOf(name)}</a></p>
-<ul>
-${operations.map(
-  (operation) =>
-    html`<li data-route="${searchedText(operation)}"><a href="#${operation.id}"><span class="method ${operation.method.toLowerCase()}">${operation.method}</span> ${operation.path}</a></li>\n`,
-)}</ul>
+const section = (route: Route, common: readonly ErrorRow[], site: Site): Html => {
+  const components = collectComponents();
+  const { response } = route;
+  const data = exampleOf(jsonSchemaOf(response.data, 'output', components), components);
+  const errors = errorsOf(route).filter((row) => !common.some((other) => isSame(row, other)));
+  return html`<article aria-labelledby="${route.name}">
+<h3 id="${route.name}">${headOf(route)}</h3>
+<p>${route.summary}. Token: ${tokenOf(route)}.</p>
+<pre><code>${curlOf(route, site, components)}</code></pre>
+<p>${response.status} ${STATUS_CODES[response.status] ?? ''}${data === undefined ? '.' : ':'}</p>
+${data === undefined ? NOTHING : exampleBlock(response.unwrapped === undefined ? successExample(data, site) : data)}
+<p>Errors: ${errorLinks(errors, site)}<a href="#every-route">those of every route</a>.</p>
+</article>
 `;
+};
 
-const groupSection = ({ name, description, operations }: Group, common: readonly ErrorRow[], site: Site): Html => html`
-<section aria-labelledby="tag-${name}">
-<h2 id="tag-${name}">${titleOf(name)}</h2>
-<p>${prose(description)}</p>
-${operations.map((operation) => operationSection(operation, ownErrors(operation, common), site))}</section>
-`;
+const exampleBlock = (example: unknown): Html =>
+  typeof example === 'string' ? html`<pre><code>${example}</code></pre>` : jsonBlock(example);
+
+const tokenOf = ({ auth, cookie: { reads } }: Route): string => {
+  const tokens = [
+    ...(auth === 'public' ? [] : [`access token, ${auth}`]),
+    ...(reads === undefined ? [] : [`refresh cookie, ${reads}`]),
+  ];
+  return tokens.join('; ') || 'none';
+};
+
+/** A curl command with the values of the examples. */
+const curlOf = (
+  { method, path, auth, cookie, request: { body } }: Route,
+  { baseUrl }: Site,
+  components: Components,
+): string => {
+  const example = body && exampleOf(jsonSchemaOf(body, 'input', components), components);
+  const options = [
+    ...(auth === 'public' ? [] : [`-H "Authorization: Bearer $TOKEN"`]),
+    ...(cookie.reads === undefined ? [] : [`-b "$JAR"`]),
+    ...(cookie.writes === undefined ? [] : [`-c "$JAR"`]),
+    ...(example === undefined ? [] : [`-H 'Content-Type: application/json'`, `-d '${JSON.stringify(example)}'`]),
+  ];
+  const url = `${baseUrl}${path.replaceAll(/:(\w+)/g, (_all, name: string) => name.toUpperCase())}`;
+  return [method === 'GET' ? 'curl' : `curl -X ${method}`, ...options, url].join(options.length > 0 ? ' \\\n  ' : ' ');
+};
+
+type ErrorRow = { readonly status: number; readonly code: ErrorCode };
+
+const errorsOf = (route: Route): ErrorRow[] =>
+  [...codesByStatus(route)].flatMap(([status, codes]) => codes.map((code) => ({ status, code })));
 
 const isSame = (a: ErrorRow, b: ErrorRow): boolean => a.code === b.code && a.status === b.status;
 
-/** What each of the operations can answer. */
-const errorsOfEvery = (operations: readonly Operation[]): ErrorRow[] => {
-  const [first = [], ...others] = operations.map(errorRowsOf);
-  return first.filter((row) => others.every((rows) => rows.some((other) => isSame(row, other))));
-};
+/** What each of the routes can answer. */
+const errorsOfEvery = ([first, ...others]: readonly Route[]): ErrorRow[] =>
+  first === undefined
+    ? []
+    : errorsOf(first).filter((row) => others.every((route) => errorsOf(route).some((other) => isSame(row, other))));
 
-const ownErrors = (operation: Operation, common: readonly ErrorRow[]): ErrorRow[] =>
-  errorRowsOf(operation).filter((row) => !common.some((other) => isSame(row, other)));
-
-const headerSection = ({ headers }: Described): Html => html`<section aria-labelledby="headers">
-<h2 id="headers">Headers</h2>
-<dl class="terms">
-${Object.entries(headers).map(
-  ([name, { description }]) =>
-    html`<dt><code>${name === 'Cleared-Cookie' ? 'Set-Cookie' : name}</code></dt><dd>${prose(description)}</dd>\n`,
-)}</dl>
-</section>`;
-
-/** One for each code; the other statuses of a code look the same. */
-const exampleSection = ({ examples }: Described, site: Site): Html => {
-  // `Object.keys` is typed to return any strings.
-  const codes = (Object.keys(CATALOG) as ErrorCode[]).toSorted();
-  const shown = codes.flatMap((code) => {
-    const [example] = Object.entries(examples).filter(([name]) => name.replace(/_\d+$/, '') === code);
-    return example === undefined ? [] : [{ code, value: example[1].value }];
-  });
-  return html`<section aria-labelledby="examples">
-<h2 id="examples">Examples of errors</h2>
-${shown.map(
-  ({ code, value }) => html`<h3 id="${code}">${breakable(code)}</h3>
-<p>${prose(CATALOG[code].description)} <a href="${pathIn(site, `/errors/${code}`)}">What to do about ${breakable(code)}</a></p>
-${jsonBlock(value)}
-`,
-)}</section>`;
-};
+const errorLinks = (errors: readonly ErrorRow[], site: Site): Html =>
+  html`${errors.map(
+    ({ status, code }) =>
+      html`<a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a> ${status}, `,
+  )}`;

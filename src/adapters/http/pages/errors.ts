@@ -20,7 +20,6 @@ export const errorListPage = (site: Site, entries: readonly Entry[]): string =>
   layout(site, {
     title: 'Errors · Tandem',
     path: '/errors',
-    wide: true,
     main: html`<h1>Errors</h1>
 <p class="lead">An error response has a stable code in its member <code>code</code>. Programs decide by the code, not by the message
 or by the status alone.</p>
@@ -43,10 +42,10 @@ export const errorPage = (site: Site, entry: Entry): string => {
   const { code, message, description } = entry;
   return layout(site, {
     title: `${code} · Tandem`,
-    main: html`<p class="above"><a href="${pathIn(site, '/errors')}">All errors</a></p>
-<h1 class="code">${breakable(code)}</h1>
+    main: html`<p><a href="${pathIn(site, '/errors')}">All errors</a></p>
+<h1>${breakable(code)}</h1>
 <p class="lead">${prose(message)}</p>
-<dl class="facts">
+<dl>
 <dt>Status</dt><dd>${statusOf(entry)}</dd>
 <dt>Try again?</dt><dd>${retryOf(entry)}</dd>
 </dl>
@@ -99,9 +98,9 @@ export const failurePage = (site: Site, error: AppError, requestId: string): str
     main: html`<h1><span class="status">${status}</span> ${name}</h1>
 <p class="lead">${prose(message)}</p>
 ${retryAfter === undefined ? NOTHING : html`<p>Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.</p>`}
-<dl class="facts">
-<dt>Code</dt><dd><a href="${pathIn(site, `/errors/${code}`)}"><code class="anywhere">${breakable(code)}</code></a></dd>
-<dt>Request id</dt><dd><code class="anywhere">${requestId}</code></dd>
+<dl>
+<dt>Code</dt><dd><a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dd>
+<dt>Request id</dt><dd><code>${requestId}</code></dd>
 </dl>
 <p><a href="${pathIn(site, '/')}">What this service is</a>, <a href="${pathIn(site, '/docs')}">its API</a>, and
 <a href="${pathIn(site, '/errors')}">what its error codes mean</a>.</p>`,

@@ -27,7 +27,7 @@ export const homePage = (site: Site, links: Links): string => {
     main: html`<h1>Tandem</h1>
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
 <h2>Where to go next</h2>
-<ul class="cards">
+<ul class="plain">
 ${names.flatMap((name) => {
   const address = links[name];
   const { title, text } = TEXTS[name];

@@ -15,8 +15,6 @@ type Content = {
   readonly main: Html;
   /** The path of the page in the service, if the navigation has it. */
   readonly path?: string;
-  /** For a page that needs more width than text. */
-  readonly wide?: boolean;
   /** The element of its script; by default it has none. */
   readonly script?: Html;
   /** Whether end users read it, who do not need the navigation of the service. */
@@ -29,10 +27,7 @@ const NAVIGATION = [
 ] as const;
 
 /** A whole page. */
-export const layout = (
-  site: Site,
-  { title, main, path, wide = false, script = NOTHING, forUsers = false }: Content,
-): string => {
+export const layout = (site: Site, { title, main, path, script = NOTHING, forUsers = false }: Content): string => {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -44,10 +39,10 @@ export const layout = (
 <link rel="stylesheet" href="${pathIn(site, '/pages.css')}">
 ${script}</head>
 <body>
-${forUsers ? NOTHING : navigation(site, path)}<main id="content" tabindex="-1"${wide ? html` class="wide"` : NOTHING}>
+${forUsers ? NOTHING : navigation(site, path)}<main id="content" tabindex="-1">
 ${main}
 </main>
-${forUsers ? NOTHING : html`<footer class="bar"><p>Tandem ${site.version}</p></footer>\n`}</body>
+${forUsers ? NOTHING : html`<footer><p>Tandem ${site.version}</p></footer>\n`}</body>
 </html>
 `.text;
 };
@@ -55,7 +50,7 @@ ${forUsers ? NOTHING : html`<footer class="bar"><p>Tandem ${site.version}</p></f
 const navigation = (site: Site, path: string | undefined): Html => {
   const current = (target: string) => (target === path ? html` aria-current="page"` : NOTHING);
   return html`<a class="skip" href="#content">Skip to the content</a>
-<header class="bar">
+<header>
 <nav aria-label="Service">
 <a class="brand" href="${pathIn(site, '/')}"${current('/')}>Tandem</a>
 ${NAVIGATION.map(([target, name]) => html`<a href="${pathIn(site, target)}"${current(target)}>${name}</a>\n`)}</nav>

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fixedClock } from '../support/fixed-clock.ts';
 import { MINUTE, SECOND } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { closedServices, eventsOf } from '../support/http/account.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';

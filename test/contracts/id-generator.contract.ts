@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { fixedClock } from '../support/fixed-clock.ts';
 import type { Clock } from '../../src/application/ports/clock.ts';
 import type { IdGenerator } from '../../src/application/ports/id-generator.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
 import { type Absent, offered } from './hooks.ts';
 import { vitestSuite } from './suite.ts';
 

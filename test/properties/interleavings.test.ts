@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
-import { memoryStores } from '../support/memory/stores.ts';
 import { ADA, application, MINUTE } from '../support/application.ts';
+import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*

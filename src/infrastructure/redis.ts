@@ -2,6 +2,7 @@ import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
 import { NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
+import { databaseIn, isSentinelUrl } from './config/redis-url.ts';
 import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
 import { infoOf, isNodeOfCluster } from './redis/info.ts';
@@ -53,22 +54,20 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
   try {
     await awaitRedis(redis, options.timeout);
     if (redis instanceof Cluster) await connectMasters(redis);
-    if (redis instanceof Cluster || !isNodeOfCluster(await infoOf(redis))) return { redis };
+    if (redis instanceof Cluster || urls.some(isSentinelUrl) || !isNodeOfCluster(await infoOf(redis))) return { redis };
   } catch (failure) {
     if (!refusesDatabaseNumber(failure)) return { redis, failure };
     redis.disconnect();
     throw onlyDatabaseZero();
   }
   redis.disconnect();
-  if (!urls.every(hasDatabaseZero)) throw onlyDatabaseZero();
+  if (!urls.every((url) => databaseIn(url) === 0)) throw onlyDatabaseZero();
   return open(urls, logger, { ...options, asCluster: true });
 };
 
 /** The reply of a node to a database number other than 0. */
 const refusesDatabaseNumber = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
-
-const hasDatabaseZero = (url: string): boolean => /^\/?0*$/.test(new URL(url).pathname);
 
 const onlyDatabaseZero = (): Error =>
   new Error('The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL');

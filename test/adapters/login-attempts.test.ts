@@ -121,6 +121,19 @@ describe.runIf(server !== undefined)('on Redis', () => {
     };
   });
 
+  it.each([
+    ['read', 'OK'],
+    ['read', [null, 1]],
+    ['read', ['not a count', 1]],
+    ['swap', 'OK'],
+  ] as const)('the reply to %s that is not that of the script is no count: %j', async (command, reply) => {
+    const { redis, attempts, close } = await inRedis();
+    onTestFinished(close);
+    vi.spyOn(redis, `${command}Throttle`).mockResolvedValue(reply as never);
+    await expect(attempts.begin(ADA)).rejects.toThrow();
+    expect(vi.mocked(redis[`${command}Throttle`])).toHaveBeenCalledTimes(1);
+  });
+
   it('the counts equal those in the process, for random attempts', async () => {
     const clients = [
       ...[1, 2, 3, 4, 5, 6, 7, 8].map((name) => onNetwork(`unrelated-${name}`)),

@@ -279,6 +279,12 @@ const FORMS: Readonly<Record<string, Form>> = {
       'rediss://u:p@r:6380/1': { redisUrls: ['rediss://u:p@r:6380/1'] },
       'redis://:p@a:1, redis://:p@b:2/': { redisUrls: ['redis://:p@a:1', 'redis://:p@b:2/'] },
       'redis://r?family=6': { redisUrls: ['redis://r?family=6'] },
+      'redis+sentinel://s/main': { redisUrls: ['redis+sentinel://s/main'] },
+      'rediss+sentinel://u:p%2C@a:1, [::1]:2,c/main-1/2?family=4&sentinel_username=u&sentinel_password=p': {
+        redisUrls: ['a:1', '[::1]:2', 'c'].map(
+          (host) => `rediss+sentinel://u:p%2C@${host}/main-1/2?family=4&sentinel_username=u&sentinel_password=p`,
+        ),
+      },
     },
     unfit: [
       'localhost:6379',
@@ -296,6 +302,13 @@ const FORMS: Readonly<Record<string, Form>> = {
       'redis://a?commandTimeout=0',
       'redis://a?family=6&enableOfflineQueue=1',
       'redis://a?family=6,redis://b?family=6',
+      'redis+sentinel://',
+      'redis+sentinel:///main',
+      'redis+sentinel://a,/main',
+      'redis+sentinel://a:x/main',
+      'redis+sentinel://a,redis+sentinel://b/main',
+      'redis+sentinel://u:%zz@a/main',
+      'redis-sentinel://a/main',
       'r\nedis://a',
     ],
   },

@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as ioredis from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { reasonOf } from '../../src/adapters/redaction/redact-error.ts';
 import { createLogger } from '../../src/infrastructure/logging/logger.ts';
 import { awaitRedis, connectRedis } from '../../src/infrastructure/redis/connect.ts';
 import { pingRedis } from '../../src/infrastructure/redis.ts';
@@ -82,6 +83,25 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     await expect.poll(() => redis.ping()).toBe('PONG');
   });
 
+  it('is left for the server that has its address now', async () => {
+    const [standing, next] = [await startRedis(), await startRedis()];
+    onTestFinished(() => Promise.all([standing.stop(), next.stop()]).then(() => undefined));
+    await (await connect(next.url)).config('SET', 'requirepass', passwordOf(standing.url));
+    const address = await openHeldLine(standing.url);
+    onTestFinished(address.close);
+    const lines: string[] = [];
+    const destination = { write: (line: string) => void lines.push(line) };
+    const ours = createLogger({ level: 'warn', environment: 'production', version: 'test', destination }, () => ({}));
+    const redis = connectRedis([address.url], ours);
+    onTestFinished(() => redis.disconnect());
+    await awaitRedis(redis, CONNECTING);
+    await standing.freeze();
+    address.leadTo(next.url);
+    await expect(redis.ping()).rejects.toThrow('Command timed out');
+    await expect.poll(() => redis.set('key', 'value').catch(() => 'failed'), { timeout: CONNECTING }).toBe('OK');
+    expect(lines.join()).toContain('Socket timeout.');
+  });
+
   it('is not given up by other clients of the process, which set their own time limits', async () => {
     const standing = await startRedis();
     onTestFinished(standing.stop);
@@ -114,6 +134,24 @@ describe('ioredis', () => {
     const another: typeof ioredis = require('ioredis');
     expect(another.Command).not.toBe(ioredis.Command);
     expect(sourcesOf(ioredis)).toEqual(sourcesOf(another));
+  });
+});
+
+describe.runIf(canStartServers())('sentinels', () => {
+  const failureAt = async (hosts: readonly string[]) => {
+    const redis = connectRedis(
+      hosts.map((host) => `redis+sentinel://:secret@${host}/main?sentinel_password=hidden`),
+      logger,
+    );
+    onTestFinished(() => redis.disconnect());
+    return reasonOf(await awaitRedis(redis, CONNECTING).catch((error) => error));
+  };
+
+  it('that are away, or refuse the password, are named as the reason', async () => {
+    expect(await failureAt(['127.0.0.1:1', '127.0.0.1:2'])).toBe('Error (no sentinel names the master)');
+    const { url, stop } = await startRedis();
+    onTestFinished(stop);
+    expect(await failureAt([new URL(url).host])).toBe('Error WRONGPASS (no sentinel names the master)');
   });
 });
 

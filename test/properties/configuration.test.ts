@@ -48,6 +48,7 @@ const FITTING: Readonly<Record<string, readonly string[]>> = {
     'rediss://u:p@r:6380/3',
     'redis://a,redis://b:7000',
     'rediss://u:p@a, rediss://u:p@b',
+    'redis+sentinel://:p@a,b:26380/main/1?sentinel_password=p',
   ],
   BCRYPT_COST: ['4', '10', '15'],
   JWT_ISSUER: ['tandem', 'https://auth.example.com'],

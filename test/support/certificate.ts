@@ -1,4 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { isIPv4 } from 'node:net';
 
 /** DER (X.690): a tag, the length of the contents and the contents. */
 const tlv = (tag: number, ...contents: readonly Buffer[]): Buffer => {
@@ -34,9 +35,13 @@ const extension = (id: Buffer, value: Buffer) => sequence(id, tlv(0x04, value));
 /** A certificate in PEM, and its key. */
 export type Certificate = { readonly cert: string; readonly key: string };
 
-/** A certificate that signs itself (RFC 5280), for a name and its key. Valid for a day before and after a time, today by default. */
+/**
+ * A certificate that signs itself (RFC 5280), for a DNS name or an IPv4 address, and its key. Valid for a day before and after a time,
+ * today by default.
+ */
 export const selfSigned = (name: string, at = Date.now()): Certificate => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const alternative = isIPv4(name) ? tlv(0x87, Buffer.from(name.split('.').map(Number))) : tlv(0x82, Buffer.from(name));
   const names = sequence(tlv(0x31, sequence(COMMON_NAME, tlv(0x0c, Buffer.from(name)))));
   const body = sequence(
     tlv(0xa0, integer(2)),
@@ -50,7 +55,7 @@ export const selfSigned = (name: string, at = Date.now()): Certificate => {
       0xa3,
       sequence(
         extension(BASIC_CONSTRAINTS, sequence(tlv(0x01, Buffer.from([0xff])))),
-        extension(SUBJECT_ALT_NAME, sequence(tlv(0x82, Buffer.from(name)))),
+        extension(SUBJECT_ALT_NAME, sequence(alternative)),
       ),
     ),
   );

@@ -70,7 +70,9 @@ export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number)
       const now = clock?.() ?? serverTime;
       const next = change(read(text), now);
       if (next === null) return;
-      if ((await redis.swapThrottle(name, text, isForgotten(next, now) ? '' : write(next))) === 1) return;
+      const swapped = await redis.swapThrottle(name, text, isForgotten(next, now) ? '' : write(next));
+      if (swapped === 1) return;
+      if (swapped !== 0) throw new Error(ODD_REPLY);
     }
     throw new Error('the count of log-ins changes too often');
   };

@@ -3,6 +3,7 @@ export const DATABASE_CLOSED = 'the database is closed';
 export const NO_SCHEMA = 'no schema of the search_path exists';
 export const NODE_OF_CLUSTER = 'connected to one node of a cluster';
 export const NO_CLUSTER = 'not connected to the cluster';
+export const NO_SENTINEL = 'no sentinel names the master';
 export const SLOT_NOT_SERVED = 'a slot is not served';
 export const EVICTS_COUNTS = 'keys are evicted when the memory is full';
 export const ODD_REPLY = 'a reply that is not that of the script';
@@ -13,6 +14,7 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
   NO_SCHEMA,
   NODE_OF_CLUSTER,
   NO_CLUSTER,
+  NO_SENTINEL,
   SLOT_NOT_SERVED,
   EVICTS_COUNTS,
   ODD_REPLY,
@@ -30,6 +32,7 @@ const OF_DRIVERS: ReadonlySet<string> = new Set([
   // ioredis
   'Command timed out',
   'Connection is closed.',
+  "Socket timeout. Expecting data, but didn't receive any in 5000ms.",
   "Stream isn't writeable and enableOfflineQueue options is false",
   "Cluster isn't ready and enableOfflineQueue options is false",
 ]);

@@ -26,7 +26,7 @@ export const parseDuration = (text: string): number | null => {
  * from `expected` of the variable.
  */
 
-const parsed = <T>(parse: (text: string) => T | null) =>
+export const parsed = <T>(parse: (text: string) => T | null) =>
   v.pipe(
     v.string(),
     v.rawTransform<string, T>(({ dataset, addIssue, NEVER }) => {
@@ -144,25 +144,6 @@ const isDecodable = (text: string): boolean => {
     return false;
   }
 };
-
-/**
- * One server, or several nodes of a cluster, which differ only in their hosts and have no database number. Of the options in the query,
- * only the address family is allowed: others would override those of the service, such as time-outs.
- */
-export const redisUrls = parsed<readonly string[]>((text) => {
-  const urls = text.split(',').map((url) => url.trim());
-  if (!urls.every((url) => isUrlOf(url, ['redis:', 'rediss:']))) return null;
-  const parts = urls.map((url) => new URL(url));
-  if (urls.length === 1) return parts.every(isRedisServer) ? urls : null;
-  const ways = new Set(parts.map(({ protocol, username, password }) => [protocol, username, password].join(' ')));
-  return ways.size === 1 && parts.every(isRedisNode) ? urls : null;
-});
-
-const isRedisServer = ({ hostname, pathname, search }: URL): boolean =>
-  hostname !== '' && /^(?:\/\d*)?$/.test(pathname) && /^(?:\?family=[046])?$/.test(search);
-
-const isRedisNode = ({ hostname, pathname, search }: URL): boolean =>
-  hostname !== '' && /^\/?$/.test(pathname) && search === '';
 
 /** Refuses port 0, and control characters in the decoded user name and password, which SMTP cannot send. */
 export const mailUrl = parsed((text) => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { hostOf, isFar, isLoopback } from './hosts.ts';
+import { redisUrls, sentinelErrors } from './redis-url.ts';
 import * as form from './schemas.ts';
 import type { ServiceValues } from './service.ts';
 import type { Env, Rule, ValuesOf, Variable } from './variable.ts';
@@ -34,12 +35,12 @@ export const STORE_VARIABLES = {
     meaning: 'Whether pending database migrations are applied at start.',
   },
   REDIS_URL: {
-    schema: v.optional(form.redisUrls),
+    schema: v.optional(redisUrls),
     expected:
-      'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family, or the URLs of several nodes of a cluster, separated by commas, that differ only in host and port',
+      'a redis:// or rediss:// URL with special characters percent-encoded and no query parameter except family; the URLs of several nodes of a cluster, separated by commas, that differ only in host and port; or a URL such as redis+sentinel://user:password@host:port,host:port/master (rediss+sentinel:// with TLS)',
     unset: 'none: each instance counts for itself',
     meaning:
-      'The Redis in which all instances count rate limits and failed log-ins: a server, or a cluster by one of its nodes. Several URLs, separated by commas, are nodes of one cluster.',
+      'The Redis in which all instances count rate limits and failed log-ins: a server, a cluster by one of its nodes, or the master that sentinels name. Several URLs, separated by commas, are nodes of one cluster.',
   },
   BCRYPT_COST: {
     schema: form.wholeNumber(4, 15),
@@ -105,6 +106,7 @@ export const storeErrors = (values: Partial<Values>): Rule[] => {
       url !== undefined && new URL(url).searchParams.has('target_session_attrs'),
       'DATABASE_URL: must not set target_session_attrs: its host has to be one that follows the primary',
     ],
+    ...sentinelErrors(values.REDIS_URL ?? []),
     [given !== undefined, `DATABASE_URL: must not set ${given}: a statement gets a sixth of REQUEST_TIMEOUT_MS`],
   ];
 };
@@ -118,7 +120,7 @@ export const storeWarnings = (values: Values): Rule[] => {
       'REDIS_URL has no password: any client that reaches that Redis can reset limits',
     ],
     [
-      production && redis.some((url) => url.protocol === 'redis:' && isFar(hostOf(url))),
+      production && redis.some((url) => !url.protocol.startsWith('rediss') && isFar(hostOf(url))),
       'REDIS_URL is redis:, not rediss:: the password and all data are sent unencrypted',
     ],
   ];

@@ -2,14 +2,20 @@ import { once } from 'node:events';
 import { type Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
+import { NO_SENTINEL } from '../../adapters/redaction/safe-messages.ts';
 import { withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
+import { isSentinelUrl } from '../config/redis-url.ts';
 import { connectCluster } from './cluster.ts';
+import { accessOf, addressesOf, serverOf } from './options.ts';
 import { limitResponseTime } from './response-time.ts';
 
 export type RedisClient = Redis | Cluster;
 
 /** Milliseconds that a command of the rate limits may take. Afterwards, the process counts by itself. */
 const LIMITS_TIMEOUT = 250;
+
+/** Milliseconds without a reply after which a connection is closed: the server may be gone, and another one be the master. */
+const SILENCE = 5_000;
 
 /** After a failover, the old master refuses writes but keeps its connections. The address may already lead to the new one. */
 const isReadOnly = ({ message }: Error): boolean => message.startsWith('READONLY ');
@@ -19,28 +25,36 @@ const retryStrategy = (attempt: number): number => Math.min(attempt * 100, 1_000
 export type ConnectionOptions = {
   /** Milliseconds. */
   readonly commandTimeout?: number;
-  /** Whether the URL of one server is that of a node of a cluster. Several URLs always are. */
+  /** Whether the URL of one server is that of a node of a cluster. Several URLs are, unless they lead to sentinels. */
   readonly asCluster?: boolean;
 };
 
 /**
  * A connection that fails fast, reconnects by itself, and never sends a command twice.
- * @param urls one server, or several nodes of one cluster, whose URLs differ only in their hosts.
+ * @param urls one server, several nodes of one cluster, or sentinels, whose URLs differ only in their hosts.
  */
 export const connectRedis = (
   urls: readonly string[],
   logger: Logger,
-  { commandTimeout = LIMITS_TIMEOUT, asCluster = urls.length > 1 }: ConnectionOptions = {},
+  { commandTimeout = LIMITS_TIMEOUT, asCluster = isCluster(urls) }: ConnectionOptions = {},
 ): RedisClient => {
-  const options = { maxRetriesPerRequest: 0 };
   const [url = ''] = urls;
+  const options = { ...accessOf(url), maxRetriesPerRequest: 0, socketTimeout: SILENCE };
+  const one = {
+    enableOfflineQueue: false,
+    retryStrategy,
+    sentinelRetryStrategy: retryStrategy,
+    reconnectOnError: isReadOnly,
+  };
   const redis = asCluster
-    ? connectCluster(urls.map(nodeOf), { ...options, ...accessOf(url) }, retryStrategy)
-    : new Redis(url, { ...options, enableOfflineQueue: false, retryStrategy, reconnectOnError: isReadOnly });
+    ? connectCluster(addressesOf(urls), options, retryStrategy)
+    : new Redis({ ...options, ...one, ...serverOf(urls) });
   limitResponseTime(redis, commandTimeout);
   logFailures(redis, logger);
   return redis;
 };
+
+const isCluster = (urls: readonly string[]): boolean => urls.length > 1 && !urls.some(isSentinelUrl);
 
 /** Logs each reason once in an outage at `warn`: errors of commands do not tell why there is no connection. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
@@ -48,7 +62,8 @@ const logFailures = (redis: RedisClient, logger: Logger): void => {
   redis.on('ready', () => {
     logged = new Set();
   });
-  redis.on('error', (error) => {
+  redis.on('error', (failure: Error) => {
+    const error = explained(failure);
     const reason = reasonOf(error);
     logger[logged.has(reason) ? 'debug' : 'warn']({ err: error }, 'the connection to Redis failed');
     logged.add(reason);
@@ -57,24 +72,16 @@ const logFailures = (redis: RedisClient, logger: Logger): void => {
 
 /** Resolves when a new connection is ready. Rejects when it fails, or is not ready after `timeout` milliseconds. */
 export const awaitRedis = async (redis: RedisClient, timeout: number): Promise<void> => {
-  await withResponseTimeout(timeout, once(redis, 'ready'), noResponse);
+  await withResponseTimeout(timeout, once(redis, 'ready'), noResponse).catch((error) =>
+    Promise.reject(explained(error)),
+  );
+};
+
+/** ioredis puts the addresses of sentinels and the last failure into the text of its error: the code of a reply is kept. */
+const explained = (error: Error): Error => {
+  if (!error.message.startsWith('All sentinels are unreachable')) return error;
+  const [, code] = / Last error: ([A-Z]{3,32}) /.exec(error.message) ?? [];
+  return Object.assign(new Error(NO_SENTINEL), { code });
 };
 
 const noResponse = (): Error => Object.assign(new Error('no response'), { code: 'ETIMEDOUT' });
-
-const nodeOf = (url: string): { host: string; port: number } => {
-  const { hostname, port } = new URL(url);
-  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) };
-};
-
-/** Credentials, TLS and address family, which are the same for every node of a cluster. */
-const accessOf = (url: string) => {
-  const { protocol, username, password, searchParams } = new URL(url);
-  const family = searchParams.get('family');
-  return {
-    ...(username !== '' && { username: decodeURIComponent(username) }),
-    ...(password !== '' && { password: decodeURIComponent(password) }),
-    ...(family !== null && { family: Number(family) }),
-    ...(protocol === 'rediss:' && { tls: {} }),
-  };
-};

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
-import { blamed, type Env } from '../../support/config-problems.ts';
+import { blamed, type Env, problemsOf } from '../../support/config-problems.ts';
 import { DEVELOPMENT, PRODUCTION } from '../../support/processes/environments.ts';
 
 const IN_PRODUCTION = { ...PRODUCTION, BASE_URL: 'https://auth.example.com' };
@@ -107,6 +107,21 @@ describe.each([
   ])('of a service at %s a cookie of the path %s goes to refresh and log-out: %s', (url, path, goes) => {
     const names = blamed({ ...base, BASE_URL: url, JWT_REFRESH_COOKIE_PATH: path });
     expect(names).toEqual(goes ? [] : ['JWT_REFRESH_COOKIE_PATH']);
+  });
+
+  it.each([
+    ['redis+sentinel://a', 'must name the master'],
+    ['redis+sentinel://a,b/', 'must name the master'],
+    ['redis+sentinel://a/main/x', 'must name the master'],
+    ['redis+sentinel://a/main/0#x', 'must name the master'],
+    ['redis+sentinel://a/ma%20in', 'must name the master'],
+    ['redis+sentinel://a/main?commandTimeout=0', 'must have no query parameter except'],
+    ['redis+sentinel://a/main?family=4&family=6', 'must have no query parameter except'],
+    ['redis+sentinel://a/main?family=5', 'must have a family of 4 or 6'],
+    ['redis+sentinel://a/main?sentinel_username=u', 'must have sentinel_password'],
+    ['redis+sentinel://a/main?sentinel_username=u&sentinel_password=', 'must have sentinel_password'],
+  ])('of sentinels, %s %s', (url, problem) => {
+    expect(problemsOf({ ...base, REDIS_URL: url })).toEqual([expect.stringContaining(`REDIS_URL: ${problem}`)]);
   });
 
   it('a variable that does not fit is blamed alone, and not those that depend on it', () => {

@@ -42,6 +42,8 @@ describe('a configuration that is allowed', () => {
     ['a Redis without a password', { REDIS_URL: 'rediss://redis.example.com' }, 'REDIS_URL'],
     ['a neighbouring Redis without a password', { REDIS_URL: 'redis://redis' }, 'REDIS_URL'],
     ['a Redis in the clear', { REDIS_URL: 'redis://:p@10.0.0.2' }, 'REDIS_URL'],
+    ['sentinels in the clear', { REDIS_URL: 'redis+sentinel://:p@10.0.0.2/main' }, 'REDIS_URL'],
+    ['a Redis of sentinels without a password', { REDIS_URL: 'rediss+sentinel://10.0.0.2/main' }, 'REDIS_URL'],
     ['requests without an end', { REQUEST_TIMEOUT_MS: '2147483647' }, 'REQUEST_TIMEOUT_MS'],
     ['requests of seconds, meant so', { REQUEST_TIMEOUT_MS: '30' }, 'REQUEST_TIMEOUT_MS'],
     ['access tokens for ever', { JWT_ACCESS_EXPIRES_IN: '2d' }, 'JWT_ACCESS_EXPIRES_IN'],

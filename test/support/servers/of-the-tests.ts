@@ -5,6 +5,7 @@ import { launchPostgres, launchPostgresWithTls, type TlsServer } from './postgre
 import './provided.ts';
 import { launchRedis } from './redis.ts';
 import { launchRedisCluster, type RedisCluster } from './redis-cluster.ts';
+import { launchRedisSentinels, type WatchedRedises } from './redis-sentinel.ts';
 import type { TestServer } from './server.ts';
 
 /** The URL of the PostgreSQL in which tests create their own databases; `undefined` when there is none. */
@@ -38,6 +39,10 @@ export const startPgbouncer = (postgresql: string, settings?: Readonly<Record<st
 
 /** Starts a Redis Cluster for one test, which may kill or freeze its nodes and has to stop it. */
 export const startRedisCluster = (): Promise<RedisCluster> => launchRedisCluster(needed(inject('redis')?.programs));
+
+/** Starts a Redis with a replica and sentinels for one test, which may kill or freeze them and has to stop them. */
+export const startRedisSentinels = (): Promise<WatchedRedises> =>
+  launchRedisSentinels(needed(inject('redis')?.programs));
 
 const needed = <Programs>(programs: Programs | null | undefined): Programs => {
   if (programs === null || programs === undefined)

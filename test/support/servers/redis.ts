@@ -24,12 +24,12 @@ export const provideRedis = async (): Promise<RedisProgram> => {
 };
 
 const runs = (program: RedisProgram): Promise<boolean> =>
-  promisify(execFile)(program.command, ['--version'], { env: environment(program) }).then(
+  promisify(execFile)(program.command, ['--version'], { env: environmentOf(program) }).then(
     () => true,
     () => false,
   );
 
-const environment = ({ libraries }: RedisProgram): Record<string, string> => ({
+export const environmentOf = ({ libraries }: RedisProgram): Record<string, string> => ({
   PATH: process.env.PATH ?? '',
   ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
 });
@@ -63,7 +63,7 @@ export const launchRedis = async (
     input: Object.entries(settings)
       .map(([name, value]) => `${name} ${value}\n`)
       .join(''),
-    env: environment(program),
+    env: environmentOf(program),
     user: {},
   });
 };

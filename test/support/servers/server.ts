@@ -40,8 +40,8 @@ export type Launch = {
 
 export type Owner = { readonly uid?: number; readonly gid?: number };
 
-/** The log line of PostgreSQL, Redis and PgBouncer when they are ready. */
-const READY = /ready to accept connections|process up: PgBouncer/i;
+/** The log line of PostgreSQL, Redis, its sentinels and PgBouncer when they are ready. */
+const READY = /ready to accept connections|Sentinel ID is|process up: PgBouncer/i;
 /** Milliseconds after which a start counts as hanging. */
 const START_TIMEOUT = 90_000;
 

@@ -33,7 +33,10 @@ export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, '
 
 /** Leaves out what the Redis user may not read: the time, or INFO. */
 const ofNode = async (node: Redis, raceWindow: number): Promise<Finding[]> => {
-  const address = `${node.options.host}:${node.options.port}`;
+  const { options, stream } = node;
+  // The address of a master is that which the sentinels have named.
+  const [host, port] = options.sentinels ? [stream.remoteAddress, stream.remotePort] : [options.host, options.port];
+  const address = `${host}:${port}`;
   const reading = await readingOf(node).catch(() => null);
   const info = await infoOf(node).catch((): Info => new Map());
   const version = info.get('redis_version') ?? 'of an unknown version';

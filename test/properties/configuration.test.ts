@@ -190,7 +190,9 @@ const brokenPromises = (config: Config): string[] => {
     accessLifetime: isWhole(config.accessLifetime, 1_000, config.refreshLifetime),
     raceWindow: isWhole(config.raceWindow, 0, Math.min(300_000, config.refreshLifetime / 10)),
     replayWindow: isWhole(config.replayWindow, 0, config.raceWindow),
-    redisUrls: config.redisUrls.every((url) => /^rediss?:/.test(url) && URL.canParse(url) && isDecodable(url)),
+    redisUrls: config.redisUrls.every(
+      (url) => /^rediss?(?:\+sentinel)?:/.test(url) && URL.canParse(url) && isDecodable(url),
+    ),
     database: database.kind !== 'postgresql' || isDecodable(database.url),
     metrics:
       config.metrics === null || (isWhole(config.metrics.port, 1, 65_535) && config.metrics.port !== config.port),

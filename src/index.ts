@@ -5,6 +5,7 @@
 export type { Check } from './adapters/http/routes/health.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
 export type { Clock } from './application/ports/clock.ts';
+export type { DeviceProofs, ProofOutcome, ProofTarget } from './application/ports/device-proofs.ts';
 export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';
@@ -24,6 +25,14 @@ export type {
 } from './application/ports/token-signer.ts';
 export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
+export {
+  type Binding,
+  type DeviceBinding,
+  type DeviceKeys,
+  type DeviceProof,
+  type Evidence,
+  withProof,
+} from './domain/device-binding.ts';
 export { AppError, type AppErrorOptions, duplicateUser } from './domain/errors/app-error.ts';
 export type { ErrorCode } from './domain/errors/catalog.ts';
 export type { Device } from './domain/event.ts';

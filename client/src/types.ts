@@ -26,9 +26,14 @@ export type SessionInfo = {
   readonly userAgent: string | null;
   /** The network from which the session was opened. */
   readonly address: string | null;
+  /** What holds the key of its device. */
+  readonly binding: Binding;
   /** Whether it is the session of this client. */
   readonly current: boolean;
 };
+
+/** What holds the key of a session's device: a page of the device, or the browser itself. */
+export type Binding = 'none' | 'device' | 'browser';
 
 export type LoginResult = { readonly accessToken: string; readonly user: User };
 export type RefreshResult = { readonly accessToken: string };
@@ -58,6 +63,8 @@ export type EventKind =
   | 'session-opened'
   | 'session-recovered'
   | 'session-ended'
+  | 'device-unproven'
+  | 'device-bound'
   | 'password-changed'
   | 'password-reset-requested'
   | 'password-reset'
@@ -160,13 +167,16 @@ export type MessageKind =
   | 'password-changed'
   | 'password-was-reset'
   | 'new-device'
-  | 'token-replayed';
+  | 'token-replayed'
+  | 'device-unproven';
 
 /** The error codes of the service. */
 export type ServiceCode =
   | 'CLIENT_PARAMS_VALIDATION_FAILED'
   | 'AUTH_CREDENTIALS_INVALID'
   | 'AUTH_ACCOUNT_DISABLED'
+  | 'AUTH_DEVICE_UNPROVEN'
+  | 'AUTH_PROOF_EXPIRED'
   | 'AUTH_EMAIL_UNVERIFIED'
   | 'AUTH_LINK_INVALID'
   | 'AUTH_TOKEN_INVALID'

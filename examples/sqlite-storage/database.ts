@@ -30,7 +30,10 @@ const SCHEMA = `
     createdAt integer not null,
     expiresAt integer not null,
     userAgent text,
-    address text
+    address text,
+    deviceKey text,
+    browserKey text,
+    proofs text not null
   ) strict;
 
   create index if not exists sessionsByUser on sessions (userId);

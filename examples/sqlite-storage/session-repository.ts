@@ -1,9 +1,25 @@
 import type { SQLOutputValue } from 'node:sqlite';
-import { SESSIONS_PER_USER, type Session, type SessionRepository, type UserInSession } from 'tandem';
+import {
+  reverted,
+  rotated,
+  SESSIONS_PER_USER,
+  type Session,
+  type SessionKey,
+  type SessionRepository,
+  type UserInSession,
+  withProof,
+} from 'tandem';
 import type { Connection } from './connection.ts';
 import { toUser } from './user-repository.ts';
 
-const toSession = (row: Record<string, SQLOutputValue>): Session => ({ ...row }) as Session;
+const toSession = ({ proofs, ...row }: Record<string, SQLOutputValue>): Session =>
+  ({ ...row, proofs: JSON.parse(String(proofs)) }) as Session;
+
+/** Without the time and the id of the user, which never change. */
+const toUpdate = ({ userId: _user, createdAt: _created, ...session }: Session) => ({
+  ...session,
+  proofs: JSON.stringify(session.proofs),
+});
 
 /**
  * Sessions in the table `sessions`.
@@ -15,7 +31,7 @@ export const sqliteSessionRepository = (
 ): SessionRepository => {
   const insert = database.prepare(`
     insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :rotation,
-      :runStartedAt, :runFirst, :createdAt, :expiresAt, :userAgent, :address)`);
+      :runStartedAt, :runFirst, :createdAt, :expiresAt, :userAgent, :address, :deviceKey, :browserKey, :proofs)`);
   const select = database.prepare('select * from sessions where id = :id and userId = :userId');
   const selectWithUser = database.prepare(`
     select *, (select expiresAt from sessions where id = :id and userId = :userId) as sessionExpiresAt
@@ -27,22 +43,12 @@ export const sqliteSessionRepository = (
       select id from sessions where userId = :userId and expiresAt > :now
       order by rotatedAt desc, id desc limit -1 offset ${SESSIONS_PER_USER})
     returning id`);
-  // Compares and swaps in one statement. SQLite reads the clock when it holds the lock for writing.
-  const swapToken = database.prepare(`
-    update sessions set
-      currentTokenId = :to,
-      previousTokenId = :from,
-      rotatedAt = :at,
-      rotation = :number + 1,
-      runStartedAt = iif(:continuesRun and runFirst <> :number, runStartedAt, :at),
-      runFirst = iif(:continuesRun, runFirst, :number),
-      expiresAt = :expiresAt
-    where id = :sessionId and userId = :userId and currentTokenId = :expected and expiresAt > :at
-      and unixepoch('subsec') * 1000 < :deadline`);
+  const update = database.prepare(`
+    update sessions set currentTokenId = :currentTokenId, previousTokenId = :previousTokenId, rotatedAt = :rotatedAt,
+      rotation = :rotation, runStartedAt = :runStartedAt, runFirst = :runFirst, expiresAt = :expiresAt,
+      userAgent = :userAgent, address = :address, deviceKey = :deviceKey, browserKey = :browserKey, proofs = :proofs
+    where id = :id`);
   const selectUser = database.prepare('select * from users where id = ?');
-  const swapBack = database.prepare(`
-    update sessions set currentTokenId = :from
-    where id = :sessionId and userId = :userId and currentTokenId = :to`);
   const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');
   const deleteOthers = database.prepare(
     'delete from sessions where userId = :userId and id is not :exceptId returning id',
@@ -54,10 +60,18 @@ export const sqliteSessionRepository = (
       order by expiresAt limit :limit)
     returning id, userId`);
 
+  /** Changes a session by a rule, while no other process writes. @returns whether the rule changed it. */
+  const change = ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): boolean => {
+    const row = select.get({ id, userId });
+    const changed = row === undefined ? null : rule(toSession(row));
+    if (changed !== null) update.run(toUpdate(changed));
+    return changed !== null;
+  };
+
   return {
     async add(session) {
       const evicted = await write(() => {
-        insert.run(session);
+        insert.run({ ...session, proofs: JSON.stringify(session.proofs) });
         return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
       });
       return evicted.map(({ id }) => String(id));
@@ -74,14 +88,27 @@ export const sqliteSessionRepository = (
     },
     async rotate(rotation) {
       const deadline = Date.now() + budget;
-      const step = { ...rotation, continuesRun: Number(rotation.continuesRun), deadline };
-      const user = await write(() => (swapToken.run(step).changes > 0 ? selectUser.get(rotation.userId) : undefined));
+      const { sessionId: id, userId } = rotation;
+      // SQLite has locked the database for writing when this reads the clock.
+      const isInTime = () => Date.now() < deadline;
+      const user = await write(() =>
+        change({ id, userId }, (session) => (isInTime() ? rotated(session, rotation) : null))
+          ? selectUser.get(userId)
+          : undefined,
+      );
       if (user !== undefined) return toUser(user);
-      return Date.now() < deadline ? 'stale' : 'too-late';
+      return isInTime() ? 'stale' : 'too-late';
     },
-    async revert({ sessionId, userId, from, to }) {
-      await write(() => swapBack.run({ sessionId, userId, from, to }));
+    async revert(rotation) {
+      const { sessionId: id, userId } = rotation;
+      await write(() => change({ id, userId }, (session) => reverted(session, rotation)));
     },
+    useProof: (key, proof) => write(() => change(key, (session) => withProof(session, proof))),
+    bindPage: (key, deviceKey) => write(() => change(key, (session) => ({ ...session, deviceKey, proofs: [] }))),
+    bindBrowser: (key, browserKey) =>
+      write(() =>
+        change(key, (session) => ([null, browserKey].includes(session.browserKey) ? { ...session, browserKey } : null)),
+      ),
     async end({ id, userId }) {
       const { changes } = await write(() => deleteOne.run({ id, userId }));
       return changes > 0;

@@ -56,6 +56,7 @@ export const MESSAGE_KINDS = [
   'password-was-reset',
   'new-device',
   'token-replayed',
+  'device-unproven',
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 

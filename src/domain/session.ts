@@ -1,3 +1,4 @@
+import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device-binding.ts';
 import type { Device } from './event.ts';
 import type { User } from './user.ts';
 
@@ -24,7 +25,8 @@ export type Session = {
   readonly createdAt: number;
   /** When the current token expires, and the session with it. */
   readonly expiresAt: number;
-} & Device;
+} & Device &
+  DeviceKeys;
 
 /** Both are needed to find a session, so that no user finds another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
@@ -39,7 +41,9 @@ export const newSession = (input: {
   now: number;
   lifetime: number;
   device: Device;
+  keys: DeviceKeys;
 }): Session => ({
+  ...input.keys,
   id: input.id,
   userId: input.userId,
   currentTokenId: input.tokenId,
@@ -74,12 +78,16 @@ export type Rotation = {
    * the first token of the run, this rotation begins a run.
    */
   readonly continuesRun: boolean;
+  /** Where the request comes from. */
+  readonly device: Device;
+  /** What it shows of the device that holds the session's key. */
+  readonly evidence: Evidence;
 };
 
 /** The result of a rotation: the user of the session, or why it was not rotated. */
 export type RotationOutcome =
   | User
-  /** Nothing was changed: another token is current, or the session is not live. */
+  /** Nothing was changed: another token is current, the session is not live, or its device is not proven. */
   | 'stale'
   /** Nothing was changed: the store handled the rotation after its deadline, or rolled it back (ADR 0022). */
   | 'too-late';
@@ -93,11 +101,14 @@ export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): 
 const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
   !continuesRun || number === runFirst;
 
-/** The session after a rotation; `null` when another token is current, or the session has expired. */
+/** The session after a rotation; `null` when it is `stale`. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
-  session.currentTokenId === rotation.expected && isLive(session, rotation.at)
+  session.currentTokenId === rotation.expected &&
+  isLive(session, rotation.at) &&
+  deviceStatus(session, rotation.evidence) !== 'unproven'
     ? {
-        ...session,
+        ...keysAfter(session, rotation.evidence),
+        ...rotation.device,
         currentTokenId: rotation.to,
         previousTokenId: rotation.from,
         rotatedAt: rotation.at,

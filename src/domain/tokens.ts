@@ -1,3 +1,4 @@
+import { deviceStatus, type Evidence } from './device-binding.ts';
 import { isLive, type Session } from './session.ts';
 import { type PublicUser, publicUser, type User } from './user.ts';
 
@@ -66,10 +67,12 @@ export type TokenStatus =
    * has forgotten that (a fail-over, a restored backup).
    */
   | 'recoverable'
-  /** The current token is issued again, without a rotation. */
+  /** The current token is issued again, without a rotation: it was replaced just now, or the device is proven. */
   | 'replayable'
   /** Rejected, and the session stays open: two tabs raced, or a response was lost. */
   | 'raced'
+  /** Rejected, and the session stays open: the session has a key of its device, and the request no proof of it. */
+  | 'unproven'
   /** Rejected, and the session ends: the token was copied. */
   | 'reused'
   /** Rejected: the session has expired or was ended. */
@@ -99,17 +102,31 @@ export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): 
 /**
  * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
  * the previous token and for the first token of the run, and within limits for the others of the run. No token is `raced` for longer than
- * two windows and a second after it was issued, however many rotations follow.
+ * two windows and a second after it was issued, however many rotations follow. For a session with a key, the proof of its device decides
+ * instead of the time (ADR 0052).
  */
-export const tokenStatus = (session: Session | null, token: Issued, now: number, policy: ReplayPolicy): TokenStatus => {
+export const tokenStatus = (
+  session: Session | null,
+  token: Issued,
+  { now, policy, evidence }: { readonly now: number; readonly policy: ReplayPolicy; readonly evidence: Evidence },
+): TokenStatus => {
   if (session === null || !isLive(session, now)) return 'ended';
+  const device = deviceStatus(session, evidence);
+  if (device === 'unproven') return device;
+  const isCurrent = token.claims.jti === session.currentTokenId;
+  if (!isCurrent && token.rotation > session.rotation) return 'recoverable';
+  if (device === 'proven') return isCurrent ? 'current' : 'replayable';
+  return statusByTime(session, token, now, policy);
+};
+
+/** The status of a token that the store has not forgotten, by the time since its rotation. */
+const statusByTime = (session: Session, token: Issued, now: number, policy: ReplayPolicy): TokenStatus => {
   // Never negative: the clock of the instance that rotated the token may be ahead.
   const age = (time: number) => Math.max(0, now - time);
   // After a revert, the session does not know when its current token was issued, so the token cannot be issued again.
   const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
   if (token.claims.jti === session.currentTokenId)
     return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
-  if (token.rotation > session.rotation) return 'recoverable';
   const rotated = rotationOf(session, token, windowOf(policy));
   if (rotated === null) return 'reused';
   if (age(rotated.earliest) < replayWindow) return 'replayable';

@@ -156,6 +156,7 @@ const useCaseDeps = (config: Config, ports: Ports, report: Report): UseCaseDeps 
   emailVerification: emailVerificationOf(config, ports),
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
   pause,
+  deviceBinding: config.deviceBinding,
   report,
 });
 

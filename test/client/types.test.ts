@@ -53,8 +53,8 @@ describe('the types of the client', () => {
     expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof auth.LoginResult>>();
     expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof auth.RefreshResult>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();
-    expectTypeOf<Plain<Registration>>().toEqualTypeOf<v.InferInput<typeof RegisterBody>>();
-    expectTypeOf<Plain<Credentials>>().toEqualTypeOf<v.InferInput<typeof LoginBody>>();
+    expectTypeOf<Plain<Registration>>().toEqualTypeOf<Omit<v.InferInput<typeof RegisterBody>, 'proof'>>();
+    expectTypeOf<Plain<Credentials>>().toEqualTypeOf<Omit<v.InferInput<typeof LoginBody>, 'proof'>>();
     expectTypeOf<Plain<PasswordChange>>().toEqualTypeOf<v.InferInput<typeof ChangePasswordBody>>();
   });
 

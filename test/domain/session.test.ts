@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { isLive, newSession, type Rotation, reverted, rotated } from '../../src/domain/session.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const LIFETIME = 604_800_000;
 const DEVICE = { userAgent: 'a browser', address: '203.0.113.0/24' };
-const SESSION = newSession({ id: 's1', userId: 'u1', tokenId: 't1', now: START, lifetime: LIFETIME, device: DEVICE });
+const SESSION = newSession({
+  id: 's1',
+  userId: 'u1',
+  tokenId: 't1',
+  now: START,
+  lifetime: LIFETIME,
+  device: DEVICE,
+  keys: NO_KEYS,
+});
 
 const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   sessionId: 's1',
@@ -16,6 +25,8 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   at: time,
   expiresAt: time + LIFETIME,
   continuesRun: true,
+  device: DEVICE,
+  evidence: NOT_REQUIRED,
   ...step,
 });
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
+import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newSession, type Rotation, reverted, rotated, type Session } from '../../src/domain/session.ts';
 import { continuesRun, tokenStatus } from '../../src/domain/tokens.ts';
 
@@ -11,6 +13,7 @@ const SESSION = newSession({
   now: START,
   lifetime: LIFETIME,
   device: { userAgent: null, address: null },
+  keys: NO_KEYS,
 });
 const STRICT = { raceWindow: 10_000, replayWindow: 0 };
 const KIND = { raceWindow: 10_000, replayWindow: 5_000 };
@@ -74,25 +77,31 @@ describe('tokenStatus', () => {
     ['the current token within the replay window of its rotation', t6, last + 4_999, KIND, 'replayable'],
     ['the current token at the end of that window', t6, last + 5_000, KIND, 'current'],
   ])('returns the status of %s', (_, presented, now, policy, status) => {
-    expect(tokenStatus(session, presented, now, policy)).toBe(status);
+    expect(tokenStatus(session, presented, { now, policy, evidence: NOT_REQUIRED })).toBe(status);
   });
 
   it('is `ended` for every token of a session that has expired or was ended', () => {
     for (const presented of [t1, t5, t6]) {
-      expect(tokenStatus(null, presented, last, KIND)).toBe('ended');
-      expect(tokenStatus(session, presented, session.expiresAt, KIND)).toBe('ended');
+      expect(tokenStatus(null, presented, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('ended');
+      expect(tokenStatus(session, presented, { now: session.expiresAt, policy: KIND, evidence: NOT_REQUIRED })).toBe(
+        'ended',
+      );
     }
   });
 
   it('treats the first token as one without a predecessor, which may be rotated at once', () => {
-    expect(tokenStatus(SESSION, token('x', 0, START), START, STRICT)).toBe('raced');
-    expect(tokenStatus(SESSION, token('t0', 0, START), START, KIND)).toBe('current');
+    expect(tokenStatus(SESSION, token('x', 0, START), { now: START, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
+      'raced',
+    );
+    expect(tokenStatus(SESSION, token('t0', 0, START), { now: START, policy: KIND, evidence: NOT_REQUIRED })).toBe(
+      'current',
+    );
   });
 
   it('is not `replayable` after a revert, since the session does not know when the current token was issued', () => {
     const restored = { ...session, currentTokenId: 't5' };
-    expect(tokenStatus(restored, t5, last, KIND)).toBe('current');
-    expect(tokenStatus(restored, t4, last, KIND)).toBe('raced');
+    expect(tokenStatus(restored, t5, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('current');
+    expect(tokenStatus(restored, t4, { now: last, policy: KIND, evidence: NOT_REQUIRED })).toBe('raced');
   });
 });
 
@@ -107,6 +116,8 @@ describe('the tokens of a session, rotated one after the other', () => {
     at,
     expiresAt: at + LIFETIME,
     continuesRun: continuesRun(from, at, STRICT),
+    device: UNKNOWN_DEVICE,
+    evidence: NOT_REQUIRED,
   });
   const next = (session: Session, from: ReturnType<typeof token>, at: number): Session =>
     rotated(session, rotation(session, from, at)) ?? expect.unreachable();
@@ -119,7 +130,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     const standingAt = (time: number) => {
       let session = SESSION;
       for (let at = START + pace; at <= time; at += pace) session = next(session, current(session), at);
-      return tokenStatus(session, FIRST, time, STRICT);
+      return tokenStatus(session, FIRST, { now: time, policy: STRICT, evidence: NOT_REQUIRED });
     };
     expect(standingAt(START + pace + 10_000)).toBe('raced');
     expect(standingAt(START + 22_000)).toBe('reused');
@@ -133,10 +144,14 @@ describe('the tokens of a session, rotated one after the other', () => {
     for (const at of [START + 70_000, START + 90_000]) {
       const twice = next(restored, second, at);
       const thrice = next(twice, current(twice), at + 1_000);
-      expect(tokenStatus(thrice, second, at + 10_000, STRICT)).toBe('raced');
-      expect(tokenStatus(thrice, second, at + 21_000, STRICT)).toBe('reused');
-      expect(tokenStatus(restored, FIRST, START + 70_000, STRICT)).toBe('raced');
-      expect(tokenStatus(restored, FIRST, START + 70_001, STRICT)).toBe('reused');
+      expect(tokenStatus(thrice, second, { now: at + 10_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe('raced');
+      expect(tokenStatus(thrice, second, { now: at + 21_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe('reused');
+      expect(tokenStatus(restored, FIRST, { now: START + 70_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
+        'raced',
+      );
+      expect(tokenStatus(restored, FIRST, { now: START + 70_001, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
+        'reused',
+      );
     }
   });
 
@@ -145,29 +160,37 @@ describe('the tokens of a session, rotated one after the other', () => {
     const [first, older] = [FIRST, token('older', 0, START - 5_000)];
 
     it('count as rotated by the last rotation of that version', () => {
-      expect(tokenStatus(OLD, older, START + 10_000, STRICT)).toBe('raced');
-      expect(tokenStatus(OLD, older, START + 10_001, STRICT)).toBe('reused');
+      expect(tokenStatus(OLD, older, { now: START + 10_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe('raced');
+      expect(tokenStatus(OLD, older, { now: START + 10_001, policy: STRICT, evidence: NOT_REQUIRED })).toBe('reused');
     });
 
     it('count as rotated by the first rotation of this one', () => {
       const session = next(OLD, first, START + 3_000);
       const later = next(session, current(session), START + 4_000);
       for (const presented of [first, older]) {
-        expect(tokenStatus(later, presented, START + 13_000, STRICT)).toBe('raced');
-        expect(tokenStatus(later, presented, START + 13_001, STRICT)).toBe('reused');
+        expect(tokenStatus(later, presented, { now: START + 13_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
+          'raced',
+        );
+        expect(tokenStatus(later, presented, { now: START + 13_001, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
+          'reused',
+        );
       }
     });
 
     it('are not replayable by that time, which may be later than the true one', () => {
       const session = next(OLD, first, START + 600_000);
-      expect(tokenStatus(session, first, START + 600_000, KIND)).toBe('replayable');
-      expect(tokenStatus(session, older, START + 600_000, KIND)).toBe('raced');
+      expect(tokenStatus(session, first, { now: START + 600_000, policy: KIND, evidence: NOT_REQUIRED })).toBe(
+        'replayable',
+      );
+      expect(tokenStatus(session, older, { now: START + 600_000, policy: KIND, evidence: NOT_REQUIRED })).toBe('raced');
     });
 
     it('are reused once another run has begun', () => {
       const session = next(OLD, first, START + 3_000);
       const later = next(session, current(session), START + 600_000);
-      expect(tokenStatus(later, first, START + 600_000, STRICT)).toBe('reused');
+      expect(tokenStatus(later, first, { now: START + 600_000, policy: STRICT, evidence: NOT_REQUIRED })).toBe(
+        'reused',
+      );
     });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import { newSession, rotated } from '../../src/domain/session.ts';
 import { accessClaims, isIssuedAfter, refreshClaims } from '../../src/domain/tokens.ts';
@@ -30,6 +31,7 @@ describe('refreshClaims', () => {
     now: NOW,
     lifetime: LIFETIME,
     device: UNKNOWN_DEVICE,
+    keys: NO_KEYS,
   });
 
   // Proves: refresh-token-7
@@ -55,6 +57,8 @@ describe('refreshClaims', () => {
       at,
       expiresAt: at + LIFETIME,
       continuesRun: false,
+      device: UNKNOWN_DEVICE,
+      evidence: NOT_REQUIRED,
     });
     expect(next && refreshClaims(next)).toMatchObject({
       jti: 't2',

@@ -112,7 +112,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)(
         return tokens.signRefresh({ claims, sessionId, rotation });
       });
       const presented = await Promise.all(signed);
-      const deps = { ...RECORDING, tokens, replayPolicy: { raceWindow: 10_000, replayWindow: 0 } };
+      const deps = {
+        ...RECORDING,
+        tokens,
+        replayPolicy: { raceWindow: 10_000, replayWindow: 0 },
+        deviceBinding: 'enforce' as const,
+      };
       const stoppingAfterAnEnd = (stop: () => Promise<void>): UnitOfWork => ({
         run: (work) =>
           unitOfWork.run((inside) => {

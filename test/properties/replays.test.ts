@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
+import { NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { tokenStatus } from '../../src/domain/tokens.ts';
 import { ADA, application, SECOND, unreliable } from '../support/application.ts';
 import { plainTokenSigner } from '../support/fakes.ts';
@@ -50,7 +51,7 @@ const refreshed = async (steps: readonly { readonly pause: number; readonly fail
   const session = await sessions.find({ id, userId: claims.sub });
   const judged = rotated.map(({ token, at }) => ({
     age: clock.now() - at,
-    status: tokenStatus(session, token, clock.now(), replayPolicy),
+    status: tokenStatus(session, token, { now: clock.now(), policy: replayPolicy, evidence: NOT_REQUIRED }),
   }));
   return judged;
 };

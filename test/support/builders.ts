@@ -1,4 +1,5 @@
-import { type AccountEvent, NO_ORIGIN } from '../../src/domain/event.ts';
+import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
+import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
@@ -47,6 +48,7 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   expiresAt: NOW + 7 * DAY,
   userAgent: null,
   address: null,
+  ...NO_KEYS,
   ...given,
 });
 
@@ -98,6 +100,8 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   number: session.rotation,
   to: anId(),
   at: session.rotatedAt + 60_000,
+  device: UNKNOWN_DEVICE,
+  evidence: NOT_REQUIRED,
   expiresAt: session.expiresAt + 60_000,
   continuesRun: false,
   ...given,

@@ -1,3 +1,4 @@
+import type { DeviceProofs } from '../../src/application/ports/device-proofs.ts';
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
 import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
@@ -24,6 +25,15 @@ export const plainTokenSigner = (key = 'a key'): TokenSigner => {
     verifyRefresh: async (text, now) => recognise(refreshTokens.get(text), refreshTokens.get(text)?.claims.exp, now),
   };
 };
+
+/** Accepts proofs of the form `key.number`, and calls those untimely that end with `!`. */
+export const plainDeviceProofs = (): DeviceProofs => ({
+  verify: async (text) => {
+    const [, key, number, untimely] = /^(\w+)\.(\d+)(!?)$/.exec(text) ?? [];
+    if (key === undefined) return { ok: false, reason: 'invalid' };
+    return untimely === '!' ? { ok: false, reason: 'untimely' } : { ok: true, proof: { key, number: Number(number) } };
+  },
+});
 
 /** A hasher whose hashes contain the cost and the password; it counts comparisons. */
 export const plainPasswordHasher = (cost = 10): PasswordHasher & { comparisons(): number } => {

@@ -10,13 +10,14 @@ import {
 } from 'jose';
 import * as v from 'valibot';
 import { PublicUserJson } from '../../src/adapters/json/public-user.ts';
+import { formProblem } from '../../src/adapters/jws/compact.ts';
 import {
   AccessTokenOfSession,
   claimsFor,
-  formProblem,
   type IssAndAud,
   type IssuerAndAudience,
   issAndAud,
+  MAX_TOKEN_LENGTH,
   RefreshTokenOfSession,
   type SessionHeader,
 } from '../../src/adapters/token-signer/claims.ts';
@@ -78,7 +79,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => 
         .sign(privateKey),
 
     verify: async <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Promise<Verified<T>> => {
-      const problem = formProblem(token);
+      const problem = formProblem(token, MAX_TOKEN_LENGTH);
       if (problem !== null) return { ok: false, reason: problem };
       let verified: JWTVerifyResult;
       try {

@@ -54,6 +54,10 @@ export const SessionEntity = defineEntity({
     purgeCheckAt: p.bigint('number').defaultRaw('0').index('sessions_purge_check_at_index'),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),
+    deviceKey: p.text().nullable(),
+    browserKey: p.text().nullable(),
+    /** Sorted, the greatest first. */
+    proofs: p.array(Number, String).columnType('bigint[]').defaultRaw("'{}'"),
   },
 });
 

@@ -17,6 +17,8 @@ import {
   revertRotation,
   rotateBefore,
   selectWithUser,
+  toRotationValues,
+  useProof,
 } from './sql-statements.ts';
 
 /** The most statements of one purge: it has to end soon even if many sessions were refreshed since their last check. */
@@ -40,7 +42,7 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
 
   const rotateInTime = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
-    const result = await unlessRolledBack(() => rotateBefore(tables(), { ...rotation, deadline }));
+    const result = await unlessRolledBack(() => rotateBefore(tables(), toRotationValues(rotation, deadline)));
     if (result === null) {
       // Another server may respond next, with another clock.
       clock.forget();
@@ -84,6 +86,20 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
     async revert(rotation) {
       await translated(() => revertRotation(tables(), rotation).execute());
     },
+    async useProof({ id, userId }, proof) {
+      const { numUpdatedRows } = await translated(() => useProof(tables(), { id, userId }, proof).executeTakeFirst());
+      return numUpdatedRows > 0n;
+    },
+    async bindPage({ id, userId }, deviceKey) {
+      const bound = await translated(() =>
+        db.em.nativeUpdate(SessionEntity, { id, userId }, { deviceKey, proofs: [] }),
+      );
+      return bound > 0;
+    },
+    async bindBrowser({ id, userId }, browserKey) {
+      const isFree = { id, userId, browserKey: { $in: [null, browserKey] } };
+      return (await translated(() => db.em.nativeUpdate(SessionEntity, isFree, { browserKey }))) > 0;
+    },
     async end({ id, userId }) {
       if (!isId(id) || !isId(userId)) return false;
       const { numDeletedRows } = await translated(() => endOne(tables(), { id, userId }).executeTakeFirst());
@@ -123,7 +139,17 @@ const toSession = ({
   runStartedAt,
   userAgent = null,
   address = null,
+  deviceKey = null,
+  browserKey = null,
   ...session
 }: InferEntity<typeof SessionEntity>): Session => {
-  return { ...session, previousTokenId, userAgent, address, runStartedAt: runStartedAt ?? session.rotatedAt };
+  return {
+    ...session,
+    previousTokenId,
+    userAgent,
+    address,
+    deviceKey,
+    browserKey,
+    runStartedAt: runStartedAt ?? session.rotatedAt,
+  };
 };

@@ -124,6 +124,9 @@ export const recoveringSessionRepository = (
   return {
     add: (session) => store.add(session),
     end: (key) => store.end(key),
+    useProof: (key, proof) => store.useProof(key, proof),
+    bindPage: (key, deviceKey) => store.bindPage(key, deviceKey),
+    bindBrowser: (key, browserKey) => store.bindBrowser(key, browserKey),
     findWithUser: (key) => store.findWithUser(key),
     listByUser: (userId, now) => store.listByUser(userId, now),
     endByUser: (userId, exceptId) => store.endByUser(userId, exceptId),

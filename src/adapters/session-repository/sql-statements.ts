@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type DeviceProof, PROOFS_KEPT } from '../../domain/device-binding.ts';
 import { type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
 import { type NewRow, type Tables, USER_COLUMNS } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
@@ -18,7 +19,10 @@ const liveSessions = (db: Kysely<Tables>, userId: string, now: number) =>
     .orderBy('rotated_at', 'desc')
     .orderBy('id', 'desc');
 
-const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens'> => ({
+/** The array as PostgreSQL writes it: the drivers differ in how they pass one. */
+const toArray = (numbers: readonly number[]) => sql<number[]>`${`{${numbers.join(',')}}`}::bigint[]`;
+
+const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens' | 'proofs'> => ({
   id: session.id,
   user_id: session.userId,
   current_token_id: session.currentTokenId,
@@ -32,13 +36,15 @@ const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens'> => 
   purge_check_at: session.expiresAt,
   user_agent: session.userAgent,
   address: session.address,
+  device_key: session.deviceKey,
+  browser_key: session.browserKey,
 });
 
 /** Inserts a session, and returns how many others its user has in the snapshot of this statement, expired ones included. */
 export const addCounting = (db: Kysely<Tables>, session: Session) =>
   db
     .insertInto('sessions')
-    .values(toRow(session))
+    .values({ ...toRow(session), proofs: toArray(session.proofs) })
     .returning(
       db
         .selectFrom('sessions as earlier')
@@ -87,10 +93,40 @@ export const endOne = (db: Kysely<Tables>, { id, userId }: SessionKey) =>
     .where('id', '=', id)
     .where('user_id', '=', (query) => query.selectFrom('locked').select('locked.id'));
 
-type RotationValues = Rotation & {
-  /** Epoch seconds of the database clock. From then on, nothing is changed. */
-  readonly deadline: number;
-};
+type ProofValues = { readonly proofKey: string | null; readonly proofNumber: number | null };
+
+/** Whether a proof is of the key of the page, and was not used (`withProof`). */
+const isUnusedProof = ({ proofKey, proofNumber }: ProofValues) =>
+  sql<boolean>`(device_key = ${proofKey}::text and ${proofNumber}::bigint <> all (proofs)
+    and coalesce(${proofNumber}::bigint > proofs[${sql.lit(PROOFS_KEPT)}], true))`;
+
+/** The proofs with this one. */
+const withProof = ({ proofNumber }: ProofValues) =>
+  sql<number[]>`(array(select number from unnest(proofs || ${proofNumber}::bigint) number
+    order by number desc limit ${sql.lit(PROOFS_KEPT)}))`;
+
+type RotationValues = Omit<Rotation, 'evidence' | 'device'> &
+  Rotation['device'] &
+  ProofValues & {
+    readonly required: boolean;
+    readonly browserKey: string | null;
+    /** Epoch seconds of the database clock. From then on, nothing is changed. */
+    readonly deadline: number;
+  };
+
+export const toRotationValues = (
+  { evidence: { required, proof, browserKey }, device: { userAgent, address }, ...rotation }: Rotation,
+  deadline: number,
+): RotationValues => ({
+  ...rotation,
+  userAgent,
+  address,
+  required,
+  browserKey,
+  proofKey: proof?.key ?? null,
+  proofNumber: proof?.number ?? null,
+  deadline,
+});
 
 /**
  * Compares and swaps the current token. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
@@ -98,7 +134,27 @@ type RotationValues = Rotation & {
  * earlier than the last, so PostgreSQL writes to no index (ADR 0017).
  */
 export const rotateBefore = statement(
-  (db, { sessionId, userId, from, expected, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
+  (
+    db,
+    {
+      sessionId,
+      userId,
+      from,
+      expected,
+      number,
+      to,
+      at,
+      expiresAt,
+      continuesRun,
+      deadline,
+      userAgent,
+      address,
+      required,
+      browserKey,
+      proofKey,
+      proofNumber,
+    }: RotationValues,
+  ) =>
     db
       .with('locked', () =>
         db
@@ -108,6 +164,10 @@ export const rotateBefore = statement(
           .where('user_id', '=', userId)
           .where('current_token_id', '=', expected)
           .where('expires_at', '>', at)
+          .where(
+            sql<boolean>`(not ${required}::boolean or (device_key is null and browser_key is null)
+              or browser_key = ${browserKey}::text or ${isUnusedProof({ proofKey, proofNumber })})`,
+          )
           .forNoKeyUpdate(),
       )
       .with('rotated', (query) =>
@@ -121,6 +181,10 @@ export const rotateBefore = statement(
             run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
             run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
             expires_at: expiresAt,
+            user_agent: userAgent,
+            address,
+            proofs: sql<number[]>`case when ${isUnusedProof({ proofKey, proofNumber })}
+              then ${withProof({ proofKey, proofNumber })} else proofs end`,
             purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
           }))
           .where('id', '=', (inner) =>
@@ -135,6 +199,15 @@ export const rotateBefore = statement(
       .select(USER_COLUMNS)
       .where('id', '=', (query) => query.selectFrom('rotated').select('user_id')),
 );
+
+/** Uses a proof, unless it may have been used before. */
+export const useProof = (db: Kysely<Tables>, { id, userId }: SessionKey, { key, number }: DeviceProof) =>
+  db
+    .updateTable('sessions')
+    .set({ proofs: withProof({ proofKey: key, proofNumber: number }) })
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where(isUnusedProof({ proofKey: key, proofNumber: number }));
 
 export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
   db

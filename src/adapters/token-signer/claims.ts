@@ -62,15 +62,4 @@ export const claimsFor = (expected: IssAndAud, payload: JWTPayload): JWTPayload 
 };
 
 /** Characters. The tokens signed here have fewer than 1 024; longer ones are rejected before anything is computed. */
-const MAX_TOKEN_LENGTH = 8 * 1024;
-/**
- * The canonical form of a compact JWS with a signature of 64 bytes. Decoders of base64url also accept white space, and unused bits in the
- * last character, so one signature would have several texts.
- */
-const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
-
-/** Checks the form of a token before anything is decoded. @returns `null` if it may be a token of this service. */
-export const formProblem = (token: string): 'too_long' | 'malformed' | null => {
-  if (token.length > MAX_TOKEN_LENGTH) return 'too_long';
-  return COMPACT_JWS.test(token) ? null : 'malformed';
-};
+export const MAX_TOKEN_LENGTH = 8 * 1024;

@@ -1,4 +1,4 @@
-import { hash, type KeyObject, sign, verify } from 'node:crypto';
+import { hash, type KeyObject, sign } from 'node:crypto';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import * as v from 'valibot';
 import type {
@@ -9,21 +9,20 @@ import type {
   Verified,
 } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/public-user.ts';
+import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from '../jws/compact.ts';
 import {
   AccessTokenOfSession,
   claimsFor,
-  formProblem,
   type IssAndAud,
   type IssuerAndAudience,
   issAndAud,
+  MAX_TOKEN_LENGTH,
   RefreshTokenOfSession,
   type SessionHeader,
 } from './claims.ts';
 import type { KeyPair, TokenKeys } from './keys.ts';
 
 const NOT_CONFIGURED: IssuerAndAudience = { issuer: null, audience: null };
-/** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
-const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
 
 /**
  * Compact JWS with ES256 (RFC 7515, RFC 7518 §3.4), signed and verified on the calling thread, which takes less time than a hand-over to
@@ -45,24 +44,7 @@ export const nodeCryptoTokenSigner = async (
   };
 };
 
-type JsonObject = { readonly [member: string]: unknown };
-
 const rejected = (reason: TokenProblem) => ({ ok: false, reason }) as const;
-
-const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-/** @returns `null` for a text that is not a JSON object. */
-const decoded = (text: string): JsonObject | null => {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-};
-
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => {
   const kid = await calculateJwkThumbprint(privateKey);
@@ -70,7 +52,7 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => 
   for (const key of publicKeys) keysById.set(await calculateJwkThumbprint(key), key);
 
   /** The key that a header names, or the problem of a header that is not ES256 with one of these keys. */
-  const keyOf = (header: JsonObject): KeyObject | TokenProblem => {
+  const keyOf = (header: NonNullable<ReturnType<typeof decoded>>): KeyObject | TokenProblem => {
     if (typeof header.alg !== 'string') return 'malformed';
     // No extension is implemented, so none can be critical: RFC 7515 §4.1.11.
     if (header.alg !== 'ES256' || Object.hasOwn(header, 'crit')) return 'unsupported';
@@ -85,15 +67,14 @@ const jwt = async ({ privateKey, publicKeys }: KeyPair, expected: IssAndAud) => 
     },
 
     verify: <T>(token: string, now: number, schema: v.GenericSchema<unknown, T>): Verified<T> => {
-      const problem = formProblem(token);
+      const problem = formProblem(token, MAX_TOKEN_LENGTH);
       if (problem !== null) return rejected(problem);
-      const [header = '', claims = '', signature = ''] = token.split('.');
+      const [header = '', claims = ''] = token.split('.');
       const protectedHeader = decoded(header);
       if (protectedHeader === null) return rejected('malformed');
       const key = keyOf(protectedHeader);
       if (typeof key === 'string') return rejected(key);
-      const [text, bytes] = [Buffer.from(`${header}.${claims}`), Buffer.from(signature, 'base64url')];
-      if (!verify(DIGEST, text, { key, dsaEncoding: SIGNATURE_FORM }, bytes)) return rejected('invalid_signature');
+      if (!isSignedBy(token, key)) return rejected('invalid_signature');
       const content = decoded(claims);
       if (content === null) return rejected('malformed');
       if (typeof content.exp === 'number' && content.exp <= Math.floor(now / 1000)) return rejected('expired');

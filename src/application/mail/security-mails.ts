@@ -65,6 +65,15 @@ export const newDevice = (context: MailContext, happened: TimeAndDevice): MailTe
     resetPage(context),
   ]);
 
+export const deviceUnproven = (context: MailContext, happened: TimeAndDevice): MailText =>
+  mailLayout(context, `A request without your device was refused at ${context.serviceName}`, [
+    prose`Somebody tried to renew a session of your account at ${trusted(context.serviceName)} without the key of the device that it was opened on. This was refused, and the session continues. It happens when the data of a website was deleted in the browser, and when a cookie was copied from the device.`,
+    factsOf(happened),
+    prose`If this is your device, log in again there: you have nothing else to do.`,
+    prose`If not, somebody else may have had access to the device or to its browser: check it for unknown programs and extensions, then reset your password, which logs out all devices:`,
+    resetPage(context),
+  ]);
+
 export const tokenReplayed = (context: MailContext, happened: TimeAndDevice): MailText =>
   mailLayout(context, `A session at ${context.serviceName} was ended for your protection`, [
     prose`A session of your account at ${trusted(context.serviceName)} was ended, because its token was used a second time. That happens when a connection was lost while the session was renewed, and when a token was copied from the device.`,

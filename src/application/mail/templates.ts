@@ -11,7 +11,14 @@ import {
   verifyEmail,
 } from './address-mails.ts';
 import type { MailContext, MailText } from './layout.ts';
-import { newDevice, passwordChanged, passwordReset, passwordWasReset, tokenReplayed } from './security-mails.ts';
+import {
+  deviceUnproven,
+  newDevice,
+  passwordChanged,
+  passwordReset,
+  passwordWasReset,
+  tokenReplayed,
+} from './security-mails.ts';
 
 /** A link that a mail needs. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
@@ -120,4 +127,5 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
   'password-was-reset': notice(passwordWasReset),
   'new-device': notice(newDevice),
   'token-replayed': notice(tokenReplayed),
+  'device-unproven': notice(deviceUnproven),
 };

@@ -1,3 +1,4 @@
+import type { DeviceProof } from '../../domain/device-binding.ts';
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 
@@ -25,6 +26,13 @@ export type UserInSession = {
  * - numbers the current token one higher than the one that is rotated, also after a rotation that was reverted
  * - remembers when the run of rotations began, and with which number
  * - changes nothing when another token is current
+ * - remembers the device that rotated a session last
+ * - rotates a session with a key of its device only with a proof of it that was not used, unless none is required
+ * - rotates a session whose browser holds a key only with that key
+ * - does not take a proof for used before it is, nor forget one that it has to know
+ * - accepts exactly one of many concurrent uses of one proof
+ * - uses a proof only for a session that has its key
+ * - replaces the key of a page, and keeps the first key of a browser
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
  * - accepts exactly one of two rotations of the same token by two instances
@@ -82,6 +90,15 @@ export interface SessionRepository {
    * rotation, when it can no longer happen. Idempotent. ADR 0022.
    */
   revert(rotation: Rotation): Promise<void>;
+  /**
+   * Uses a proof without a rotation, in one atomic step.
+   * @returns `false` when it may have been used before, or the session has another key.
+   */
+  useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
+  /** Gives a session the key of its page, in place of another one. @returns whether there was such a session. */
+  bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
+  /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
+  bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;

@@ -1,3 +1,4 @@
+import { type DeviceBinding, type Evidence, noEvidence } from '../../domain/device-binding.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
 import { type ReplayPolicy, type TokenStatus, tokenStatus } from '../../domain/tokens.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -8,6 +9,7 @@ export type AssessTokensDeps = {
   readonly sessions: SessionRepository;
   readonly clock: Clock;
   readonly replayPolicy: ReplayPolicy;
+  readonly deviceBinding: DeviceBinding;
 };
 
 /** A verified refresh token, its session, and its status there. */
@@ -20,15 +22,19 @@ export type AssessedToken = {
 /** The key of the session that a token belongs to. */
 const keyOf = ({ sessionId, claims }: RefreshToken): SessionKey => ({ id: sessionId, userId: claims.sub });
 
-/** Looks up the session of each token. */
+/**
+ * Looks up the session of each token.
+ * @param evidence what the request shows of its device: nothing by default.
+ */
 export const assessTokens = (
-  { sessions, clock, replayPolicy }: AssessTokensDeps,
+  { sessions, clock, replayPolicy: policy, deviceBinding }: AssessTokensDeps,
   verified: readonly RefreshToken[],
+  evidence: Evidence = noEvidence(deviceBinding),
 ): Promise<readonly AssessedToken[]> =>
   Promise.all(
     verified.map(async (token) => {
       const session = await sessions.find(keyOf(token));
-      return { token, session, status: tokenStatus(session, token, clock.now(), replayPolicy) };
+      return { token, session, status: tokenStatus(session, token, { now: clock.now(), policy, evidence }) };
     }),
   );
 
@@ -37,8 +43,9 @@ const RANKS: Readonly<Record<TokenStatus, number>> = {
   current: 1,
   replayable: 2,
   raced: 3,
-  reused: 4,
-  ended: 5,
+  unproven: 4,
+  reused: 5,
+  ended: 6,
 };
 
 /** The token that decides the response when a request has several. ADR 0003. */
@@ -49,11 +56,12 @@ export const mostFavorable = (assessed: readonly AssessedToken[]): AssessedToken
 };
 
 /** The sessions of reused tokens. A favorable token excuses the reused ones of its own session only. ADR 0003. */
-export const reusedSessions = (assessed: readonly AssessedToken[]): readonly SessionKey[] => {
-  const keys = new Map<string, SessionKey>();
-  for (const { token, status } of assessed) if (status === 'reused') keys.set(token.sessionId, keyOf(token));
-  for (const { token, status } of assessed) if (RANKS[status] < RANKS.reused) keys.delete(token.sessionId);
-  return [...keys.values()];
+export const reusedSessions = (assessed: readonly AssessedToken[]): readonly Session[] => {
+  const sessions = new Map<string, Session>();
+  for (const { session, status } of assessed)
+    if (session !== null && status === 'reused') sessions.set(session.id, session);
+  for (const { token, status } of assessed) if (RANKS[status] < RANKS.reused) sessions.delete(token.sessionId);
+  return [...sessions.values()];
 };
 
 type VerifiedTokensDeps = { readonly tokens: TokenSigner; readonly clock: Clock };

@@ -1,5 +1,5 @@
 import type { Origin, SessionEnding } from '../../domain/event.ts';
-import type { SessionKey } from '../../domain/session.ts';
+import type { Session, SessionKey } from '../../domain/session.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
@@ -61,14 +61,14 @@ export const endPresentedSessions = async (
 ): Promise<void> => {
   const own = verified.filter(({ claims }) => claims.sub === userId);
   const assessed = await assessTokens({ ...deps, sessions: stores.sessions }, own);
-  const reused = reusedSessions(assessed).map(({ id }) => id);
+  const reused = reusedSessions(assessed);
   const ids = new Set(assessed.filter(({ status }) => status !== 'ended').map(({ token }) => token.sessionId));
-  let isReplayed = false;
+  const replayed: Session[] = [];
   for (const id of ids) {
-    const isReused = reused.includes(id);
-    const ending = { reason: isReused ? 'token-replayed' : reason, origin } as const;
+    const session = reused.find((each) => each.id === id);
+    const ending = { reason: session === undefined ? reason : 'token-replayed', origin } as const;
     const ended = await endSession(deps, stores, { id, userId }, ending);
-    isReplayed ||= ended && isReused;
+    if (ended && session !== undefined) replayed.push(session);
   }
-  if (isReplayed) await notifyOfReplay(deps, stores, userId, origin);
+  await notifyOfReplay(deps, stores, { userId, ended: replayed, origin });
 };

@@ -1,3 +1,4 @@
+import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { newSession, type Session } from '../../domain/session.ts';
@@ -23,15 +24,26 @@ export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly se
 /** A session that is not stored yet, and the result of the log-in. */
 export type PreparedSession = { readonly session: Session; readonly opened: OpenedSession };
 
+/** The keys of a session that is opened with a proof. */
+export const keysOf = (proof: DeviceProof | null): DeviceKeys =>
+  proof === null ? NO_KEYS : { ...NO_KEYS, deviceKey: proof.key, proofs: [proof.number] };
+
+type NewSession = {
+  readonly user: User;
+  readonly now: number;
+  readonly origin: Origin;
+  /** The keys of its device. */
+  readonly keys: DeviceKeys;
+};
+
 /** Makes a session with its first token pair. */
 export const prepareSession = async (
   deps: PrepareSessionDeps,
-  user: User,
-  now: number,
-  origin: Origin,
+  { user, now, origin, keys }: NewSession,
 ): Promise<PreparedSession> => {
   const { ids, refreshLifetime: lifetime } = deps;
-  const session = newSession({ id: ids.next(), userId: user.id, tokenId: ids.next(), now, lifetime, device: origin });
+  const device = { userAgent: origin.userAgent, address: origin.address };
+  const session = newSession({ id: ids.next(), userId: user.id, tokenId: ids.next(), now, lifetime, device, keys });
   const pair = await issueTokenPair(deps, user, session, now);
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
@@ -57,7 +69,7 @@ type SessionReplacement = {
 
 /**
  * Opens a session in place of that of the request, in the unit of work of the request's change: a copy of a token of the former session
- * becomes useless.
+ * becomes useless. The device keeps its keys.
  * @throws AppError AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
@@ -66,9 +78,12 @@ export const replaceSession = async (
   { user, sessionId, origin }: SessionReplacement,
 ): Promise<TokenPair> => {
   const key = { id: sessionId, userId: user.id };
-  if (!(await endSession(deps, stores, key, { reason: 'replaced', origin })))
+  const former = await stores.sessions.find(key);
+  if (former === null || !(await endSession(deps, stores, key, { reason: 'replaced', origin })))
     throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
-  const { session, opened } = await prepareSession(deps, user, deps.clock.now(), origin);
+  const { deviceKey, browserKey, proofs } = former;
+  const keys = { deviceKey, browserKey, proofs };
+  const { session, opened } = await prepareSession(deps, { user, now: deps.clock.now(), origin, keys });
   await storeSession(deps, stores, session, { kind: 'session-opened', origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
 };

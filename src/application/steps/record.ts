@@ -1,5 +1,6 @@
 import {
   type AccountEvent,
+  type Device,
   type DomainEvent,
   isSameDevice,
   newEvent,
@@ -105,14 +106,23 @@ export const notifyOfPassword = async (
     await enqueue(deps, stores, origin, [{ kind: 'password-changed', userId: user.id, to: user.email }]);
 };
 
-/** Notifies a user of a replayed token, after the event of the ended session is stored. */
+type Replay = {
+  readonly userId: string;
+  /** The sessions of replayed tokens that this unit of work has ended. */
+  readonly ended: readonly Device[];
+  readonly origin: Origin;
+};
+
+/**
+ * Notifies a user of a replayed token, after the event of the ended session is stored. Not when it came from the device that has used the
+ * session last: it is the owner's, or in the hands of somebody who could log in there.
+ */
 export const notifyOfReplay = async (
   deps: NoticeDeps,
   stores: NoticeStores & Pick<Stores, 'users'>,
-  userId: string,
-  origin: Origin,
+  { userId, ended, origin }: Replay,
 ): Promise<void> => {
-  if (!isOn(deps, 'replay')) return;
+  if (!isOn(deps, 'replay') || ended.every((session) => isSameDevice(session, origin))) return;
   const user = await stores.users.findById(userId);
   if (user === null) return;
   const latest = await stores.events.list({ userId, before: null, limit: LATEST });
@@ -120,6 +130,21 @@ export const notifyOfReplay = async (
   const replays = latest.filter(({ reason, at }) => reason === 'token-replayed' && at >= since);
   if (replays.length <= NOTICES_PER_HOUR)
     await enqueue(deps, stores, origin, [{ kind: 'token-replayed', userId, to: user.email }]);
+};
+
+const DAY = 24 * HOUR;
+
+/** Notifies a user of a refresh without a proof of the device, at most once a day, before its event is stored. */
+export const notifyOfUnprovenDevice = async (
+  deps: NoticeDeps,
+  stores: NoticeStores & Pick<Stores, 'users'>,
+  userId: string,
+  origin: Origin,
+): Promise<void> => {
+  if (!isOn(deps, 'replay')) return;
+  if ((await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - DAY)) > 0) return;
+  const user = await stores.users.findById(userId);
+  if (user !== null) await enqueue(deps, stores, origin, [{ kind: 'device-unproven', userId, to: user.email }]);
 };
 
 /** Whether a former address gets mail about a change, with a link that undoes it. */

@@ -17,27 +17,29 @@ import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { endPresentedSessions } from '../steps/end-sessions.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
-import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { keysOf, type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
 
-export type LoginDeps = NoticeDeps & {
-  readonly users: UserRepository;
-  readonly sessions: SessionRepository;
-  readonly unitOfWork: UnitOfWork;
-  readonly tokens: TokenSigner;
-  readonly hasher: PasswordHasher;
-  readonly attempts: LoginAttempts;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-  /** Milliseconds. */
-  readonly accessLifetime: number;
-  /** Milliseconds. */
-  readonly refreshLifetime: number;
-  readonly replayPolicy: ReplayPolicy;
-  /** `required` refuses a user whose address is not verified. Default: off. */
-  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
-  readonly report?: Report;
-};
+export type LoginDeps = NoticeDeps &
+  ProveDeviceDeps & {
+    readonly users: UserRepository;
+    readonly sessions: SessionRepository;
+    readonly unitOfWork: UnitOfWork;
+    readonly tokens: TokenSigner;
+    readonly hasher: PasswordHasher;
+    readonly attempts: LoginAttempts;
+    readonly clock: Clock;
+    readonly ids: IdGenerator;
+    /** Milliseconds. */
+    readonly accessLifetime: number;
+    /** Milliseconds. */
+    readonly refreshLifetime: number;
+    readonly replayPolicy: ReplayPolicy;
+    /** `required` refuses a user whose address is not verified. Default: off. */
+    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+    readonly report?: Report;
+  };
 
 type LoginSource = {
   /** The networks of the client, the widest first. */
@@ -52,6 +54,7 @@ type LoginInput = {
   readonly password: string;
   readonly source?: LoginSource;
   readonly origin?: Origin;
+  readonly presented?: Presented;
 };
 
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
@@ -60,12 +63,14 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
  * Opens a session for a user who knows the password, and ends the sessions whose tokens the request presents: the browser replaces them.
  * For an unknown account, tokens are verified and a password is compared as well, so that the response time does not show whether the
  * account exists.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
+ *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
  */
 export const login = (deps: LoginDeps) => {
   const oneAtATime = keyedMutex();
   const logIn = async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN } = input;
+    const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const keys = keysOf(await provenDevice(deps, presented));
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
     const { user, isOwnDevice } = await assertMayLogIn(deps, found, input, {
@@ -79,7 +84,7 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
-    const { session, opened } = await prepareSession(deps, current, deps.clock.now(), origin);
+    const { session, opened } = await prepareSession(deps, { user: current, now: deps.clock.now(), origin, keys });
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
     const isStored = await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();

@@ -1,3 +1,4 @@
+import { type Binding, bindingOf, NOT_REQUIRED } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
@@ -13,6 +14,8 @@ import { type ChangeDeps, isUsualLogin, type NoticeDeps, notifyOfLogin } from '.
 /** A session as its user sees it, without its tokens. Times are epoch milliseconds. */
 export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'address'> & {
   readonly lastUsedAt: number;
+  /** What holds the key of its device. */
+  readonly binding: Binding;
   /** Whether it is the session of the request. */
   readonly current: boolean;
 };
@@ -26,13 +29,14 @@ export const listSessions =
   async (caller: Caller): Promise<ListedSession[]> => {
     await liveUser(deps, caller);
     const live = await deps.sessions.listByUser(caller.userId, deps.clock.now());
-    return live.map(({ id, createdAt, rotatedAt, userAgent, address }) => ({
-      id,
-      createdAt,
-      lastUsedAt: rotatedAt,
-      userAgent,
-      address,
-      current: id === caller.sessionId,
+    return live.map((session) => ({
+      id: session.id,
+      createdAt: session.createdAt,
+      lastUsedAt: session.rotatedAt,
+      userAgent: session.userAgent,
+      address: session.address,
+      binding: bindingOf(session),
+      current: session.id === caller.sessionId,
     }));
   };
 
@@ -104,7 +108,8 @@ const assertHolds = async (
   key: SessionKey,
 ): Promise<void> => {
   const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
-  const assessed = await assessTokens({ ...deps, sessions }, own);
+  // Without a proof of the device: the new session takes over its keys, so a copied cookie is of no use in it either.
+  const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
   const status = assessed.length === 0 ? 'none' : mostFavorable(assessed).status;
   if (!GOOD.some((good) => good === status))
     throw new AppError('AUTH_FAILED', { reason: `the refresh token of the session: ${status}` });

@@ -1,6 +1,7 @@
+import { bindingOf, type Evidence, NOT_REQUIRED } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
+import type { Rotation, Session } from '../../domain/session.ts';
 import { continuesRun, type ReplayPolicy } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
@@ -20,27 +21,47 @@ import {
 } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
 import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
-import { type NoticeDeps, notifyOfReplay, record } from '../steps/record.ts';
+import {
+  evidenceOf,
+  NOTHING_PRESENTED,
+  type Presented,
+  type ProveDeviceDeps,
+  unproven,
+} from '../steps/prove-device.ts';
+import { type NoticeDeps, notifyOfReplay, notifyOfUnprovenDevice, record } from '../steps/record.ts';
 
-export type RefreshDeps = NoticeDeps & {
-  readonly users: UserRepository;
-  readonly sessions: SessionRepository;
-  readonly unitOfWork: UnitOfWork;
-  readonly tokens: TokenSigner;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-  /** Milliseconds. */
-  readonly accessLifetime: number;
-  /** Milliseconds. */
-  readonly refreshLifetime: number;
-  readonly replayPolicy: ReplayPolicy;
-  readonly report?: Report;
-};
+export type RefreshDeps = NoticeDeps &
+  ProveDeviceDeps & {
+    readonly users: UserRepository;
+    readonly sessions: SessionRepository;
+    readonly unitOfWork: UnitOfWork;
+    readonly tokens: TokenSigner;
+    readonly clock: Clock;
+    readonly ids: IdGenerator;
+    /** Milliseconds. */
+    readonly accessLifetime: number;
+    /** Milliseconds. */
+    readonly refreshLifetime: number;
+    readonly replayPolicy: ReplayPolicy;
+    readonly report?: Report;
+  };
 
 type RefreshOptions = {
   readonly cancellation?: Cancellation;
-  /** Called only when a session ends: the usual refresh does not need the origin. */
-  readonly origin?: () => Origin;
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+/** A request to refresh. */
+type Request = {
+  readonly cancellation: Cancellation;
+  readonly origin: Origin;
+  /** The presented refresh tokens that verify. */
+  readonly verified: readonly RefreshToken[];
+  /** What it shows of its device. */
+  readonly evidence: Evidence;
+  /** Refuses it when that is not enough. */
+  readonly refuse: (reason: string) => AppError;
 };
 
 const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
@@ -48,37 +69,43 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
- * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0003).
+ * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0003). A session
+ * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0052).
  *
  * If the new tokens cannot be issued, or the caller has timed out, the rotation is reverted, and the token stays current (ADR 0022).
- * @throws AppError AUTH_FAILED, DB_QUERY_FAILED
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
 export const refresh =
   (deps: RefreshDeps) =>
   async (
     presented: readonly string[],
-    { cancellation = NEVER_CANCELLED, origin = () => NO_ORIGIN }: RefreshOptions = {},
+    { cancellation = NEVER_CANCELLED, origin = NO_ORIGIN, presented: device = NOTHING_PRESENTED }: RefreshOptions = {},
   ): Promise<TokenPair> => {
-    const options = { cancellation, origin };
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-
-    let token = first;
-    // A single token is rotated without a look-up: the rotation shows whether it was current.
-    if (verified.length > 1 || mayBeReplayable(deps, first)) {
-      const assessed = await assessTokens(deps, verified);
-      const best = mostFavorable(assessed);
-      if (best.status !== 'current') return handleStaleTokens(deps, assessed, options);
-      await endReused(deps, reusedSessions(assessed), options.origin);
-      token = best.token;
-    }
-
-    const pair = await rotate(deps, nextRotation(deps, token), options);
-    if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified), options);
-    deps.report?.('refresh', 'rotated');
-    return pair;
+    const { evidence, outcome } = await evidenceOf(deps, device);
+    const refuse = (reason: string) => unproven(outcome, reason);
+    return refreshTokens(deps, first, { cancellation, origin, verified, evidence, refuse });
   };
+
+const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Request): Promise<TokenPair> => {
+  const { verified, evidence } = request;
+  let token = first;
+  // A single token is rotated without a look-up: the rotation shows whether it was current.
+  if (verified.length > 1 || mayBeReplayable(deps, first)) {
+    const assessed = await assessTokens(deps, verified, evidence);
+    const best = mostFavorable(assessed);
+    if (best.status !== 'current') return handleStaleTokens(deps, assessed, request);
+    await endReused(deps, assessed, request.origin);
+    token = best.token;
+  }
+
+  const pair = await rotate(deps, nextRotation(deps, token, request), request);
+  if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified, evidence), request);
+  deps.report?.('refresh', 'rotated');
+  return pair;
+};
 
 /**
  * Rotates a token and issues the next pair. If that or `afterRotation` fails, or the caller has timed out, the rotation is reverted.
@@ -87,14 +114,14 @@ export const refresh =
 const rotate = async (
   deps: RefreshDeps,
   rotation: Rotation,
-  { cancellation, origin }: Required<RefreshOptions>,
+  { cancellation, origin }: Request,
   afterRotation: () => Promise<void> = async () => undefined,
 ): Promise<TokenPair | 'stale'> => {
   cancellation.throwIfAborted();
   const user = await deps.sessions.rotate(rotation);
   if (user === 'too-late') throw missedDeadline();
   if (user === 'stale') return user;
-  if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin());
+  if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin);
   return revertOnError(deps, rotation, async () => {
     await afterRotation();
     const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
@@ -113,7 +140,7 @@ const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   return user;
 };
 
-const nextRotation = (deps: RefreshDeps, token: RefreshToken): Rotation => {
+const nextRotation = (deps: RefreshDeps, token: RefreshToken, { evidence, origin }: Request): Rotation => {
   const { sessionId, claims, rotation } = token;
   const now = deps.clock.now();
   return {
@@ -126,6 +153,8 @@ const nextRotation = (deps: RefreshDeps, token: RefreshToken): Rotation => {
     at: now,
     expiresAt: now + deps.refreshLifetime,
     continuesRun: continuesRun(token, now, deps.replayPolicy),
+    device: { userAgent: origin.userAgent, address: origin.address },
+    evidence,
   };
 };
 
@@ -156,20 +185,60 @@ const revertOnError = async <Result>(
 const handleStaleTokens = async (
   deps: RefreshDeps,
   assessed: readonly AssessedToken[],
-  options: Required<RefreshOptions>,
+  request: Request,
 ): Promise<TokenPair> => {
   const { token, session, status } = mostFavorable(assessed);
-  const reused = reusedSessions(assessed);
-  await endReused(deps, reused, options.origin);
-  if (status === 'recoverable' && session !== null) return recover(deps, token, session, options);
-  if (status !== 'reused' && status !== 'recoverable') deps.report?.('refresh', status);
-  if (status === 'replayable' && session !== null) {
-    return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
+  const ended = await endReused(deps, assessed, request.origin);
+  if (session !== null) {
+    if (status === 'recoverable') return recover(deps, token, session, request);
+    if (status === 'replayable') return issueAgain(deps, session, request);
+    if (status === 'unproven') return handleUnproven(deps, token, session, request);
   }
-  if (reused.length === 0) throw failed(`the session is not refreshed: ${status}`);
-  const ids = reused.map(({ id }) => id).join(', ');
-  throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
+  if (status !== 'reused' && status !== 'recoverable') deps.report?.('refresh', status);
+  if (ended.length === 0) throw failed(`the session is not refreshed: ${status}`);
+  throw new AppError('AUTH_FAILED', {
+    level: 'warn',
+    reason: `refresh token reused; session ${ended.join(', ')} ended`,
+  });
 };
+
+/** Issues the current token of a session again. The proof of its device is used up. */
+const issueAgain = async (deps: RefreshDeps, session: Session, request: Request): Promise<TokenPair> => {
+  const { required, proof, browserKey } = request.evidence;
+  const isProvenByBrowser = browserKey !== null && browserKey === session.browserKey;
+  const isProof = required && bindingOf(session) !== 'none' && !isProvenByBrowser && proof !== null;
+  if (isProof && !(await deps.sessions.useProof(session, proof)))
+    throw request.refuse('another request has used the proof');
+  deps.report?.('refresh', 'replayable');
+  return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
+};
+
+/** Refuses a request that does not show the device of its session; `observe` reports it alone. The session lives. */
+const handleUnproven = async (
+  deps: RefreshDeps,
+  token: RefreshToken,
+  { id: sessionId, userId }: Session,
+  request: Request,
+): Promise<TokenPair> => {
+  deps.report?.('refresh', 'unproven');
+  if (deps.deviceBinding === 'observe') return refreshTokens(deps, token, { ...request, evidence: NOT_REQUIRED });
+  const refusal = request.refuse('the device of the session is not proven');
+  // The clock of an honest device may be wrong.
+  if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnproven(deps, { userId, sessionId }, request.origin);
+  throw refusal;
+};
+
+/** Stores an event, and notifies the user once a day. */
+const recordUnproven = (
+  deps: RefreshDeps,
+  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
+  origin: Origin,
+): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    await stores.users.lock(userId);
+    await notifyOfUnprovenDevice(deps, stores, userId, origin);
+    await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
+  });
 
 /**
  * Rotates a token that is newer than the one that the store has as current: the store has forgotten rotations. Begins a run of rotations,
@@ -179,36 +248,45 @@ const recover = async (
   deps: RefreshDeps,
   token: RefreshToken,
   { id: sessionId, userId, currentTokenId: expected }: Session,
-  options: Required<RefreshOptions>,
+  request: Request,
 ): Promise<TokenPair> => {
   const event = { userId, kind: 'session-recovered', sessionId } as const;
-  const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, options.origin(), [event]));
-  const rotation = { ...nextRotation(deps, token), expected, continuesRun: false };
-  const pair = await rotate(deps, rotation, options, storeEvent);
+  const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, request.origin, [event]));
+  const rotation = { ...nextRotation(deps, token, request), expected, continuesRun: false };
+  const pair = await rotate(deps, rotation, request, storeEvent);
   if (pair === 'stale') {
     // Another request was first, so the token is no longer recoverable. If it is, the store cannot rotate it.
-    const assessed = await assessTokens(deps, [token]);
+    const assessed = await assessTokens(deps, [token], request.evidence);
     if (mostFavorable(assessed).status === 'recoverable') throw failed('the session is not refreshed: recoverable');
-    return handleStaleTokens(deps, assessed, options);
+    return handleStaleTokens(deps, assessed, request);
   }
   deps.report?.('refresh', 'recovered');
   return pair;
 };
 
-/** Ends the sessions of reused tokens, and notifies their users once for each. */
-const endReused = async (deps: RefreshDeps, reused: readonly SessionKey[], origin: () => Origin): Promise<void> => {
-  if (reused.length === 0) return;
+/**
+ * Ends the sessions of reused tokens, and notifies their users once for each.
+ * @returns the ids of the sessions of reused tokens.
+ */
+const endReused = async (
+  deps: RefreshDeps,
+  assessed: readonly AssessedToken[],
+  origin: Origin,
+): Promise<readonly string[]> => {
+  const reused = reusedSessions(assessed);
+  if (reused.length === 0) return [];
   deps.report?.('refresh', 'reused');
-  const ending = { reason: 'token-replayed', origin: origin() } as const;
+  const ending = { reason: 'token-replayed', origin } as const;
   // A unit of work for each user, who is locked first: units that lock in different orders could deadlock.
-  for (const [userId, keys] of Map.groupBy(reused, (key) => key.userId)) {
+  for (const [userId, sessions] of Map.groupBy(reused, (session) => session.userId)) {
     await deps.unitOfWork.run(async (stores) => {
       await stores.users.lock(userId);
-      let hasEnded = false;
-      for (const key of keys) hasEnded = (await endSession(deps, stores, key, ending)) || hasEnded;
-      if (hasEnded) await notifyOfReplay(deps, stores, userId, ending.origin);
+      const ended: Session[] = [];
+      for (const session of sessions) if (await endSession(deps, stores, session, ending)) ended.push(session);
+      await notifyOfReplay(deps, stores, { userId, ended, origin });
     });
   }
+  return reused.map(({ id }) => id);
 };
 
 /** Ends a session that was opened while its account was being disabled. */

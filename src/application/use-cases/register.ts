@@ -10,11 +10,12 @@ import type { TokenSigner } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
-import { type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { keysOf, type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { enqueue } from '../steps/record.ts';
 import { assertNotReserved } from '../steps/reserved-addresses.ts';
 
-export type RegisterDeps = {
+export type RegisterDeps = ProveDeviceDeps & {
   readonly users: UserRepository;
   readonly unitOfWork: UnitOfWork;
   readonly tokens: TokenSigner;
@@ -37,24 +38,26 @@ export type RegisterInput = {
   readonly email: string;
   readonly password: string;
   readonly origin?: Origin;
+  readonly presented?: Presented;
 };
 
 /**
  * Registers a user and opens a session. If addresses are verified, a link is sent. After a failure the user is removed again, so that the
  * client can repeat the request (ADR 0022).
- * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
+ * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
  */
 export const register =
   (deps: RegisterDeps) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
     const { users, unitOfWork, hasher, clock, ids, emailVerification = 'off' } = deps;
-    const { username, email, password, origin = NO_ORIGIN } = input;
+    const { username, email, password, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     assertPasswordAllowed(deps, input, 'password');
+    const proof = await provenDevice(deps, presented);
     const passwordHash = await hasher.hash(password);
     cancellation.throwIfAborted();
     const now = clock.now();
     const user = newUser({ id: ids.next(), username, email, passwordHash, now });
-    const { session, opened } = await prepareSession(deps, user, now, origin);
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys: keysOf(proof) });
     try {
       await unitOfWork.run(async (stores) => {
         await stores.users.add(user);

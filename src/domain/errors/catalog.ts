@@ -60,6 +60,22 @@ export const CATALOG = defineCatalog({
     message: 'An access token is required.',
     description: 'The route requires a Bearer token in the Authorization header, and the request has none.',
   },
+  AUTH_DEVICE_UNPROVEN: {
+    status: 401,
+    retryable: false,
+    level: 'info',
+    message: 'The device is not proven.',
+    description:
+      'The session is bound to a key of its device, and the request has no proof of this key that is valid and unused. The session continues. Try again once with another proof; without the key, log in again.',
+  },
+  AUTH_PROOF_EXPIRED: {
+    status: 401,
+    retryable: true,
+    level: 'info',
+    message: 'The proof is too old or too new.',
+    description:
+      'The time of the proof differs from the clock of the service by more than a minute. Sign another one by that clock: `timestamp` is its time.',
+  },
   AUTH_ACCOUNT_DISABLED: {
     status: 403,
     retryable: false,

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
 import { systemClock } from '../../adapters/clock/system.ts';
+import { nodeCryptoDeviceProofs } from '../../adapters/device-proofs/node-crypto.ts';
 import { ulidGenerator } from '../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../adapters/link-tokens/random.ts';
 import { memoryLoginAttempts } from '../../adapters/login-attempts/memory.ts';
@@ -44,6 +45,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   const { outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
+    proofs: nodeCryptoDeviceProofs(),
     hasher,
     blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
     attempts: countLoginAttempts(redis, logger, onFallback),

@@ -1,6 +1,7 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
 import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
 import type { Clock } from '../../application/ports/clock.ts';
+import type { DeviceProofs } from '../../application/ports/device-proofs.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { LinkTokens } from '../../application/ports/link-tokens.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
@@ -17,6 +18,7 @@ export type Ports = Storage & {
   /** `null`: no mail is sent, and there are no routes that need it. */
   readonly mailer: Mailer | null;
   readonly tokens: TokenSigner;
+  readonly proofs: DeviceProofs;
   readonly hasher: PasswordHasher;
   /** `null`: every password that is long enough is accepted. */
   readonly blocklist: PasswordBlocklist | null;

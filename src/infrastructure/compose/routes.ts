@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { presentedDevice } from '../../adapters/http/request/presented-device.ts';
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
+import { deviceRoutes } from '../../adapters/http/routes/device.ts';
 import { emailRoutes } from '../../adapters/http/routes/email.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { eventRoutes } from '../../adapters/http/routes/events.ts';
@@ -23,6 +25,7 @@ import { VERSION } from '../version.ts';
 /** The dependencies of all use cases. */
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
+  Parameters<typeof deviceRoutes>[0] &
   Parameters<typeof userRoutes>[0] &
   Parameters<typeof eventRoutes>[0] &
   Parameters<typeof passwordResetRoutes>[0] &
@@ -59,9 +62,11 @@ export const declareRoutes = (
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const cookie = refreshCookie(cookieSettings);
+  const device = presentedDevice(baseUrl);
   const routes: Route[] = [
-    ...authRoutes(deps, cookie),
+    ...authRoutes(deps, cookie, device),
     ...sessionRoutes(deps, cookie),
+    ...(deps.deviceBinding === 'off' ? [] : deviceRoutes(deps, device)),
     ...userRoutes(deps, cookie),
     ...eventRoutes(deps),
     ...passwordResetRoutes(deps),

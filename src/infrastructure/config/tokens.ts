@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { DeviceBinding } from '../../domain/device-binding.ts';
 import { isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
 import { DAY, MAX_DURATION } from './schemas.ts';
@@ -82,6 +83,13 @@ export const TOKEN_VARIABLES = {
     meaning:
       'How long after its rotation a refresh token still returns its successor; at most JWT_REFRESH_RACE_WINDOW, 0 is off. 10s is recommended for browser front ends.',
   },
+  DEVICE_BINDING: {
+    schema: v.picklist(['off', 'observe', 'enforce']),
+    expected: 'off, observe or enforce',
+    default: 'enforce',
+    meaning:
+      'Whether the sessions of devices that registered a key are refreshed only with a proof of it: enforce, observe (what enforce would refuse is counted) or off.',
+  },
   JWT_REFRESH_COOKIE_PATH: {
     schema: v.optional(form.cookiePath),
     expected: 'a path that starts with / and has no space, comma, semicolon or control character',
@@ -124,6 +132,7 @@ export type TokenSettings = {
   readonly refreshLifetime: number;
   readonly raceWindow: number;
   readonly replayWindow: number;
+  readonly deviceBinding: DeviceBinding;
   readonly refreshCookie: {
     readonly path: string;
     readonly sameSite: 'lax' | 'strict' | 'none';
@@ -143,6 +152,7 @@ export const tokenSettings = (values: Values): TokenSettings => {
     refreshLifetime,
     raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, refreshLifetime),
     replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
+    deviceBinding: values.DEVICE_BINDING,
     refreshCookie: {
       path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
       sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,

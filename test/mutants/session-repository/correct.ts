@@ -1,4 +1,5 @@
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { withProof } from '../../../src/domain/device-binding.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import {
   byLastUse,
@@ -44,6 +45,14 @@ export const removeAll = (rows: Rows<Session>, sessions: readonly Session[]): st
     return id;
   });
 
+/** Changes a session by a rule. @returns whether the rule changed it. */
+export const change = (rows: Rows<Session>, key: SessionKey, rule: (session: Session) => Session | null): boolean => {
+  const session = findIn(rows, key);
+  const changed = session && rule(session);
+  if (changed !== null) rows.set(changed);
+  return changed !== null;
+};
+
 /** The user of a session that is rotated. */
 export const userOf = (users: readonly User[], { userId }: Rotation): RotationOutcome =>
   users.find(({ id }) => id === userId) ?? 'stale';
@@ -82,6 +91,15 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
         const before = session && reverted(session, rotation);
         if (before !== null) rows.set(before);
       }),
+    useProof: (key, proof) => access((rows) => change(rows, key, (session) => withProof(session, proof))),
+    bindPage: (key, deviceKey) =>
+      access((rows) => change(rows, key, (session) => ({ ...session, deviceKey, proofs: [] }))),
+    bindBrowser: (key, browserKey) =>
+      access((rows) =>
+        change(rows, key, (session) =>
+          [null, browserKey].includes(session.browserKey) ? { ...session, browserKey } : null,
+        ),
+      ),
     end: (key) => access((rows) => findIn(rows, key) !== null && rows.delete(key.id)),
     listByUser: (userId, at) => access((rows) => liveOf(rows, userId, at)),
     endByUser: (userId, exceptId) =>

@@ -1,4 +1,5 @@
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
+import { withProof } from '../../../src/domain/device-binding.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import {
   byLastUse,
@@ -59,6 +60,23 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
       const before = session && reverted(session, rotation);
       if (before !== null) sessions.set(before.id, before);
+    },
+    async useProof(key, proof) {
+      const session = find(key);
+      const used = session && withProof(session, proof);
+      if (used !== null) sessions.set(used.id, used);
+      return used !== null;
+    },
+    async bindPage(key, deviceKey) {
+      const session = find(key);
+      if (session !== null) sessions.set(session.id, { ...session, deviceKey, proofs: [] });
+      return session !== null;
+    },
+    async bindBrowser(key, browserKey) {
+      const session = find(key);
+      if (session === null || ![null, browserKey].includes(session.browserKey)) return false;
+      sessions.set(session.id, { ...session, browserKey });
+      return true;
     },
     end: async (key) => find(key) !== null && sessions.delete(key.id),
     listByUser: async (userId, now) => liveOf(userId, now).map(copied),

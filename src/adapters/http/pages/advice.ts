@@ -5,6 +5,8 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
   AUTH_CREDENTIALS_INVALID:
     'Show that account or password is wrong, and let the user try again. For a user who is logged in, it is the current password. Do not refresh.',
   AUTH_ACCOUNT_DISABLED: 'Tell the user to contact the operator. Do not try again.',
+  AUTH_DEVICE_UNPROVEN: 'Try once more with a new proof. Without the key of the device, show the log-in form.',
+  AUTH_PROOF_EXPIRED: 'Sign another proof by the clock of the service, which is `timestamp`, and try again.',
   AUTH_EMAIL_UNVERIFIED: 'Tell the user to open the link in the email, and offer to send another one.',
   AUTH_FAILED:
     'Only the refresh route and `DELETE /auth/sessions?except=current` return this. Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form.',

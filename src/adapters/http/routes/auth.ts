@@ -7,15 +7,19 @@ import { register } from '../../../application/use-cases/register.ts';
 import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { clientNetworks, originOf } from '../request/client.ts';
+import type { PresentedDevice } from '../request/presented-device.ts';
 import { isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { LoginBody, RegisterBody } from '../routing/schemas.ts';
+import { LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
 type AuthDeps = RegisterUnverifiedDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
 export const RefreshResult = v.object({ accessToken: AccessToken });
+
+/** Of a request whose proof of its device is missing, not valid, or of another time. */
+const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
 /** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0024. */
 const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
@@ -27,7 +31,7 @@ const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnveri
   emailVerification === 'required';
 
 /** If log-ins need a verified address, the response does not depend on whether the address has an account. ADR 0048. */
-const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Route => {
+const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie, device: PresentedDevice): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -36,7 +40,7 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Rou
     auth: 'public',
     throttle: 'strict',
     request: { body: RegisterBody },
-    errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+    errors: ['AUTH_USER_DUPLICATE', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED', ...PROOF_ERRORS],
   } as const;
   if (requiresVerifiedEmail(deps)) {
     const run = registerUnverified(deps);
@@ -57,8 +61,10 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Rou
       cookie: { writes: 'sets' },
       response: { status: 201, data: LoginResult },
     },
-    async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await run({ ...body, origin: originOf(ctx) }, signal);
+    async ({ body: { proof, ...registration }, signal }, ctx) => {
+      const presented = device(ctx, proof);
+      const input = { ...registration, presented, origin: originOf(ctx) };
+      const { refreshToken, ...signedIn } = await run(input, signal);
       cookie.set(ctx, refreshToken);
       return signedIn;
     },
@@ -66,10 +72,10 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Rou
 };
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
+export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie, device: PresentedDevice): Route[] => {
   const useCases = { login: login(deps), refresh: refresh(deps), logout: logout(deps) };
   return [
-    registerRoute(deps, cookie),
+    registerRoute(deps, cookie, device),
     route(
       {
         name: 'login',
@@ -85,16 +91,16 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
         errors: [
           'AUTH_CREDENTIALS_INVALID',
           'AUTH_ACCOUNT_DISABLED',
+          ...PROOF_ERRORS,
           ...(requiresVerifiedEmail(deps) ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
           'DB_UNIQUE_VIOLATION',
           'DB_QUERY_FAILED',
         ],
       },
-      async ({ body, signal }, ctx) => {
-        const { refreshToken, ...signedIn } = await useCases.login(
-          { ...body, source: loginSourceOf(ctx, cookie), origin: originOf(ctx) },
-          signal,
-        );
+      async ({ body: { proof, ...credentials }, signal }, ctx) => {
+        const source = loginSourceOf(ctx, cookie);
+        const input = { ...credentials, source, presented: device(ctx, proof), origin: originOf(ctx) };
+        const { refreshToken, ...signedIn } = await useCases.login(input, signal);
         cookie.set(ctx, refreshToken);
         return signedIn;
       },
@@ -108,13 +114,14 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
         path: '/auth/refresh-token',
         cookie: { reads: 'required', writes: 'sets' },
         auth: 'public',
+        request: { body: RefreshBody },
         response: { data: RefreshResult },
-        errors: ['AUTH_FAILED', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_FAILED', ...PROOF_ERRORS, 'DB_QUERY_FAILED'],
       },
-      async ({ signal }, ctx) => {
-        const presented = isCrossSite(ctx) ? [] : cookie.read(ctx);
-        const asked = { cancellation: signal, origin: () => originOf(ctx) };
-        const { refreshToken, accessToken } = await useCases.refresh(presented, asked);
+      async ({ body, signal }, ctx) => {
+        const tokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
+        const asked = { cancellation: signal, origin: originOf(ctx), presented: device(ctx, body?.proof) };
+        const { refreshToken, accessToken } = await useCases.refresh(tokens, asked);
         cookie.set(ctx, refreshToken);
         return { accessToken };
       },

@@ -17,6 +17,9 @@ import {
 
 /** The schemas of requests, with the limits of the domain. */
 
+/** A proof for a URL of 1,000 characters fits. */
+const PROOF_MAX_LENGTH = 2_048;
+
 /** More than the 43 characters that a token has. */
 const LINK_TOKEN_MAX = 100;
 
@@ -60,8 +63,23 @@ const NewPassword = v.pipe(
 /** Without the limits of new passwords: the current one may be older than these limits. */
 const CurrentPassword = v.pipe(v.string(), v.minLength(1));
 
+/** A proof of the key of a device (RFC 9449): a JWT in compact serialization. */
+const Proof = v.pipe(
+  v.string(),
+  v.maxLength(PROOF_MAX_LENGTH),
+  v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
+);
+
+/** The whole body may be missing (SPEC "Endpoints": refresh has none). */
+export const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof) }), v.examples([{}])));
+
+export const RebindBody = v.pipe(
+  v.object({ password: CurrentPassword, proof: Proof }),
+  v.examples([{ password: 'correct horse', proof: 'eyJ0eXAiOiJkcG9wK2p3dCIs….eyJodG0iOiJQT1NUIiwi….KlM9c3Vq…' }]),
+);
+
 export const RegisterBody = v.pipe(
-  v.object({ username: Username, email: Email, password: NewPassword }),
+  v.object({ username: Username, email: Email, password: NewPassword, proof: v.optional(Proof) }),
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
 );
 
@@ -70,6 +88,7 @@ export const LoginBody = v.pipe(
   v.object({
     account: v.pipe(v.string(), v.minLength(1), v.maxLength(ACCOUNT_MAX_LENGTH)),
     password: CurrentPassword,
+    proof: v.optional(Proof),
   }),
   v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
 );

@@ -25,8 +25,9 @@ export const inputValidation = ({ request }: Route): Middleware =>
     const params = check(request.params, ctx.params ?? {}, 'params');
     const query = check(request.query, parseQuery(ctx.url), 'query');
     const sent = request.body && (await readJson(ctx));
-    if (sent === null) problems.push(MALFORMED);
-    const body = sent === null ? sent : check(request.body, sent, 'body');
+    const isMissing = sent === null && !(request.body?.type === 'optional' && isWithoutBody(ctx));
+    if (isMissing) problems.push(MALFORMED);
+    const body = isMissing ? null : check(request.body, sent ?? undefined, 'body');
     if (problems.length > 0) throw new RequestValidationFailure(problems);
     ctx.state.input = { body, query, params };
     await next();
@@ -87,6 +88,8 @@ const ENCODINGS = new Set(['', 'identity', 'gzip', 'deflate']);
 const unsupportedEncoding = () => createHttpError(415, { headers: { 'Accept-Encoding': 'gzip, deflate' } });
 
 const parseJson = bodyParser({ enableTypes: ['json'], jsonLimit: `${BODY_LIMIT}b` });
+
+const isWithoutBody = ({ request }: Context): boolean => request.length === 0 || request.is('json') === null;
 
 /**
  * The JSON object or array that a request carries, or `null` when it carries none.

@@ -1,0 +1,69 @@
+import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import * as v from 'valibot';
+import type { DeviceProofs, ProofTarget } from '../../application/ports/device-proofs.ts';
+import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
+import { decoded, encoded, formProblem, isSignedBy } from '../jws/compact.ts';
+
+/** Characters. A proof for a URL of 1,000 characters fits. */
+const MAX_PROOF_LENGTH = 2_048;
+
+/** A coordinate of P-256: 32 bytes of base64url, in canonical form (RFC 7518 §6.2.1.2). */
+const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
+
+/** Strict, so that a private member `d` is refused (RFC 9449 §4.3). */
+const Jwk = v.strictObject({ kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate });
+
+const Header = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES256'), jwk: Jwk });
+
+const Claims = v.strictObject({
+  htm: v.string(),
+  htu: v.pipe(v.string(), v.url()),
+  iat: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(2 ** 32)),
+  jti: v.pipe(v.string(), v.regex(/^[\w-]{16,64}$/)),
+});
+
+type JwkValue = v.InferOutput<typeof Jwk>;
+
+export const nodeCryptoDeviceProofs = (): DeviceProofs => ({
+  async verify(text, target, now) {
+    const invalid = { ok: false, reason: 'invalid' } as const;
+    if (formProblem(text, MAX_PROOF_LENGTH) !== null) return invalid;
+    const [header, claims] = text.split('.').map(part);
+    if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
+    const key = publicKey(header.jwk);
+    if (key === null || !isSignedBy(text, key)) return invalid;
+    if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely' };
+    return { ok: true, proof: { key: thumbprint(header.jwk), number: numberOf(claims) } };
+  },
+});
+
+/** @returns `null` for what is not JSON as `JSON.stringify` writes it: a duplicate member would be lost. */
+const part = (text: string): unknown => {
+  const value = decoded(text);
+  return value !== null && encoded(value) === text ? value : null;
+};
+
+/** A proxy may end TLS, so the scheme does not count. */
+const isFor = ({ htm, htu }: v.InferOutput<typeof Claims>, { method, urls }: ProofTarget): boolean =>
+  htm === method && urls.some((url) => withoutScheme(url) === withoutScheme(htu));
+
+const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
+
+/** @returns `null` when it is no point of the curve. */
+const publicKey = (jwk: JwkValue): KeyObject | null => {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return null;
+  }
+};
+
+/** RFC 7638 §3: the required members in lexicographic order. */
+const thumbprint = ({ crv, kty, x, y }: JwkValue): string =>
+  hash('sha256', JSON.stringify({ crv, kty, x, y }), 'base64url');
+
+/** Room for the proofs of one second: two of them have one number by chance in a million. */
+const PER_SECOND = 2 ** 21;
+
+const numberOf = ({ iat, jti }: v.InferOutput<typeof Claims>): number =>
+  iat * PER_SECOND + (hash('sha256', jti, 'buffer').readUInt32BE() % PER_SECOND);

@@ -1,0 +1,40 @@
+import { type KeyObject, verify } from 'node:crypto';
+
+/** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
+export const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
+
+/**
+ * The canonical form of a compact JWS with a signature of 64 bytes. Decoders of base64url also accept white space, and unused bits in the
+ * last character, so one signature would have several texts.
+ */
+const COMPACT_JWS = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
+
+/** @param max characters: a longer text is rejected before anything is computed. */
+export const formProblem = (text: string, max: number): 'too_long' | 'malformed' | null => {
+  if (text.length > max) return 'too_long';
+  return COMPACT_JWS.test(text) ? null : 'malformed';
+};
+
+type JsonObject = { readonly [member: string]: unknown };
+
+export const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** @returns `null` for a text that is not a JSON object. */
+export const decoded = (text: string): JsonObject | null => {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+};
+
+const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether the signature of a compact JWS by ES256 is that of a key. The form was checked. */
+export const isSignedBy = (text: string, key: KeyObject): boolean => {
+  const end = text.lastIndexOf('.');
+  const [signed, signature] = [Buffer.from(text.slice(0, end)), Buffer.from(text.slice(end + 1), 'base64url')];
+  return verify(DIGEST, signed, { key, dsaEncoding: SIGNATURE_FORM }, signature);
+};

@@ -1,0 +1,84 @@
+/**
+ * The binding of a session to its device. A session may hold a key of its device; then a refresh needs a proof of that key, so a copied
+ * cookie is worthless, and an old token with a proof is a lost response (ADR 0052).
+ */
+
+/** Whether refreshes of sessions with a key need a proof. `observe`: they do not, but what `enforce` would refuse is counted. */
+export type DeviceBinding = 'off' | 'observe' | 'enforce';
+
+/** The keys of a session's device. */
+export type DeviceKeys = {
+  /** The thumbprint (RFC 7638) of the key that a page holds; `null` if there is none. */
+  readonly deviceKey: string | null;
+  /** The public key that the browser itself holds (Device Bound Session Credentials), `x.y` of its JWK; `null` if there is none. */
+  readonly browserKey: string | null;
+  /** The numbers of the proofs that were used, the greatest first, at most `PROOFS_KEPT`. */
+  readonly proofs: readonly number[];
+};
+
+export const NO_KEYS: DeviceKeys = { deviceKey: null, browserKey: null, proofs: [] };
+
+/** A verified proof of a page's key (RFC 9449). */
+export type DeviceProof = {
+  /** The thumbprint of its key. */
+  readonly key: string;
+  /** Identifies the proof among those of its key. Proofs of a later second have greater numbers. A safe integer. */
+  readonly number: number;
+};
+
+/** What a request shows of its device. */
+export type Evidence = {
+  /** Whether a session with a key needs a proof. */
+  readonly required: boolean;
+  readonly proof: DeviceProof | null;
+  /** The key that a live bound cookie of this session names. */
+  readonly browserKey: string | null;
+};
+
+/** For sessions that are judged by their tokens alone. */
+export const NOT_REQUIRED: Evidence = { required: false, proof: null, browserKey: null };
+
+/** What a request without a proof shows. */
+export const noEvidence = (binding: DeviceBinding): Evidence =>
+  binding === 'enforce' ? { ...NOT_REQUIRED, required: true } : NOT_REQUIRED;
+
+/** How a session is bound. `browser`: a browser holds its key, and maybe a page holds another. */
+export type Binding = 'none' | 'device' | 'browser';
+
+export const bindingOf = ({ deviceKey, browserKey }: DeviceKeys): Binding => {
+  if (browserKey !== null) return 'browser';
+  return deviceKey === null ? 'none' : 'device';
+};
+
+/** How many proofs of a session are remembered. More than a browser sends at once. */
+export const PROOFS_KEPT = 16;
+
+/**
+ * Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower one counts as used. A device whose proofs
+ * arrive in another order can have as many under way as are remembered.
+ */
+const isUnused = ({ proofs }: DeviceKeys, number: number): boolean =>
+  !proofs.includes(number) && (proofs.length < PROOFS_KEPT || number > Math.min(...proofs));
+
+/** The keys after a proof was used; `null` if it is of another key, or may have been used before. */
+export const withProof = <Keys extends DeviceKeys>(keys: Keys, { key, number }: DeviceProof): Keys | null =>
+  key === keys.deviceKey && isUnused(keys, number)
+    ? { ...keys, proofs: [number, ...keys.proofs].toSorted((a, b) => b - a).slice(0, PROOFS_KEPT) }
+    : null;
+
+/** Whether a request shows the device of a session. `unbound`: it need not. */
+export const deviceStatus = (
+  keys: DeviceKeys,
+  { required, proof, browserKey }: Evidence,
+): 'unbound' | 'proven' | 'unproven' => {
+  if (!required || bindingOf(keys) === 'none') return 'unbound';
+  if (browserKey !== null && browserKey === keys.browserKey) return 'proven';
+  return proof !== null && withProof(keys, proof) !== null ? 'proven' : 'unproven';
+};
+
+/** The keys after a request that was not refused. */
+export const keysAfter = <Keys extends DeviceKeys>(keys: Keys, { proof }: Evidence): Keys =>
+  (proof && withProof(keys, proof)) ?? keys;
+
+/** Milliseconds by which the clock of a device may differ from the service's. */
+export const PROOF_TOLERANCE = 60_000;

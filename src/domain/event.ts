@@ -62,7 +62,7 @@ export const EVENT_KINDS = [
   'session-ended',
   /** A refresh found that the store had forgotten rotations of the session (ADR 0003). */
   'session-recovered',
-  /** A refresh was refused, since it had no proof of the session's device (ADR 0052). */
+  /** A refresh was refused, since it had no proof of the session's device (ADR 0057). */
   'device-unproven',
   /** A session got the key of its device. */
   'device-bound',

@@ -103,7 +103,7 @@ export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): 
  * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
  * the previous token and for the first token of the run, and within limits for the others of the run. No token is `raced` for longer than
  * two windows and a second after it was issued, however many rotations follow. For a session with a key, the proof of its device decides
- * instead of the time (ADR 0052).
+ * instead of the time (ADR 0057).
  */
 export const tokenStatus = (
   session: Session | null,

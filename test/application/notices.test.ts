@@ -8,6 +8,7 @@ const CHROME =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 const LAPTOP: Origin = { userAgent: CHROME, address: '192.0.2.0/24', requestId: 'a request' };
 const updated = (origin: Origin): Origin => ({ ...origin, userAgent: CHROME.replace('142.0.0.0', '143.0.1.5') });
+const ELSEWHERE: Origin = { ...LAPTOP, address: '203.0.113.0/24' };
 const inNetwork = (number: number): Origin => ({ ...LAPTOP, address: `198.51.${number}.0/24` });
 
 /** Ada, registered on her laptop, who gets the given notices. */
@@ -128,7 +129,7 @@ describe('a notice of a replayed token', () => {
     for (let session = 0; session < 2 * NOTICES_PER_HOUR; session += 1) held.push(await logIn(LAPTOP));
     for (const { refreshToken } of held) await refresh([refreshToken]);
     clock.advance(MINUTE);
-    for (const { refreshToken } of held) await expect(refresh([refreshToken])).rejects.toThrow();
+    for (const { refreshToken } of held) await expect(refresh([refreshToken], { origin: ELSEWHERE })).rejects.toThrow();
     expect(await told()).toHaveLength(NOTICES_PER_HOUR);
   });
 
@@ -136,7 +137,7 @@ describe('a notice of a replayed token', () => {
     const { clock, refresh, refreshToken, told } = await registered();
     await refresh([refreshToken]);
     clock.advance(MINUTE);
-    await Promise.allSettled(Array.from({ length: 40 }, () => refresh([refreshToken])));
+    await Promise.allSettled(Array.from({ length: 40 }, () => refresh([refreshToken], { origin: ELSEWHERE })));
     expect(await told()).toStrictEqual(['token-replayed']);
   });
 

@@ -24,8 +24,15 @@ describe('listSessions', () => {
     const { app, caller, laptop, phone } = await setUp();
     const now = app.clock.now();
     expect(await app.listSessions(caller)).toStrictEqual([
-      { id: phone.sessionId, createdAt: now, lastUsedAt: now, ...PHONE, current: false },
-      { id: laptop.sessionId, createdAt: now - MINUTE, lastUsedAt: now - MINUTE, ...LAPTOP, current: true },
+      { id: phone.sessionId, createdAt: now, lastUsedAt: now, ...PHONE, binding: 'none', current: false },
+      {
+        id: laptop.sessionId,
+        createdAt: now - MINUTE,
+        lastUsedAt: now - MINUTE,
+        ...LAPTOP,
+        binding: 'none',
+        current: true,
+      },
     ]);
   });
 

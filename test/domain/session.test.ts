@@ -36,6 +36,7 @@ describe('newSession', () => {
       id: 's1',
       userId: 'u1',
       currentTokenId: 't1',
+      ...NO_KEYS,
       previousTokenId: null,
       rotatedAt: START,
       rotation: 0,

@@ -32,7 +32,7 @@ const UNUSUAL_TEXTS: Readonly<Record<string, string>> = {
 };
 
 const routes = await declaredRoutes();
-const withBody = routes.filter((route) => route.request.body !== undefined);
+const withBody = routes.filter(({ request: { body } }) => body !== undefined && body.type !== 'optional');
 const withParams = routes.filter((route) => route.request.params !== undefined);
 const fields = withBody.flatMap((route) => Object.keys(bodyFields(route)).map((field) => ({ route, field })));
 

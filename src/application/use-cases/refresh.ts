@@ -70,7 +70,7 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
  * session is rotated. A reused token ends its session, unless the request has a favorable token of the same session (ADR 0003). A session
- * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0052).
+ * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0057).
  *
  * If the new tokens cannot be issued, or the caller has timed out, the rotation is reverted, and the token stays current (ADR 0022).
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED

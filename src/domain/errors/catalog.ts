@@ -70,7 +70,7 @@ export const CATALOG = defineCatalog({
   },
   AUTH_PROOF_EXPIRED: {
     status: 401,
-    retryable: true,
+    retryable: false,
     level: 'info',
     message: 'The proof is too old or too new.',
     description:

@@ -22,8 +22,10 @@ const SPECIFIED = [
 /** Codes of what SPEC does not have, of the form that it gives: code, HTTP status. None is retryable. */
 const FURTHER = [
   ['AUTH_ACCOUNT_DISABLED', 403],
+  ['AUTH_DEVICE_UNPROVEN', 401],
   ['AUTH_EMAIL_UNVERIFIED', 403],
   ['AUTH_LINK_INVALID', 400],
+  ['AUTH_PROOF_EXPIRED', 401],
 ] as const;
 
 /** SPEC "Exception mapping". */

@@ -5,7 +5,7 @@ import type { PresentedDevice } from '../request/presented-device.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { RebindBody } from '../routing/schemas.ts';
 
-/** The keys of devices. ADR 0052. */
+/** The keys of devices. ADR 0057. */
 export const deviceRoutes = (deps: RebindDeviceDeps, presentedDevice: PresentedDevice): Route[] => {
   const useCases = { rebindDevice: rebindDevice(deps) };
   return [

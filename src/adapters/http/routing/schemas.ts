@@ -75,7 +75,7 @@ export const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof)
 
 export const RebindBody = v.pipe(
   v.object({ password: CurrentPassword, proof: Proof }),
-  v.examples([{ password: 'correct horse', proof: 'eyJ0eXAiOiJkcG9wK2p3dCIs….eyJodG0iOiJQT1NUIiwi….KlM9c3Vq…' }]),
+  v.examples([{ password: 'correct horse', proof: 'eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJodG0iOiJQT1NUIn0.KlM9c3Vq' }]),
 );
 
 export const RegisterBody = v.pipe(

@@ -24,10 +24,9 @@ export const inputValidation = ({ request }: Route): Middleware =>
     };
     const params = check(request.params, ctx.params ?? {}, 'params');
     const query = check(request.query, parseQuery(ctx.url), 'query');
-    const sent = request.body && (await readJson(ctx));
-    const isMissing = sent === null && !(request.body?.type === 'optional' && isWithoutBody(ctx));
-    if (isMissing) problems.push(MALFORMED);
-    const body = isMissing ? null : check(request.body, sent ?? undefined, 'body');
+    const sent = isOmitted(request.body, ctx) ? undefined : await readJson(ctx);
+    if (sent === null) problems.push(MALFORMED);
+    const body = sent === null ? sent : check(request.body, sent, 'body');
     if (problems.length > 0) throw new RequestValidationFailure(problems);
     ctx.state.input = { body, query, params };
     await next();
@@ -89,7 +88,9 @@ const unsupportedEncoding = () => createHttpError(415, { headers: { 'Accept-Enco
 
 const parseJson = bodyParser({ enableTypes: ['json'], jsonLimit: `${BODY_LIMIT}b` });
 
-const isWithoutBody = ({ request }: Context): boolean => request.length === 0 || request.is('json') === null;
+/** A route without a body reads none. Where it is optional, one of another type is ignored. */
+const isOmitted = (schema: v.GenericSchema | undefined, { request }: Context): boolean =>
+  schema === undefined || (schema.type === 'optional' && (request.length === 0 || !request.is('json')));
 
 /**
  * The JSON object or array that a request carries, or `null` when it carries none.

@@ -1,6 +1,6 @@
 import { utf8Length } from './password.ts';
 
-/** Where a session was opened, so that its user can distinguish the sessions in a list. ADR 0025. */
+/** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0025. */
 export type Device = {
   /** The `User-Agent` header, shortened; `null` when there was none. */
   readonly userAgent: string | null;

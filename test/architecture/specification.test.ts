@@ -15,7 +15,10 @@ const citedIn = (text: string): string[] => [
 const hasSection = (name: string): boolean => headings.some((heading) => heading.startsWith(name.replace(/\s+/g, ' ')));
 
 /** The codes of what the service does beyond the specification: links in emails, disabled accounts. */
-const BEYOND: ReadonlySet<string> = new Set(['AUTH_ACCOUNT_DISABLED', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID']);
+const BEYOND: ReadonlySet<string> = new Set([
+  ...['AUTH_ACCOUNT_DISABLED', 'AUTH_DEVICE_UNPROVEN', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID'],
+  'AUTH_PROOF_EXPIRED',
+]);
 
 describe('docs/specification.md', () => {
   it('has a section for every citation', () => {

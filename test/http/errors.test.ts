@@ -5,6 +5,7 @@ import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import { aPerson, type TestService } from '../support/http/service.ts';
+import { joseDeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org/v';
 const { start } = servicesOverOneDatabase();
@@ -37,8 +38,10 @@ const SPECIFIED: Readonly<Record<string, [statusCode: number, retryable: boolean
 /** Codes of what SPEC does not have. */
 const FURTHER: typeof SPECIFIED = {
   AUTH_ACCOUNT_DISABLED: [403, false],
+  AUTH_DEVICE_UNPROVEN: [401, false],
   AUTH_EMAIL_UNVERIFIED: [403, false],
   AUTH_LINK_INVALID: [400, false],
+  AUTH_PROOF_EXPIRED: [401, false],
 };
 const LISTED = { ...SPECIFIED, ...FURTHER };
 
@@ -113,6 +116,11 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     const { person, user } = await signUp(service);
     await service.ports.users.update(user.id, { disabledAt: 1, now: 1 });
     return logIn(service, { account: person.username, password: person.password });
+  },
+  AUTH_DEVICE_UNPROVEN: async () => logIn(service, { account: 'nobody', password: 'x', proof: 'a.b.c' }),
+  AUTH_PROOF_EXPIRED: async () => {
+    const proof = await (await joseDeviceKey()).proof({ htu: `${BASE_URL}/auth/login`, now: 0 });
+    return logIn(service, { account: 'nobody', password: 'x', proof });
   },
   AUTH_EMAIL_UNVERIFIED: async () => {
     const other = await start({ BASE_URL, EMAIL_VERIFICATION: 'required' });

@@ -94,9 +94,13 @@ describe('POST /auth/refresh-token', () => {
   });
 
   // Proves: endpoint-12
-  it('needs no body and ignores one', async () => {
+  it.each([
+    ['text/plain', '{ no json'],
+    ['application/x-www-form-urlencoded', 'proof=x'],
+    ['application/json', ''],
+  ])('needs no body and ignores one of type %s: %j', async (type, body) => {
     const { cookie } = await signUp(service);
-    await refreshWith(service, cookie).set('Content-Type', 'application/json').send('{ no json').expect(200);
+    await refreshWith(service, cookie).set('Content-Type', type).send(body).expect(200);
   });
 });
 

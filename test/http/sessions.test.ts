@@ -28,7 +28,8 @@ const as = (method: 'get' | 'delete', path: string, { accessToken }: Held) =>
   service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
 const list = async (held: Held) => (await as('get', '/auth/sessions', held).expect(200)).body.data;
 const sessionOf = ({ accessToken }: Held) => String(opened(accessToken).header.sid);
-const refreshes = async ({ cookie }: Held) => (await refreshWith(service, cookie)).status === 200;
+const refreshes = async ({ cookie }: Held, headers = {}) =>
+  (await refreshWith(service, cookie).set(headers)).status === 200;
 
 describe('GET /auth/sessions', () => {
   // Proves: asvs-7.5.2
@@ -36,13 +37,11 @@ describe('GET /auth/sessions', () => {
     clock.set(NOW);
     const ada = await signUp(service);
     clock.advance(MINUTE);
-    const phone = await logIn(ada.person, {
-      'User-Agent': `A phone\t${'x'.repeat(300)}`,
-      'X-Forwarded-For': '2001:db8:1:2:3:4:5:6',
-    });
+    const PHONE = { 'User-Agent': `A phone\t${'x'.repeat(300)}`, 'X-Forwarded-For': '2001:db8:1:2:3:4:5:6' };
+    const phone = await logIn(ada.person, PHONE);
     const tablet = await logIn(ada.person, { 'User-Agent': '', 'X-Forwarded-For': '192.0.2.123' });
     clock.advance(MINUTE);
-    expect(await refreshes(phone)).toBe(true);
+    expect(await refreshes(phone, PHONE)).toBe(true);
 
     const response = await as('get', '/auth/sessions', tablet).expect(200);
     expect(response.body.data).toStrictEqual([
@@ -52,6 +51,7 @@ describe('GET /auth/sessions', () => {
         lastUsedAt: new Date(NOW + 2 * MINUTE).toISOString(),
         userAgent: `A phone${'x'.repeat(193)}`,
         address: '2001:db8:1::/48',
+        binding: 'none',
         current: false,
       },
       {
@@ -60,6 +60,7 @@ describe('GET /auth/sessions', () => {
         lastUsedAt: new Date(NOW + MINUTE).toISOString(),
         userAgent: null,
         address: '192.0.2.0/24',
+        binding: 'none',
         current: true,
       },
       {
@@ -68,6 +69,7 @@ describe('GET /auth/sessions', () => {
         lastUsedAt: new Date(NOW).toISOString(),
         userAgent: null,
         address: '127.0.0.0/24',
+        binding: 'none',
         current: false,
       },
     ]);

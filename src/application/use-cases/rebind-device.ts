@@ -25,9 +25,9 @@ export const rebindDevice =
   (deps: RebindDeviceDeps) =>
   async (input: RebindInput): Promise<void> => {
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
+    const user = await userWithPassword(deps, input);
     const proof = await provenDevice(deps, presented);
     if (proof === null) throw unproven(null, 'keys of devices are switched off');
-    const user = await userWithPassword(deps, input);
     await deps.unitOfWork.run(async (stores) => {
       if (!(await isStillUserWithPassword(deps, stores, input, user))) throw new AppError('AUTH_CREDENTIALS_INVALID');
       await stores.sessions.bindPage({ id: sessionId, userId }, proof.key);

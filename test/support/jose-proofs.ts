@@ -1,0 +1,30 @@
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
+
+/** What a proof is for. */
+export type ProofOf = {
+  readonly htu: string;
+  readonly htm?: string;
+  /** Epoch milliseconds of the device's clock. */
+  readonly now: number;
+  readonly jti?: string;
+};
+
+export type DeviceKey = {
+  /** RFC 7638. */
+  readonly thumbprint: string;
+  /** Makes a proof as clients do. */
+  readonly proof: (of: ProofOf) => Promise<string>;
+};
+
+/** The key of a device, and its proofs by jose and WebCrypto: the reference for the service's own verification. */
+export const joseDeviceKey = async (): Promise<DeviceKey> => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: false });
+  const jwk = await exportJWK(publicKey);
+  return {
+    thumbprint: await calculateJwkThumbprint(jwk),
+    proof: ({ htu, htm = 'POST', now, jti = crypto.randomUUID() }) =>
+      new SignJWT({ htm, htu, iat: Math.floor(now / 1000), jti })
+        .setProtectedHeader({ typ: 'dpop+jwt', alg: 'ES256', jwk })
+        .sign(privateKey),
+  };
+};

@@ -128,6 +128,7 @@ export type AccountExport = {
     readonly expiresAt: string;
     readonly userAgent: string | null;
     readonly address: string | null;
+    readonly binding: Binding;
   }[];
   readonly events: readonly AccountEvent[];
   /** Links that were sent, and still work. */

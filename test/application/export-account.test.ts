@@ -25,7 +25,9 @@ describe('exportAccount', () => {
     expect(await exported()).toStrictEqual({
       exportedAt: now,
       user: { ...user, passwordChangedAt: 0, emailVerifiedAt: null, disabledAt: null },
-      sessions: [{ id: session.sessionId, createdAt, lastUsedAt: now, expiresAt: now + 7 * DAY, ...nowhere }],
+      sessions: [
+        { id: session.sessionId, createdAt, lastUsedAt: now, expiresAt: now + 7 * DAY, ...nowhere, binding: 'none' },
+      ],
       events: [
         {
           id,

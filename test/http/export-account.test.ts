@@ -31,6 +31,7 @@ describe('GET /users/me/export', () => {
           expiresAt: timestamp,
           userAgent: session?.userAgent,
           address: session?.address,
+          binding: 'none',
         },
       ],
       events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],

@@ -1,3 +1,4 @@
+import { type Binding, bindingOf } from '../../domain/device-binding.ts';
 import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
@@ -12,6 +13,7 @@ export type AccountData = {
   /** The live ones. */
   readonly sessions: (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'userAgent' | 'address'> & {
     readonly lastUsedAt: number;
+    readonly binding: Binding;
   })[];
   /** The live ones. */
   readonly links: Omit<Link, 'userId' | 'tokenHash'>[];
@@ -32,13 +34,14 @@ export const accountData = async (
   ]);
   return {
     user: userData(user),
-    sessions: sessions.map(({ id, createdAt, rotatedAt, expiresAt, userAgent, address }) => ({
-      id,
-      createdAt,
-      lastUsedAt: rotatedAt,
-      expiresAt,
-      userAgent,
-      address,
+    sessions: sessions.map((session) => ({
+      id: session.id,
+      createdAt: session.createdAt,
+      lastUsedAt: session.rotatedAt,
+      expiresAt: session.expiresAt,
+      userAgent: session.userAgent,
+      address: session.address,
+      binding: bindingOf(session),
     })),
     links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
     messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({

@@ -39,6 +39,7 @@ const Export = v.object({
       expiresAt: Timestamp,
       userAgent: Text,
       address: Text,
+      binding: v.picklist(['none', 'device', 'browser']),
     }),
   ),
   events: v.array(EventJson),

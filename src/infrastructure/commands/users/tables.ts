@@ -58,6 +58,7 @@ export const accountText = ({ user, sessions, links, messages }: AccountData): s
           OPENED: ({ createdAt }) => time(createdAt),
           'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
           ADDRESS: ({ address }) => address,
+          BOUND: ({ binding }) => binding,
           DEVICE: ({ userAgent }) => userAgent,
         }),
     ...(links.length === 0

@@ -91,10 +91,7 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
       return numUpdatedRows > 0n;
     },
     async bindPage({ id, userId }, deviceKey) {
-      const bound = await translated(() =>
-        db.em.nativeUpdate(SessionEntity, { id, userId }, { deviceKey, proofs: [] }),
-      );
-      return bound > 0;
+      return (await translated(() => db.em.nativeUpdate(SessionEntity, { id, userId }, { deviceKey }))) > 0;
     },
     async bindBrowser({ id, userId }, browserKey) {
       const isFree = { id, userId, browserKey: { $in: [null, browserKey] } };

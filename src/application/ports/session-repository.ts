@@ -95,7 +95,7 @@ export interface SessionRepository {
    * @returns `false` when it may have been used before, or the session has another key.
    */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
-  /** Gives a session the key of its page, in place of another one. @returns whether there was such a session. */
+  /** Gives a session the key of its page, in place of another one. The used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;

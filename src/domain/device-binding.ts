@@ -76,6 +76,10 @@ export const deviceStatus = (
   return proof !== null && withProof(keys, proof) !== null ? 'proven' : 'unproven';
 };
 
+/** Whether a request would be refused without the proof that it may have. */
+export const needsProof = (keys: DeviceKeys, evidence: Evidence): boolean =>
+  deviceStatus(keys, { ...evidence, proof: null }) === 'unproven';
+
 /** The keys after a request that was not refused. */
 export const keysAfter = <Keys extends DeviceKeys>(keys: Keys, { proof }: Evidence): Keys =>
   (proof && withProof(keys, proof)) ?? keys;

@@ -31,7 +31,8 @@ export const plainDeviceProofs = (): DeviceProofs => ({
   verify: async (text) => {
     const [, key, number, untimely] = /^(\w+)\.(\d+)(!?)$/.exec(text) ?? [];
     if (key === undefined) return { ok: false, reason: 'invalid' };
-    return untimely === '!' ? { ok: false, reason: 'untimely' } : { ok: true, proof: { key, number: Number(number) } };
+    if (untimely === '!') return { ok: false, reason: 'untimely', key };
+    return { ok: true, proof: { key, number: Number(number) } };
   },
 });
 

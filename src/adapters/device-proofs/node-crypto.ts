@@ -18,7 +18,7 @@ const Header = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES25
 const Claims = v.strictObject({
   htm: v.string(),
   htu: v.pipe(v.string(), v.url()),
-  iat: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(2 ** 32)),
+  iat: v.pipe(v.number(), v.safeInteger(), v.minValue(0), v.maxValue(2 ** 32 - 1)),
   jti: v.pipe(v.string(), v.regex(/^[\w-]{16,64}$/)),
 });
 
@@ -32,8 +32,9 @@ export const nodeCryptoDeviceProofs = (): DeviceProofs => ({
     if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
     const key = publicKey(header.jwk);
     if (key === null || !isSignedBy(text, key)) return invalid;
-    if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely' };
-    return { ok: true, proof: { key: thumbprint(header.jwk), number: numberOf(claims) } };
+    const thumbprint = thumbprintOf(header.jwk);
+    if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key: thumbprint };
+    return { ok: true, proof: { key: thumbprint, number: numberOf(claims) } };
   },
 });
 
@@ -59,7 +60,7 @@ const publicKey = (jwk: JwkValue): KeyObject | null => {
 };
 
 /** RFC 7638 §3: the required members in lexicographic order. */
-const thumbprint = ({ crv, kty, x, y }: JwkValue): string =>
+const thumbprintOf = ({ crv, kty, x, y }: JwkValue): string =>
   hash('sha256', JSON.stringify({ crv, kty, x, y }), 'base64url');
 
 /** Room for the proofs of one second: two of them have one number by chance in a million. */

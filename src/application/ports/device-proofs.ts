@@ -8,14 +8,15 @@ export type ProofTarget = {
   readonly urls: readonly string[];
 };
 
-/** `untimely`: right but for its time. */
 export type ProofOutcome =
   | { readonly ok: true; readonly proof: DeviceProof }
-  | { readonly ok: false; readonly reason: 'invalid' | 'untimely' };
+  | { readonly ok: false; readonly reason: 'invalid' }
+  /** Right but for its time. `key`: the thumbprint of the key that has signed it. */
+  | { readonly ok: false; readonly reason: 'untimely'; readonly key: string };
 
 /**
  * Verifies proofs of a device's key: RFC 9449 §4.2, with ES256 and without `ath` and `nonce`. Never rejects.
- * - returns the thumbprint of the key, and the same number for the same proof
+ * - returns the thumbprint of the key, also of a proof of another time, and the same number for the same proof
  * - gives other proofs of a key other numbers, and proofs of a later second greater ones
  * - rejects a proof for another method, host or path
  * - accepts a proof of up to a minute before or after its clock, and calls others untimely

@@ -1,4 +1,4 @@
-import type { DeviceBinding, DeviceProof, Evidence } from '../../domain/device-binding.ts';
+import type { DeviceBinding, DeviceKeys, DeviceProof, Evidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceProofs, ProofOutcome, ProofTarget } from '../ports/device-proofs.ts';
@@ -23,11 +23,10 @@ const outcomeOf = async (
 ): Promise<ProofOutcome | null> =>
   proof === null || deviceBinding === 'off' ? null : proofs.verify(proof.text, proof, clock.now());
 
-/** The refusal of a proof. An honest device with a wrong clock can sign another one. */
-export const unproven = (outcome: ProofOutcome | null, reason: string): AppError =>
-  outcome?.ok === false && outcome.reason === 'untimely'
-    ? new AppError('AUTH_PROOF_EXPIRED')
-    : new AppError('AUTH_DEVICE_UNPROVEN', { reason });
+export const unproven = (reason: string): AppError => new AppError('AUTH_DEVICE_UNPROVEN', { reason });
+/** The refusal of a proof by the right key, which can sign another one. */
+const expired = (reason: string): AppError => new AppError('AUTH_PROOF_EXPIRED', { reason });
+const isUntimely = 'the time of the proof is more than a minute off';
 
 /**
  * The key that a session is opened with; `null` without a proof.
@@ -36,16 +35,24 @@ export const unproven = (outcome: ProofOutcome | null, reason: string): AppError
 export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented): Promise<DeviceProof | null> => {
   const outcome = await outcomeOf(deps, presented);
   if (outcome === null) return null;
-  if (!outcome.ok) throw unproven(outcome, 'the proof is not valid');
+  if (!outcome.ok) throw outcome.reason === 'untimely' ? expired(isUntimely) : unproven('the proof is not valid');
   return outcome.proof;
 };
 
+/** What a refresh shows, and why it is refused if that is not enough. */
+export type Shown = { readonly evidence: Evidence; readonly refusal: (keys: DeviceKeys) => AppError };
+
 /** What a refresh shows. A proof that does not verify counts as none, since the session may need none. */
-export const evidenceOf = async (
-  deps: ProveDeviceDeps,
-  presented: Presented,
-): Promise<{ readonly evidence: Evidence; readonly outcome: ProofOutcome | null }> => {
+export const shownBy = async (deps: ProveDeviceDeps, presented: Presented): Promise<Shown> => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
-  return { outcome, evidence: { required: deps.deviceBinding !== 'off', proof, browserKey: null } };
+  return {
+    evidence: { required: deps.deviceBinding !== 'off', proof, browserKey: null },
+    refusal: ({ deviceKey }) => {
+      if (proof !== null && proof.key === deviceKey) return expired('the proof was used, or may have been');
+      if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
+        return expired(isUntimely);
+      return unproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
+    },
+  };
 };

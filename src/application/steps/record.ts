@@ -8,6 +8,7 @@ import {
   type SessionEnding,
 } from '../../domain/event.ts';
 import { type MessageDraft, type Notice, newMessage } from '../../domain/message.ts';
+import type { SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
@@ -134,8 +135,24 @@ export const notifyOfReplay = async (
 
 const DAY = 24 * HOUR;
 
-/** Notifies a user of a refresh without a proof of the device, at most once a day, before its event is stored. */
-export const notifyOfUnprovenDevice = async (
+/** Stores that a refresh had no proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
+export const recordUnprovenDevice = (
+  deps: NoticeDeps & ChangeDeps,
+  { userId, id: sessionId }: SessionKey,
+  origin: Origin,
+): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    const isOften = async () =>
+      (await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
+    // Before the lock, too: a copied cookie must not hold up its user.
+    if (await isOften()) return;
+    await stores.users.lock(userId);
+    if (await isOften()) return;
+    await notifyOfUnprovenDevice(deps, stores, userId, origin);
+    await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
+  });
+
+const notifyOfUnprovenDevice = async (
   deps: NoticeDeps,
   stores: NoticeStores & Pick<Stores, 'users'>,
   userId: string,

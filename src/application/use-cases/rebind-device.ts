@@ -27,7 +27,7 @@ export const rebindDevice =
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
     const user = await userWithPassword(deps, input);
     const proof = await provenDevice(deps, presented);
-    if (proof === null) throw unproven(null, 'keys of devices are switched off');
+    if (proof === null) throw unproven('keys of devices are switched off');
     await deps.unitOfWork.run(async (stores) => {
       if (!(await isStillUserWithPassword(deps, stores, input, user))) throw new AppError('AUTH_CREDENTIALS_INVALID');
       await stores.sessions.bindPage({ id: sessionId, userId }, proof.key);

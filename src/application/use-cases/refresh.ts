@@ -1,4 +1,4 @@
-import { bindingOf, type Evidence, NOT_REQUIRED } from '../../domain/device-binding.ts';
+import { NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Rotation, Session } from '../../domain/session.ts';
@@ -21,14 +21,8 @@ import {
 } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
 import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
-import {
-  evidenceOf,
-  NOTHING_PRESENTED,
-  type Presented,
-  type ProveDeviceDeps,
-  unproven,
-} from '../steps/prove-device.ts';
-import { type NoticeDeps, notifyOfReplay, notifyOfUnprovenDevice, record } from '../steps/record.ts';
+import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Shown, shownBy } from '../steps/prove-device.ts';
+import { type NoticeDeps, notifyOfReplay, record, recordUnprovenDevice } from '../steps/record.ts';
 
 export type RefreshDeps = NoticeDeps &
   ProveDeviceDeps & {
@@ -52,16 +46,12 @@ type RefreshOptions = {
   readonly presented?: Presented;
 };
 
-/** A request to refresh. */
-type Request = {
+/** A request to refresh, and what it shows of its device. */
+type Request = Shown & {
   readonly cancellation: Cancellation;
   readonly origin: Origin;
   /** The presented refresh tokens that verify. */
   readonly verified: readonly RefreshToken[];
-  /** What it shows of its device. */
-  readonly evidence: Evidence;
-  /** Refuses it when that is not enough. */
-  readonly refuse: (reason: string) => AppError;
 };
 
 const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
@@ -84,9 +74,7 @@ export const refresh =
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-    const { evidence, outcome } = await evidenceOf(deps, device);
-    const refuse = (reason: string) => unproven(outcome, reason);
-    return refreshTokens(deps, first, { cancellation, origin, verified, evidence, refuse });
+    return refreshTokens(deps, first, { cancellation, origin, verified, ...(await shownBy(deps, device)) });
   };
 
 const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Request): Promise<TokenPair> => {
@@ -191,7 +179,7 @@ const handleStaleTokens = async (
   const ended = await endReused(deps, assessed, request.origin);
   if (session !== null) {
     if (status === 'recoverable') return recover(deps, token, session, request);
-    if (status === 'replayable') return issueAgain(deps, session, request);
+    if (status === 'replayable') return issueAgain(deps, token, session, request);
     if (status === 'unproven') return handleUnproven(deps, token, session, request);
   }
   if (status !== 'reused' && status !== 'recoverable') deps.report?.('refresh', status);
@@ -203,12 +191,15 @@ const handleStaleTokens = async (
 };
 
 /** Issues the current token of a session again. The proof of its device is used up. */
-const issueAgain = async (deps: RefreshDeps, session: Session, request: Request): Promise<TokenPair> => {
-  const { required, proof, browserKey } = request.evidence;
-  const isProvenByBrowser = browserKey !== null && browserKey === session.browserKey;
-  const isProof = required && bindingOf(session) !== 'none' && !isProvenByBrowser && proof !== null;
-  if (isProof && !(await deps.sessions.useProof(session, proof)))
-    throw request.refuse('another request has used the proof');
+const issueAgain = async (
+  deps: RefreshDeps,
+  token: RefreshToken,
+  session: Session,
+  request: Request,
+): Promise<TokenPair> => {
+  const { proof } = request.evidence;
+  if (proof !== null && needsProof(session, request.evidence) && !(await deps.sessions.useProof(session, proof)))
+    return handleUnproven(deps, token, session, request);
   deps.report?.('refresh', 'replayable');
   return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
 };
@@ -217,28 +208,16 @@ const issueAgain = async (deps: RefreshDeps, session: Session, request: Request)
 const handleUnproven = async (
   deps: RefreshDeps,
   token: RefreshToken,
-  { id: sessionId, userId }: Session,
+  session: Session,
   request: Request,
 ): Promise<TokenPair> => {
   deps.report?.('refresh', 'unproven');
   if (deps.deviceBinding === 'observe') return refreshTokens(deps, token, { ...request, evidence: NOT_REQUIRED });
-  const refusal = request.refuse('the device of the session is not proven');
-  // The clock of an honest device may be wrong.
-  if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnproven(deps, { userId, sessionId }, request.origin);
+  const refusal = request.refusal(session);
+  // The clock of an honest device may be wrong, and a browser may send a request again whose response was lost.
+  if (refusal.code === 'AUTH_DEVICE_UNPROVEN') await recordUnprovenDevice(deps, session, request.origin);
   throw refusal;
 };
-
-/** Stores an event, and notifies the user once a day. */
-const recordUnproven = (
-  deps: RefreshDeps,
-  { userId, sessionId }: { readonly userId: string; readonly sessionId: string },
-  origin: Origin,
-): Promise<void> =>
-  deps.unitOfWork.run(async (stores) => {
-    await stores.users.lock(userId);
-    await notifyOfUnprovenDevice(deps, stores, userId, origin);
-    await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
-  });
 
 /**
  * Rotates a token that is newer than the one that the store has as current: the store has forgotten rotations. Begins a run of rotations,

@@ -72,9 +72,9 @@ export const CATALOG = defineCatalog({
     status: 401,
     retryable: false,
     level: 'info',
-    message: 'The proof is too old or too new.',
+    message: 'The proof is no longer valid.',
     description:
-      'The time of the proof differs from the clock of the service by more than a minute. Sign another one by that clock: `timestamp` is its time.',
+      'The proof is right, but its time differs from the clock of the service by more than a minute, or it was used before. Sign another one by that clock: `timestamp` is its time.',
   },
   AUTH_ACCOUNT_DISABLED: {
     status: 403,

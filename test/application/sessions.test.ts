@@ -124,7 +124,8 @@ describe('endOtherSessions', () => {
   it('ends every session of the user, and opens one for the caller', async () => {
     const { app, user, laptop, phone, listed, happened } = await setUp();
     const key = { userId: user.id, sessionId: laptop.sessionId };
-    const opened = await app.endOtherSessions({ ...key, presented: [laptop.refreshToken], origin: ORIGIN });
+    const ending = { ...key, presented: [laptop.refreshToken], origin: ORIGIN };
+    const opened = (await app.endOtherSessions(ending)) ?? expect.unreachable();
     for (const { refreshToken } of [laptop, phone])
       await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED', level: 'info' });
     expect(await listed()).toEqual([ORIGIN.userAgent]);

@@ -1,4 +1,4 @@
-import { type Binding, bindingOf, NOT_REQUIRED } from '../../domain/device-binding.ts';
+import { type Binding, bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Session, SessionKey } from '../../domain/session.ts';
@@ -82,17 +82,20 @@ const GOOD: readonly TokenStatus[] = ['recoverable', 'current', 'replayable'];
 
 /**
  * Ends all sessions of a user, and opens one for the caller. The access token alone is not enough: other services have it too, and could
- * get a session with it.
+ * get a session with it. A session that needs a proof of its device stays instead: a thief with both tokens would get new ones for ever.
+ * @returns `null` when the session of the caller stays.
  * @throws AppError AUTH_FAILED without a current refresh token of the request's session; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const endOtherSessions =
   (deps: EndOtherSessionsDeps) =>
-  async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair> => {
+  async ({ userId, sessionId, presented, origin = NO_ORIGIN }: EndOtherSessionsInput): Promise<TokenPair | null> => {
     const key = { id: sessionId, userId };
     const verified = await verifiedTokens(deps, presented);
     return deps.unitOfWork.run(async (stores) => {
       const user = await lockedLiveUser(deps, stores, { userId, sessionId });
       await endSessionsOf(deps, stores, { userId, exceptId: sessionId }, { reason: 'all-ended', origin });
+      const session = await stores.sessions.find(key);
+      if (session !== null && needsProof(session, noEvidence(deps.deviceBinding))) return null;
       await assertHolds(deps, stores, verified, key);
       // A thief with a copied cookie can do this, and no token would be replayed afterwards. So a new device causes a notice, as at a log-in.
       if (!(await isUsualLogin(deps, stores, user, origin)))
@@ -108,7 +111,6 @@ const assertHolds = async (
   key: SessionKey,
 ): Promise<void> => {
   const own = verified.filter(({ sessionId, claims }) => sessionId === key.id && claims.sub === key.userId);
-  // Without a proof of the device: the new session takes over its keys, so a copied cookie is of no use in it either.
   const assessed = await assessTokens({ ...deps, sessions }, own, NOT_REQUIRED);
   const status = assessed.length === 0 ? 'none' : mostFavorable(assessed).status;
   if (!GOOD.some((good) => good === status))

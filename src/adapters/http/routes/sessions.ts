@@ -86,9 +86,10 @@ export const sessionRoutes = (deps: SessionDeps, cookie: RefreshCookie): Route[]
         }
         const presented = cookie.read(ctx);
         const ending = { ...caller, presented, origin: originOf(ctx) };
-        const { refreshToken, accessToken } = await useCases.endOtherSessions(ending);
-        cookie.set(ctx, refreshToken);
-        return { accessToken };
+        const pair = await useCases.endOtherSessions(ending);
+        if (pair === null) return null;
+        cookie.set(ctx, pair.refreshToken);
+        return { accessToken: pair.accessToken };
       },
     ),
     route(

@@ -94,7 +94,7 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
       return (await translated(() => db.em.nativeUpdate(SessionEntity, { id, userId }, { deviceKey }))) > 0;
     },
     async bindBrowser({ id, userId }, browserKey) {
-      const isFree = { id, userId, browserKey: { $in: [null, browserKey] } };
+      const isFree = { id, userId, $or: [{ browserKey: null }, { browserKey }] };
       return (await translated(() => db.em.nativeUpdate(SessionEntity, isFree, { browserKey }))) > 0;
     },
     async end({ id, userId }) {

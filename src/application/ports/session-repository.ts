@@ -27,12 +27,17 @@ export type UserInSession = {
  * - remembers when the run of rotations began, and with which number
  * - changes nothing when another token is current
  * - remembers the device that rotated a session last
- * - rotates a session with a key of its device only with a proof of it that was not used, unless none is required
- * - rotates a session whose browser holds a key only with that key
- * - does not take a proof for used before it is, nor forget one that it has to know
+ * - finds the keys of a session and its used proofs
+ * - rotates a session with a key of its device only with an unused proof of it, unless none is required
+ * - rotates a session with a key of its browser by that key, or by a proof of the key of its page
+ * - remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them
  * - accepts exactly one of many concurrent uses of one proof
+ * - accepts exactly one of two uses of one proof by two instances
  * - uses a proof only for a session that has its key
- * - replaces the key of a page, and keeps the first key of a browser
+ * - replaces the key of a page, and forgets no used proof
+ * - keeps the first key of a browser
+ * - accepts exactly one of many concurrent first keys of a browser
+ * - does not bring back a session that ends while a proof is used or a key is bound
  * - does not rotate a session that has expired or was ended
  * - accepts exactly one of many concurrent rotations of the same token
  * - accepts exactly one of two rotations of the same token by two instances

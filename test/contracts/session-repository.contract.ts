@@ -1,4 +1,5 @@
 import { adding } from './session-repository/adding.ts';
+import { binding } from './session-repository/binding.ts';
 import { ending } from './session-repository/ending.ts';
 import { failing } from './session-repository/failing.ts';
 import { limiting } from './session-repository/limiting.ts';
@@ -9,7 +10,7 @@ import { rotating } from './session-repository/rotating.ts';
 import { givenSessions, type SessionStore } from './session-repository/store.ts';
 import { prepared, vitestSuite } from './suite.ts';
 
-const PARTS = { adding, rotating, reverting, ending, listing, limiting, purging, failing };
+const PARTS = { adding, rotating, binding, reverting, ending, listing, limiting, purging, failing };
 
 /**
  * Registers the tests of every promise of the port for one adapter.

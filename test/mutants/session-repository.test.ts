@@ -2,6 +2,7 @@ import { describeSessionRepository } from '../contracts/session-repository.contr
 import { describeMutants, mutantsOf } from './harness/describe-mutants.ts';
 import { correctSessions } from './session-repository/correct.ts';
 import { ADDING } from './session-repository/faults/adding.ts';
+import { BINDING } from './session-repository/faults/binding.ts';
 import { ENDING } from './session-repository/faults/ending.ts';
 import { FAILING } from './session-repository/faults/failing.ts';
 import { withFault } from './session-repository/faults/fault.ts';
@@ -33,6 +34,16 @@ describeSessionRepository('correctSessions', inMemory(correctSessions));
 describeSessionRepository('the correct adapter on SQLite', onSqlite('none'));
 
 describeMutants((make: ReturnType<typeof inMemory>, suite) => describeSessionRepository('a mutant', make, suite), {
-  ...mutantsOf((fault) => inMemory(withFault(fault)), ADDING, ROTATING, REVERTING, ENDING, LIMITING, PURGING, FAILING),
+  ...mutantsOf(
+    (fault) => inMemory(withFault(fault)),
+    ADDING,
+    ROTATING,
+    BINDING,
+    REVERTING,
+    ENDING,
+    LIMITING,
+    PURGING,
+    FAILING,
+  ),
   ...mutantsOf(({ fault }) => onSqlite(fault), SQLITE),
 });

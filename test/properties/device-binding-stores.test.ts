@@ -1,0 +1,45 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
+import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
+import type { Database } from '../../src/infrastructure/database/database.ts';
+import { play } from '../support/binding/play.ts';
+import { programs } from '../support/binding/program.ts';
+import { holds } from '../support/properties/properties.ts';
+import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
+import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+
+/*
+ * The property of device-binding.test.ts, over databases. `FC_SEED=<seed> vitest run test/properties/device-binding-stores.test.ts` repeats
+ * the programs of a run, but not the order in which a server handles concurrent requests.
+ */
+
+describe('a session with a key of its device', () => {
+  let skipped = 0;
+  const letPass = (milliseconds: number) => {
+    skipped += milliseconds;
+  };
+  const monotonic = performance.now.bind(performance);
+  beforeAll(() => {
+    vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + skipped);
+  });
+  afterAll(() => vi.restoreAllMocks());
+
+  const onStore = (name: string, open: () => Promise<Database>) =>
+    it(`survives its own browser, and yields a thief nothing, on ${name}`, async () => {
+      const { em, close } = await open();
+      const store = {
+        users: mikroOrmUserRepository({ em }),
+        sessions: mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET }),
+      };
+      const program = fc.boolean().chain((attacks) => programs({ maxLength: 30, attacks }));
+      const played = fc.asyncProperty(program, async (given) => {
+        await play(store, given, { letPass });
+      });
+      await holds(played, { numRuns: 120 }).finally(close);
+    }, 600_000);
+
+  const server = TEST_DATABASE_URL;
+  onStore('PGlite', openEmbedded);
+  if (server !== undefined) onStore('PostgreSQL', () => openOnPostgresql(server));
+});

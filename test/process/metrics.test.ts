@@ -57,7 +57,8 @@ describe('the metrics', () => {
     expect(sample(text, `${requests}{route="fallback",status="404"}`)).toBe(1);
     expect(sample(text, 'tandem_refreshes_total{outcome="rotated"}')).toBe(1);
     expect(sample(text, 'tandem_refreshes_total{outcome="raced"}')).toBe(1);
-    expect(sample(text, 'tandem_refreshes_total{outcome="reused"}')).toBe(0);
+    for (const outcome of ['reused', 'unproven'])
+      expect(sample(text, `tandem_refreshes_total{outcome="${outcome}"}`)).toBe(0);
     expect(text).not.toContain('/nowhere');
   });
 

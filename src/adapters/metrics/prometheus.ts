@@ -24,7 +24,7 @@ export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
 /** Exported as 0 from the start, so that the first reuse of a token is an increase. */
-const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'reused', 'ended'] as const;
+const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended'] as const;
 
 /** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;

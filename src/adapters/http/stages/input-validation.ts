@@ -24,7 +24,7 @@ export const inputValidation = ({ request }: Route): Middleware =>
     };
     const params = check(request.params, ctx.params ?? {}, 'params');
     const query = check(request.query, parseQuery(ctx.url), 'query');
-    const sent = isOmitted(request.body, ctx) ? undefined : await readJson(ctx);
+    const sent = await readBody(request.body, ctx);
     if (sent === null) problems.push(MALFORMED);
     const body = sent === null ? sent : check(request.body, sent, 'body');
     if (problems.length > 0) throw new RequestValidationFailure(problems);
@@ -88,9 +88,17 @@ const unsupportedEncoding = () => createHttpError(415, { headers: { 'Accept-Enco
 
 const parseJson = bodyParser({ enableTypes: ['json'], jsonLimit: `${BODY_LIMIT}b` });
 
-/** A route without a body reads none. Where it is optional, one of another type is ignored. */
-const isOmitted = (schema: v.GenericSchema | undefined, { request }: Context): boolean =>
-  schema === undefined || (schema.type === 'optional' && (request.length === 0 || !request.is('json')));
+/**
+ * A route without a body reads none. Where it is optional, one of another type is ignored, and an empty one is none, even if its length was
+ * unknown. @returns `undefined` for none, and `null` for what has to be a JSON object and is not.
+ */
+const readBody = async (schema: v.GenericSchema | undefined, ctx: Context): Promise<unknown> => {
+  const isOptional = schema?.type === 'optional';
+  if (schema === undefined || (isOptional && (ctx.request.length === 0 || !ctx.request.is('json')))) return undefined;
+  const sent = await readJson(ctx);
+  if (isOptional && ctx.request.rawBody === '') return undefined;
+  return Array.isArray(sent) ? null : sent;
+};
 
 /**
  * The JSON object or array that a request carries, or `null` when it carries none.

@@ -33,7 +33,7 @@ const BROWSER = ['test/browser/**/*.test.ts'];
 
 /** HTTP tests whose statements or transactions differ between stores: they also run on real servers and over the example. */
 const OF_STORES = [
-  'test/http/{change-password,clear-cookie,delete-account,email-change,email-verification,events,export-account}.test.ts',
+  'test/http/{change-password,clear-cookie,delete-account,device-binding,email-change,email-verification,events,export-account}.test.ts',
   'test/http/{guessing,login,password-reset,races,refresh,register,sessions,username}.test.ts',
   'test/http/stages/rate-limit.test.ts',
 ];

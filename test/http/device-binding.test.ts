@@ -1,0 +1,307 @@
+import type { Response } from 'supertest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { eventsOf } from '../support/http/account.ts';
+import { heldFrom, opened, servicesOverOneDatabase, tokenIn } from '../support/http/auth-http.ts';
+import { exchangeRaw } from '../support/http/raw-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+import { type DeviceKey, joseDeviceKey } from '../support/jose-proofs.ts';
+
+const BASE_URL = 'https://auth.example.org';
+const REFRESH = '/auth/refresh-token';
+const clock = fixedClock(Date.UTC(2030, 0, 1));
+const { start } = servicesOverOneDatabase();
+let service: TestService;
+let second: TestService;
+beforeAll(async () => {
+  service = await start({}, () => ({ clock }));
+  second = await start({}, () => ({ clock }));
+});
+
+const bearer = (accessToken: string) => ({ Authorization: `Bearer ${accessToken}` });
+const codeOf = ({ status, body }: Response) => [status, body.code];
+const UNPROVEN = [401, 'AUTH_DEVICE_UNPROVEN'];
+const EXPIRED = [401, 'AUTH_PROOF_EXPIRED'];
+
+/** A user whose session has the key of a device. */
+const boundUser = async (at = service) => {
+  const [key, person] = [await joseDeviceKey(), aPerson()];
+  const proof = await key.proof({ htu: `${BASE_URL}/auth/register`, now: clock.now() });
+  const response = await at.http
+    .post('/auth/register')
+    .send({ ...person, proof })
+    .expect(201);
+  return { key, person, user: response.body.data.user, ...heldFrom(response) };
+};
+
+const proofFor = (key: DeviceKey, given: { htu?: string; now?: number; jti?: string; htm?: string } = {}) =>
+  key.proof({ htu: `${BASE_URL}${REFRESH}`, now: clock.now(), ...given });
+const refresh = (cookie: string, body: object | undefined, at = service) =>
+  at.http.post(REFRESH).set('Cookie', cookie).send(body);
+const proven = async (key: DeviceKey, cookie: string, at = service) =>
+  refresh(cookie, { proof: await proofFor(key) }, at);
+const bindingsOf = async (accessToken: string): Promise<string[]> => {
+  const { body } = await service.http.get('/auth/sessions').set(bearer(accessToken)).expect(200);
+  return body.data.map(({ binding }: { binding: string }) => binding);
+};
+const kindsOf = async (userId: string) => (await eventsOf(service, userId)).map(({ kind }) => kind);
+const jtiOf = (cookie: string) => opened(tokenIn(cookie)).claims.jti;
+
+describe('a session with a key of its device', () => {
+  it('is opened by a registration and a log-in with a proof, and its user sees it', async () => {
+    const { key, person, accessToken } = await boundUser();
+    expect(await bindingsOf(accessToken)).toEqual(['device']);
+    const credentials = { account: person.username, password: person.password };
+    await service.http.post('/auth/login').send(credentials).expect(200);
+    const proof = await proofFor(key, { htu: `${BASE_URL}/auth/login` });
+    await service.http
+      .post('/auth/login')
+      .send({ ...credentials, proof })
+      .expect(200);
+    expect((await bindingsOf(accessToken)).toSorted()).toEqual(['device', 'device', 'none']);
+    expect(codeOf(await service.http.post('/auth/login').send({ ...credentials, proof: await proofFor(key) }))).toEqual(
+      UNPROVEN,
+    );
+  });
+
+  it('is refreshed with a proof, by either of two instances; a copied cookie is worthless, and the session goes on', async () => {
+    const { key, user, cookie } = await boundUser();
+    const next = heldFrom(
+      (await proven(key, cookie, second)).status === 200 ? await proven(key, cookie) : expect.unreachable(),
+    );
+    const thief = await joseDeviceKey();
+    for (const at of [service, second])
+      for (const copy of [cookie, next.cookie])
+        for (const body of [undefined, {}, { proof: await proofFor(thief) }]) {
+          const refused = await refresh(copy, body, at);
+          expect(codeOf(refused)).toEqual(UNPROVEN);
+          expect(refused.get('Set-Cookie')).toBeUndefined();
+        }
+    expect((await kindsOf(user.id)).filter((kind) => kind === 'device-unproven')).toHaveLength(5);
+    expect(codeOf(await proven(key, next.cookie, second))).toEqual([200, undefined]);
+  });
+
+  it('gives its current token again for a lost answer, days later', async () => {
+    const { key, user, cookie } = await boundUser();
+    const next = heldFrom(await proven(key, cookie));
+    clock.advance(5 * DAY);
+    const again = heldFrom(await proven(key, cookie, second));
+    expect(jtiOf(again.cookie)).toBe(jtiOf(next.cookie));
+    await service.http.get('/users/me').set(bearer(again.accessToken)).expect(200);
+    expect(codeOf(await proven(key, again.cookie))).toEqual([200, undefined]);
+    expect(await kindsOf(user.id)).toEqual(['registered']);
+  });
+
+  it('accepts each proof once, whichever instance it reaches', async () => {
+    const { key, user, cookie } = await boundUser();
+    const body = { proof: await proofFor(key) };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, at) => refresh(cookie, body, at % 2 ? second : service)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const answer of answers) if (answer.status !== 200) expect(codeOf(answer)).toEqual(EXPIRED);
+    expect(codeOf(await refresh(cookie, body, second))).toEqual(EXPIRED);
+    expect(codeOf(await refresh(cookie, { proof: await proofFor(key, { jti: 'a'.repeat(16) }) }))).toEqual([
+      200,
+      undefined,
+    ]);
+    expect(await kindsOf(user.id)).toEqual(['registered']);
+  });
+
+  it('tells a device with a wrong clock the time, and accepts what it signs then', async () => {
+    const [key, person] = [await joseDeviceKey(), aPerson()];
+    for (const off of [-60 * MINUTE, 60 * MINUTE, 61_000, -61_000]) {
+      const proof = await proofFor(key, { htu: `${BASE_URL}/auth/register`, now: clock.now() + off });
+      const refused = await service.http.post('/auth/register').send({ ...person, proof });
+      expect(codeOf(refused)).toEqual(EXPIRED);
+      expect(refused.body).toMatchObject({ timestamp: new Date(clock.now()).toISOString() });
+    }
+    const { cookie, user, key: own } = await boundUser();
+    const late = await refresh(cookie, { proof: await proofFor(own, { now: clock.now() + 60 * MINUTE }) });
+    expect(codeOf(late)).toEqual(EXPIRED);
+    const signedAgain = await proofFor(own, { now: Date.parse(late.body.timestamp) });
+    expect(codeOf(await refresh(cookie, { proof: signedAgain }))).toEqual([200, undefined]);
+    expect(await kindsOf(user.id)).toEqual(['registered']);
+    const foreign = await proofFor(key, { now: clock.now() + 60 * MINUTE });
+    expect(codeOf(await refresh(cookie, { proof: foreign }))).toEqual(UNPROVEN);
+  });
+
+  it('keeps its key when the password changes, and gives no new tokens when the other sessions end', async () => {
+    const { key, person, accessToken } = await boundUser();
+    const change = { currentPassword: person.password, newPassword: 'staple battery horse' };
+    const changed = heldFrom(
+      await service.http.put('/users/me/password').set(bearer(accessToken)).send(change).expect(200),
+    );
+    expect(await bindingsOf(changed.accessToken)).toEqual(['device']);
+    expect(codeOf(await refresh(changed.cookie, undefined))).toEqual(UNPROVEN);
+    const next = heldFrom(await proven(key, changed.cookie));
+    const others = service.http.delete('/auth/sessions?except=current').set(bearer(next.accessToken));
+    const ended = await others.set('Cookie', next.cookie).expect(200);
+    expect(ended.body.data).toBeNull();
+    expect(ended.get('Set-Cookie')).toBeUndefined();
+    expect(codeOf(await proven(key, next.cookie))).toEqual([200, undefined]);
+  });
+
+  it('ends as logged out with an old token', async () => {
+    const { key, user, cookie } = await boundUser();
+    await proven(key, cookie);
+    clock.advance(60 * MINUTE);
+    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+    expect((await eventsOf(service, user.id)).map(({ reason }) => reason)).toContain('logout');
+  });
+});
+
+describe('the address of a proof', () => {
+  it('may be that of the configuration or of the request, over http or https', async () => {
+    const { key, cookie } = await boundUser();
+    let held = cookie;
+    for (const base of [
+      BASE_URL,
+      BASE_URL.replace('https', 'http'),
+      service.url,
+      service.url.replace('http', 'https'),
+    ]) {
+      const answer = await refresh(held, { proof: await proofFor(key, { htu: `${base}${REFRESH}` }) });
+      expect(codeOf(answer), base).toEqual([200, undefined]);
+      held = heldFrom(answer).cookie;
+    }
+    for (const given of [
+      { htu: `https://evil.example${REFRESH}` },
+      { htu: `${BASE_URL}/auth/login` },
+      { htu: `${BASE_URL}${REFRESH}/` },
+      { htm: 'GET' },
+    ])
+      expect(codeOf(await refresh(held, { proof: await proofFor(key, given) })), given.htu).toEqual(UNPROVEN);
+  });
+
+  it.each(['a b', '[', '[::1', ':', 'a:99999', 'a/b', 'a?b', 'a@b', '%', '\u00e9', '..', 'a'.repeat(4_000), ''])(
+    'is compared with any Host without a failure: %.20s',
+    async (host) => {
+      const { key, cookie } = await boundUser();
+      for (const htu of [`${BASE_URL}${REFRESH}`, `https://evil.example${REFRESH}`]) {
+        const body = JSON.stringify({ proof: await proofFor(key, { htu }) });
+        const head = [
+          `POST ${REFRESH} HTTP/1.1`,
+          `Host: ${host}`,
+          `Cookie: ${cookie}`,
+          'Content-Type: application/json',
+          `Content-Length: ${body.length}`,
+          'Connection: close',
+        ];
+        const { status } = await exchangeRaw(service.url, `${head.join('\r\n')}\r\n\r\n${body}`);
+        expect(status).toBeLessThan(500);
+        if (htu.includes('evil')) expect(status).not.toBe(200);
+      }
+    },
+  );
+});
+
+describe('the body of a refresh', () => {
+  it.each([
+    ['none', {}],
+    ['an empty one', { 'Content-Length': '0' }],
+    ['an empty one of JSON', { 'Content-Length': '0', 'Content-Type': 'application/json' }],
+    ['one of unknown length, which is empty', { 'Transfer-Encoding': 'chunked' }],
+    ['an empty one of unknown length, of JSON', { 'Transfer-Encoding': 'chunked', 'Content-Type': 'application/json' }],
+  ])('may be missing: %s', async (_, headers) => {
+    const { body, headers: given } = await service.http.post('/auth/register').send(aPerson()).expect(201);
+    const cookie = String(given['set-cookie']).split(';')[0];
+    expect(body.success).toBe(true);
+    const head = Object.entries({ Host: 'localhost', Cookie: cookie, Connection: 'close', ...headers });
+    const rest = 'Transfer-Encoding' in headers ? '0\r\n\r\n' : '';
+    const lines = head.map(([name, value]) => `${name}: ${value}`).join('\r\n');
+    const answer = await exchangeRaw(service.url, `POST ${REFRESH} HTTP/1.1\r\n${lines}\r\n\r\n${rest}`);
+    expect([answer.status, answer.body.slice(0, 200)]).toMatchObject([200, expect.stringContaining('accessToken')]);
+  });
+
+  it.each([
+    ['[]', 'application/json', 400],
+    ['null', 'application/json', 400],
+    ['"a text"', 'application/json', 400],
+    ['{"proof":', 'application/json', 400],
+    [JSON.stringify({ proof: 7 }), 'application/json', 400],
+    [JSON.stringify({ proof: null }), 'application/json', 400],
+    [JSON.stringify({ proof: '' }), 'application/json', 400],
+    [JSON.stringify({ proof: 'a.b' }), 'application/json', 400],
+    [JSON.stringify({ proof: 'a.b.c\n' }), 'application/json', 400],
+    [JSON.stringify({ proof: `a.b.${'c'.repeat(2_045)}` }), 'application/json', 400],
+    [JSON.stringify({ proof: `a.b.${'c'.repeat(2 ** 20)}` }), 'application/json', 413],
+    ['proof=a.b.c', 'application/x-www-form-urlencoded', 415],
+    ['{}', 'text/plain', 415],
+  ])('is refused, and nothing changes: %.30s as %s', async (text, type, status) => {
+    const { key, user, cookie } = await boundUser();
+    const answer = await service.http.post(REFRESH).set('Cookie', cookie).set('Content-Type', type).send(text);
+    expect(answer.status).toBe(status);
+    expect(answer.get('Set-Cookie')).toBeUndefined();
+    expect(await kindsOf(user.id)).toEqual(['registered']);
+    expect(codeOf(await proven(key, cookie))).toEqual([200, undefined]);
+  });
+
+  it('names what is wrong with a proof', async () => {
+    const { cookie } = await boundUser();
+    const problemOf = async (proof: unknown) => (await refresh(cookie, { proof })).body.details;
+    expect(await problemOf(`a.b.${'c'.repeat(2_045)}`)).toMatchObject([{ field: 'proof', code: 'too_long' }]);
+    expect(await problemOf('a text')).toMatchObject([{ field: 'proof', code: 'invalid_format' }]);
+    expect(await problemOf(7)).toMatchObject([{ field: 'proof', code: 'invalid_type' }]);
+  });
+});
+
+describe('POST /auth/device/rebind', () => {
+  const rebind = async (accessToken: string, given: object = {}, key?: DeviceKey) => {
+    const device = key ?? (await joseDeviceKey());
+    const proof = await device.proof({ htu: `${BASE_URL}/auth/device/rebind`, now: clock.now() });
+    const request = service.http.post('/auth/device/rebind').set(bearer(accessToken));
+    return request.send({ proof, ...given });
+  };
+
+  it('gives the session another key, with the password', async () => {
+    const { key, person, user, accessToken, cookie } = await boundUser();
+    const another = await joseDeviceKey();
+    const answer = await rebind(accessToken, { password: person.password }, another);
+    expect([answer.status, answer.body.data]).toEqual([200, null]);
+    expect(answer.get('Set-Cookie')).toBeUndefined();
+    expect(codeOf(await proven(key, cookie, second))).toEqual(UNPROVEN);
+    expect(codeOf(await proven(another, cookie, second))).toEqual([200, undefined]);
+    expect(await kindsOf(user.id)).toContain('device-bound');
+  });
+
+  it('changes nothing without the password, the proof or an access token', async () => {
+    const { key, person, accessToken, cookie } = await boundUser();
+    const { password } = person;
+    const foreign = await proofFor(key);
+    for (const [given, refusal] of [
+      [{ password: 'wrong horse' }, [401, 'AUTH_CREDENTIALS_INVALID']],
+      [{ password, proof: foreign }, UNPROVEN],
+      [{ password, proof: undefined }, [400, 'CLIENT_PARAMS_VALIDATION_FAILED']],
+      [{}, [400, 'CLIENT_PARAMS_VALIDATION_FAILED']],
+    ] as const)
+      expect(codeOf(await rebind(accessToken, given))).toEqual(refusal);
+    expect(codeOf(await service.http.post('/auth/device/rebind').send({}))).toEqual([401, 'AUTH_TOKEN_MISSING']);
+    expect(codeOf(await proven(key, cookie))).toEqual([200, undefined]);
+  });
+});
+
+describe('DEVICE_BINDING', () => {
+  it('off ignores keys and proofs, and has no route for them', async () => {
+    const off = await start({ DEVICE_BINDING: 'off' }, () => ({ clock }));
+    const { cookie } = await boundUser();
+    const next = await refresh(cookie, { proof: 'a.b.c' }, off);
+    expect(next.status).toBe(200);
+    await off.http
+      .post('/auth/device/rebind')
+      .set(bearer(heldFrom(next).accessToken))
+      .send({})
+      .expect(404);
+    const { accessToken } = await boundUser(off);
+    expect(await bindingsOf(accessToken)).toEqual(['none']);
+  });
+
+  it('observe lets a copied cookie refresh', async () => {
+    const observe = await start({ DEVICE_BINDING: 'observe' }, () => ({ clock }));
+    const { cookie, accessToken, user } = await boundUser(observe);
+    expect(await bindingsOf(accessToken)).toEqual(['device']);
+    expect((await refresh(cookie, undefined, observe)).status).toBe(200);
+    expect(await kindsOf(user.id)).toEqual(['registered']);
+  });
+});

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 
 /*
- * ADR 0052: `tokenStatus` alone decides what a stale token of a session means. Whatever else knows the tokens of a session only stores or
+ * ADR 0057: `tokenStatus` alone decides what a stale token of a session means. Whatever else knows the tokens of a session only stores or
  * compares and swaps them.
  */
 

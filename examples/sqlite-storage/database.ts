@@ -120,7 +120,7 @@ const PRIMARY_KEY_VIOLATION = 1555;
 const UNIQUE_VIOLATION = 2067;
 
 /**
- * Runs statements and translates their errors. The error of the driver is left out: its message may quote what is stored.
+ * Runs statements and translates their errors. The error of the driver is dropped: its message may quote stored values.
  * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
  */
 export const translated = async <Result>(statements: () => Result): Promise<Result> => {

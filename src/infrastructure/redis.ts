@@ -58,10 +58,10 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
   } catch (failure) {
     if (!refusesDatabaseNumber(failure)) return { redis, failure };
     redis.disconnect();
-    throw onlyDatabaseZero();
+    throw databaseNumberError();
   }
   redis.disconnect();
-  if (!urls.every((url) => databaseIn(url) === 0)) throw onlyDatabaseZero();
+  if (!urls.every((url) => databaseIn(url) === 0)) throw databaseNumberError();
   return open(urls, logger, { ...options, asCluster: true });
 };
 
@@ -69,5 +69,5 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
 const refusesDatabaseNumber = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
 
-const onlyDatabaseZero = (): Error =>
-  new Error('The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL');
+const databaseNumberError = (): Error =>
+  new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');

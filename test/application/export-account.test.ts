@@ -15,7 +15,7 @@ describe('exportAccount', () => {
   it('returns everything that is stored about a user, and no secret', async () => {
     const { app, user, session, linkIn, exported } = await setUp();
     await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
-    await app.tell({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
     app.clock.advance(MINUTE);
     await app.refresh([session.refreshToken]);
     const now = app.clock.now();
@@ -67,7 +67,7 @@ describe('exportAccount', () => {
     const before = await exported();
     const { user: bob } = await app.register(BOB);
     await app.login({ account: BOB.username, password: BOB.password });
-    await app.tell({ kind: 'password-reset', userId: bob.id, to: BOB.email });
+    await app.enqueue({ kind: 'password-reset', userId: bob.id, to: BOB.email });
     expect(await exported()).toEqual(before);
   });
 

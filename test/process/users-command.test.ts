@@ -14,7 +14,7 @@ import { runUsersCommand, spawnUsersCommand } from '../support/processes/users-c
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** Characters with which a terminal would be told to do something. */
+/** Characters that a terminal takes for commands. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const COMMANDS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 const TOKEN = /#token=([\w-]{43})/;

@@ -76,7 +76,7 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
   ...given,
 });
 
-/** A message that tells an unknown user of a changed password. */
+/** A notice of a changed password for an unknown user. */
 export const aMessage = (given: Partial<Message> = {}): Message => ({
   id: anId(),
   kind: 'password-changed',

@@ -56,6 +56,6 @@ export const boundedQueue = ({
 const busy = (wait: number): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
-    reason: `the request would wait ${Math.round(wait)} ms for its turn`,
+    reason: `the request would wait ${Math.round(wait)} ms in the queue`,
     retryAfter: Math.max(1, Math.ceil(wait / 1000)),
   });

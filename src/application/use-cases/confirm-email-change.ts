@@ -32,9 +32,10 @@ export const previewEmailChange =
     const { userId, email } = await findLink(deps, deps, 'email-change', token);
     const user = await deps.users.findById(userId);
     if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
-    const held = await reservationOf(deps, deps, userId);
+    const reservation = await reservationOf(deps, deps, userId);
     const { username, createdAt } = user;
-    if (held !== null && held.email !== email) return { username, createdAt, undoUntil: held.expiresAt };
+    if (reservation !== null && reservation.email !== email)
+      return { username, createdAt, undoUntil: reservation.expiresAt };
     return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
   };
 
@@ -124,8 +125,8 @@ const assertOwner = async (
  * take it back. An address that the user takes again is no longer reserved.
  */
 const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
-  const held = await reservationOf(deps, stores, before.id);
-  if (held !== null && held.email !== email) return;
+  const reservation = await reservationOf(deps, stores, before.id);
+  if (reservation !== null && reservation.email !== email) return;
   await withdrawLinks(stores, before.id, ['email-change-undo']);
   if (notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
 };

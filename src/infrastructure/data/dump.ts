@@ -71,14 +71,14 @@ export type Dump = { readonly database: Buffer; readonly live: boolean };
 /** Asks the service that uses the database of DATA_DIR for a dump, or opens the database if no process uses it. @throws CommandError */
 export const takeDump = async (dataDir: string): Promise<Dump> => {
   assertHasDatabase(dataDir);
-  const live = await ask(socketOf(dataDir));
+  const live = await requestDump(socketOf(dataDir));
   if (live !== null) return { database: live, live: true };
   const { em, close } = await openEmbedded(dataDir, { migrate: false });
   return { database: await dump(em).finally(close), live: false };
 };
 
 /** @returns `null` when nobody listens. */
-const ask = async (socketPath: string): Promise<Buffer | null> => {
+const requestDump = async (socketPath: string): Promise<Buffer | null> => {
   try {
     const [response] = (await once(get({ socketPath }), 'response')) as [IncomingMessage];
     return await buffer(response);

@@ -56,7 +56,7 @@ export const connectRedis = (
 
 const isCluster = (urls: readonly string[]): boolean => urls.length > 1 && !urls.some(isSentinelUrl);
 
-/** Logs each reason once in an outage at `warn`: errors of commands do not tell why there is no connection. */
+/** Logs each reason once in an outage at `warn`: errors of commands do not say why there is no connection. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
   let logged = new Set<string>();
   redis.on('ready', () => {

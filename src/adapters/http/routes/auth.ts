@@ -58,9 +58,9 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie): Rou
       response: { status: 201, data: LoginResult },
     },
     async ({ body, signal }, ctx) => {
-      const { refreshToken, ...signedIn } = await run({ ...body, origin: originOf(ctx) }, signal);
+      const { refreshToken, ...result } = await run({ ...body, origin: originOf(ctx) }, signal);
       cookie.set(ctx, refreshToken);
-      return signedIn;
+      return result;
     },
   );
 };
@@ -91,12 +91,12 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
         ],
       },
       async ({ body, signal }, ctx) => {
-        const { refreshToken, ...signedIn } = await useCases.login(
+        const { refreshToken, ...result } = await useCases.login(
           { ...body, source: loginSourceOf(ctx, cookie), origin: originOf(ctx) },
           signal,
         );
         cookie.set(ctx, refreshToken);
-        return signedIn;
+        return result;
       },
     ),
     route(
@@ -113,8 +113,8 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie): Route[] => {
       },
       async ({ signal }, ctx) => {
         const presented = isCrossSite(ctx) ? [] : cookie.read(ctx);
-        const asked = { cancellation: signal, origin: () => originOf(ctx) };
-        const { refreshToken, accessToken } = await useCases.refresh(presented, asked);
+        const options = { cancellation: signal, origin: () => originOf(ctx) };
+        const { refreshToken, accessToken } = await useCases.refresh(presented, options);
         cookie.set(ctx, refreshToken);
         return { accessToken };
       },

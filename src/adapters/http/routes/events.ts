@@ -52,7 +52,7 @@ export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullabl
 
 /** What happened to the account of the user. ADR 0051. */
 export const eventRoutes = (deps: ListEventsDeps): Route[] => {
-  const listed = listEvents(deps);
+  const list = listEvents(deps);
   return [
     route(
       {
@@ -66,7 +66,7 @@ export const eventRoutes = (deps: ListEventsDeps): Route[] => {
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
-        const { events, next } = await listed({ userId: claims.sub, sessionId }, { before, limit });
+        const { events, next } = await list({ userId: claims.sub, sessionId }, { before, limit });
         return { events: [...events], next };
       },
     ),

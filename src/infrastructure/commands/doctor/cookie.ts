@@ -82,7 +82,7 @@ export const proxy = ({ config: { environment, baseUrl, trustProxy } }: Pick<Set
   if (trustProxy > 0 && isHttps)
     return note(
       'proxy.hops',
-      `The client address is entry ${trustProxy} of X-Forwarded-For, counted from the end. Whether that is right cannot be told without a request.`,
+      `The client address is entry ${trustProxy} of X-Forwarded-For, counted from the end. Whether that is right cannot be known without a request.`,
       COUNT,
     );
   if (trustProxy > 0)

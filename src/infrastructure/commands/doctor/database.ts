@@ -17,7 +17,7 @@ const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
   if (existsSync(join(dataDir, 'database', 'PG_VERSION')))
     return ok(
       'database.idle',
-      'DATA_DIR has an embedded database, and no process uses it. Its migrations were not looked at.',
+      'DATA_DIR has an embedded database, and no process uses it. Its migrations were not examined.',
     );
   const seen = 'DATA_DIR has no database yet';
   return migrateOnStart
@@ -33,7 +33,7 @@ const ofHolder = (holder: string): Finding =>
   /^[1-9]\d{0,9}$/.test(holder)
     ? note(
         'database.in-use',
-        `Process ${holder} uses the embedded database, so it was not looked into.`,
+        `Process ${holder} uses the embedded database, so it was not examined.`,
         'Ask the running service: `GET /health/ready`. If that process is not Tandem, remove tandem.pid from DATA_DIR.',
       )
     : problem(

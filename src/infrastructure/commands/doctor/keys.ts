@@ -10,7 +10,7 @@ type Kind = keyof typeof KEY_FILES;
 /** Examines the keys of the environment, or those in DATA_DIR. Creates none. */
 export const keys = async ({ config, problems }: SetUp): Promise<Seen> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: /.test(text)))
-    return note('keys.skipped', 'Not looked at: a key variable is invalid.', 'See the group Configuration.');
+    return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');
   if (config.keys === null) return ofDataDir(config.dataDir);
   return Promise.all([ofPair('access', config.keys.access), ofPair('refresh', config.keys.refresh)]);
 };

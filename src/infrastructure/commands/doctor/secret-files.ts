@@ -67,15 +67,15 @@ const findingOf = async ([path, holds]: Candidate): Promise<Finding[]> => {
     const seen = `The group of ${path}, which has ${holds}, can read it.`;
     return [note('secrets.group', seen, `${advice} Leave it if only the service is in that group.`)];
   }
-  const look = 'Run the doctor as the user that runs the service; on Windows, look at its permissions.';
-  return [note('secrets.unseen', `Who can read ${path} is not known here.`, look)];
+  const asOwner = 'Run the doctor as the user that runs the service; on Windows, check its permissions.';
+  return [note('secrets.unseen', `Who can read ${path} is not known here.`, asOwner)];
 };
 
 /** The bits of a mode that allow reading a file, or entering a directory. */
 const EVERYBODY = { file: 0o004, directory: 0o001 };
 const GROUP = { file: 0o040, directory: 0o010 };
 
-/** Who besides the owner can read a file: `unknown` if this user may not look, `null` if there is no such file. */
+/** Who besides the owner can read a file: `unknown` if this user may not find out, `null` if there is no such file. */
 const readersOf = async (path: string): Promise<'nobody' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);

@@ -65,15 +65,15 @@ export const ROTATING: Faults = {
       let last: Promise<unknown> = Promise.resolve();
       return {
         rotate: (rotation) => {
-          const turn = last.then(async (): Promise<RotationOutcome> => {
+          const result = last.then(async (): Promise<RotationOutcome> => {
             const session = await access((rows) => findIn(rows, keyOf(rotation)));
             const next = session && rotated(session, rotation);
             if (next === null) return 'stale';
             await access((rows) => rows.set(next));
             return userOf(users, rotation);
           });
-          last = turn;
-          return turn;
+          last = result;
+          return result;
         },
       };
     },

@@ -69,6 +69,9 @@ export const CONFIG_VARIABLES = Object.values(
 /**
  * Parses the environment (SPEC; ADR 0018). An empty variable counts as unset.
  * @throws ConfigError
+ *
+ * @example
+ * const config = parseConfig({ ...process.env, PORT: '3001' });
  */
 export const parseConfig = (env: Env): Config => {
   const { config, problems } = readConfig(env);

@@ -17,6 +17,9 @@ import { VERSION } from './version.ts';
  * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
  *   connections. `why` is logged. Further calls wait for the first one.
  * @throws Error that names the invalid setting
+ *
+ * @example
+ * const stop = await serve(parseConfig(process.env), { storage, close: () => database.close() });
  */
 export const serve = async (config: Config, overrides: Overrides = {}): Promise<(why: string) => Promise<void>> => {
   const opened = closing();

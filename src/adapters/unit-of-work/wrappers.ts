@@ -12,6 +12,9 @@ const units = new AsyncLocalStorage<true>();
  * Runs a unit of work, unless the caller is within one: a nested unit could wait for the outer one for ever, or be kept when the outer one
  * fails.
  * @throws AppError SYS_UNEXPECTED_ERROR
+ *
+ * @example
+ * const unitOfWork: UnitOfWork = { run: (work) => outsideOfUnits(() => database.transaction(() => work(stores))) };
  */
 export const outsideOfUnits = async <Result>(run: () => Promise<Result>): Promise<Result> => {
   if (units.getStore() === true)

@@ -29,6 +29,10 @@ type EventsQuery = {
  * - purges each event once when two instances purge
  * - loses the events of a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * @example
+ * const [latest] = await events.list({ userId, before: null, limit: 50 });
+ * const older = await events.list({ userId, before: latest?.id ?? null, limit: 50 });
  */
 export interface EventRepository {
   /** Adds events. A log-in is counted in the event of its device and hour, which keeps the last session and request. */

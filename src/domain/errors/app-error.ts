@@ -31,7 +31,12 @@ export type AppErrorOptions = {
   readonly cause?: unknown;
 };
 
-/** The error that application code throws: a code of the catalog, and details of this case. */
+/**
+ * The error that application code throws: a code of the catalog, and details of this case.
+ *
+ * @example
+ * throw new AppError('DB_QUERY_FAILED', { reason: 'the store does not respond' });
+ */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

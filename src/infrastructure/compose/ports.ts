@@ -50,6 +50,9 @@ export type Overrides = {
 
 /**
  * Milliseconds that `rotate` of an own storage may take. A rotation that has not happened by then must never happen. ADR 0022.
+ *
+ * @example
+ * const storage = openStorage({ budget: rotationBudget(config) });
  */
 export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
   rotationBudgets(requestTimeout).rotation;

@@ -71,10 +71,19 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         name: 'docs',
         summary: 'Describe every route on a page',
         path: '/docs',
-        document: { type: HTML_TYPE, contentSecurityPolicy: PAGE_POLICY },
+        document: { type: HTML_TYPE, contentSecurityPolicy: DOCS_POLICY },
         errorPages: true,
       },
       async () => (await import('../pages/docs.ts')).docsPage(routes(), settings),
+    ),
+    documentRoute(
+      {
+        name: 'docs-filter',
+        summary: 'Return the script that filters the routes on the page',
+        path: '/docs-filter.js',
+        document: { type: JAVASCRIPT },
+      },
+      () => readFile(new URL('../pages/docs-filter.js', import.meta.url), 'utf8'),
     ),
     documentRoute(
       {
@@ -92,6 +101,10 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
   ];
 };
 
+/** The page may load its own script. */
+export const DOCS_POLICY = `${PAGE_POLICY};script-src 'self'`;
+
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SVG = 'image/svg+xml';
 

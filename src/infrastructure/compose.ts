@@ -18,8 +18,8 @@ import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import { type WatchedRedis, watchRedis } from './redis/watch.ts';
-import { openOptionalRedis } from './redis.ts';
+import type { WatchedRedis } from './redis/watch.ts';
+import type { RedisClient } from './redis.ts';
 import { VERSION } from './version.ts';
 
 export type Service = {
@@ -60,9 +60,9 @@ const build = async (
 ): Promise<Service> => {
   const { storage, checks, connections, close } = await openStorage(config, logger, overrides.storage);
   opened.add(close);
-  const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
+  const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
-  const watched = redis === null ? null : watchRedis(redis, logger);
+  const watched = redis && (await import('./redis/watch.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
   const metrics = config.metrics === null ? null : await loadMetrics();
@@ -127,6 +127,10 @@ const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): 
   if (emailVerification !== 'required') return 'off';
   throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
 };
+
+/** Imported only with REDIS_URL: its library has some 50 modules. */
+const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
+  (await import('./redis.ts')).openOptionalRedis(urls, logger);
 
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>

@@ -60,6 +60,12 @@ export type UserInSession = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. Sessions are stored with their users.
+ *
+ * @example
+ * const outcome = await sessions.rotate(rotation);
+ * if (outcome === 'too-late') throw new AppError('DB_QUERY_FAILED');
+ * if (outcome === 'stale') throw new AppError('AUTH_FAILED'); // another token is current, or the session has ended
+ * const user = outcome;
  */
 export interface SessionRepository {
   /**

@@ -81,12 +81,12 @@ export const parseConfig = (env: Env): Config => {
 
 /** The configuration of an environment, even if the service would not start with it. */
 export type ReadConfig = {
-  /** If there are problems, this is incomplete: the variables in `unread` have their defaults, and keys may be missing. */
+  /** If there are problems, this is incomplete: the variables in `invalidNames` have their defaults, and keys may be missing. */
   readonly config: Config;
   /** As in `ConfigError`. */
   readonly problems: readonly string[];
   /** The variables whose values are invalid. */
-  readonly unread: ReadonlySet<VariableName>;
+  readonly invalidNames: ReadonlySet<VariableName>;
 };
 
 /** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
@@ -108,7 +108,7 @@ export const readConfig = (given: Env): ReadConfig => {
   return {
     config: configOf(values, keys, env),
     problems,
-    unread: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
+    invalidNames: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 

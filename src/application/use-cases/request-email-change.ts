@@ -35,8 +35,8 @@ export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
     const isDone = await deps.unitOfWork.run(async (stores) => {
       // A change of the password removes such links; none may be stored after it.
       if (!(await isStillUserWithPassword(deps, stores, input, user))) return false;
-      const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
-      if (asked >= REQUESTS_PER_PERIOD) return true;
+      const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
+      if (requests >= REQUESTS_PER_PERIOD) return true;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
       return true;

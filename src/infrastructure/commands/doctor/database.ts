@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockHolder } from '../../data-dir/data-dir-lock.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 import { postgresql } from './postgresql.ts';
 
-export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen> => {
+export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {
   const { database: options } = config;
   if (options.kind === 'postgresql') return postgresql(config, options);
   return embedded(options.dataDir, config.migrateOnStart);

@@ -3,12 +3,12 @@ import { MIGRATION_NAMES } from '../../../adapters/mikro-orm/migrations/migratio
 import type { Config } from '../../config.ts';
 import { openDatabase } from '../../database/database.ts';
 import { clockFinding } from './clock.ts';
-import { type Finding, note, ok, problem, QUESTION_TIMEOUT, type Seen, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, warning } from './finding.ts';
 
 type Options = Extract<Config['database'], { kind: 'postgresql' }>;
 
 /** Examines a PostgreSQL over one connection, without writing. */
-export const postgresql = async (config: Config, options: Options): Promise<Seen> => {
+export const postgresql = async (config: Config, options: Options): Promise<Findings> => {
   const bounded = {
     ...options,
     poolSize: 1,

@@ -2,10 +2,10 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { KEY_FILES } from '../../keys/keys.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
 /** Examines who can read the files with secrets. */
-export const secretFiles = async (setUp: SetUp): Promise<Seen> => {
+export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const candidates = [...(await envFilesOf(setUp)), ...inDataDir(setUp.config.dataDir), ...clientKeyOf(setUp.config)];
   const findings = (await Promise.all(candidates.map(findingOf))).flat();
   return findings.length > 0

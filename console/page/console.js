@@ -203,11 +203,13 @@ const showHistory = (auth, { events }) => {
 		clear
 	};
 };
-const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
+const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }) => {
+	const by = actor === null ? "" : `by an ${actor}`;
 	const what = [
 		kind,
 		reason === null ? "" : `(${reason})`,
-		count > 1 ? `× ${count}` : ""
+		count > 1 ? `× ${count}` : "",
+		by
 	].filter(Boolean).join(" ");
 	const notes = [[
 		timeText(at),

@@ -47,8 +47,15 @@ const SCHEMA = `
     requestId text,
     userAgent text,
     address text,
+    actor text,
     countedBy text,
     unique (userId, countedBy)
+  ) strict;
+
+  -- What operators did and the service has not logged yet, as JSON. It outlives the user.
+  create table if not exists operations (
+    id text primary key,
+    event text not null
   ) strict;
 
   create index if not exists eventsByUser on events (userId, id);

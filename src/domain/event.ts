@@ -45,6 +45,8 @@ export const isSameDevice = (a: Device, b: Device): boolean =>
 export type Origin = Device & {
   /** `null` when no request caused it. */
   readonly requestId: string | null;
+  /** The name of the operator who caused it with a command. */
+  readonly actor?: string | null;
 };
 
 /** The origin of what the service does by itself. */
@@ -107,6 +109,8 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended; `null` for other kinds. */
   readonly reason: SessionEnding | null;
+  /** The name of the operator who caused it; `null` if none did. Never shown to the user: see `withoutName`. */
+  readonly actor: string | null;
   /** How often it happened: above 1 only for log-ins and refused log-ins, which are counted by the hour. The other fields are the last one's. */
   readonly count: number;
 };
@@ -128,6 +132,13 @@ export const newEvent = (
   requestId: origin.requestId,
   userAgent: origin.userAgent,
   address: origin.address,
+  actor: origin.actor ?? null,
+});
+
+/** An event as its user may see it: that an operator caused it, but not which one. */
+export const withoutName = <Shown extends Pick<AccountEvent, 'actor'>>(event: Shown) => ({
+  ...event,
+  actor: event.actor === null ? null : ('operator' as const),
 });
 
 /** Refused log-ins of one user, and log-ins on one device, are counted together for this long. Milliseconds. */

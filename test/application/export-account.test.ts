@@ -36,6 +36,7 @@ describe('exportAccount', () => {
           count: 1,
           requestId: null,
           ...nowhere,
+          actor: null,
         },
       ],
       links: [{ purpose: 'password-reset', email: EMAIL, createdAt, expiresAt: createdAt + 30 * MINUTE }],
@@ -60,6 +61,12 @@ describe('exportAccount', () => {
     app.clock.advance(7 * DAY - MINUTE);
     const exported = await exportAccount(app)({ userId: user.id, sessionId });
     expect(exported).toMatchObject({ sessions: [{ id: sessionId }], links: [] });
+  });
+
+  it('says that an operator did something, but not which one', async () => {
+    const { app, user, exported } = await setUp();
+    await app.events.add([anEvent({ id: app.ids.next(), userId: user.id, kind: 'enabled', actor: 'Una' })]);
+    expect((await exported()).events[0]).toMatchObject({ kind: 'enabled', actor: 'operator' });
   });
 
   it('returns nothing of another user', async () => {

@@ -62,6 +62,7 @@ export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   requestId: null,
   userAgent: null,
   address: null,
+  actor: null,
   ...given,
 });
 

@@ -22,6 +22,7 @@ const toEvent = ({
   requestId = null,
   userAgent = null,
   address = null,
+  actor = null,
   ...event
 }: InferEntity<typeof EventEntity>): AccountEvent => ({
   ...event,
@@ -30,6 +31,7 @@ const toEvent = ({
   requestId,
   userAgent,
   address,
+  actor,
 });
 
 /** Reasons as the version before stored them. */
@@ -48,6 +50,7 @@ const toRow = (event: AccountEvent): NewRow<'events'> => ({
   request_id: event.requestId,
   user_agent: event.userAgent,
   address: event.address,
+  actor: event.actor,
 });
 
 /** Stores events in table `events`. */
@@ -59,10 +62,12 @@ export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => 
       if (first === undefined) return;
       const { rows } = await translated(() => addOfUsers([first, ...others]).execute(tables()));
       if (mayBeTooMany(rows)) await translated(() => evict(events).execute(tables()));
+      const operated = events.filter(({ actor }) => actor !== null);
+      if (operated.length > 0) await translated(() => addOperated(operated).execute(tables()));
     },
     async addRefusedLogins(refusals) {
       for (const refused of refusals) {
-        const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
+        const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null });
         const rows = await translated(() => addRefused(tables(), row).execute());
         if (mayBeTooMany(rows)) await translated(() => evict([refused]).execute(tables()));
       }
@@ -92,8 +97,21 @@ export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => 
       const { numDeletedRows } = await translated(() => purgeBefore(tables(), before, limit).executeTakeFirst());
       return Number(numDeletedRows);
     },
+    async takeOperated(limit) {
+      const { rows } = await translated(() => takeOperated(limit).execute(tables()));
+      return rows.map(({ event }) => event).sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
   };
 };
+
+const addOperated = (events: readonly AccountEvent[]) =>
+  sql`insert into operations (id, event)
+    select event->>'id', event from jsonb_array_elements(${JSON.stringify(events)}::jsonb) as event`;
+
+/** Skips rows that another instance is taking. */
+const takeOperated = (limit: number) =>
+  sql<{ event: AccountEvent }>`delete from operations
+    where id = any(array(select id from operations order by id limit ${limit} for update skip locked)) returning event`;
 
 /** The number of events of the user before the statement. */
 type Added = { readonly before: number | string };

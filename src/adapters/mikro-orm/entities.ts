@@ -92,6 +92,17 @@ export const EventEntity = defineEntity({
     requestId: p.text().nullable(),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),
+    actor: p.text().nullable(),
+  },
+});
+
+/** The events of operators that the service has not logged yet. Without a user's key: the deletion of the user is logged, too. */
+const OperationEntity = defineEntity({
+  name: 'Operation',
+  tableName: 'operations',
+  properties: {
+    id: p.character().length(26).primary(),
+    event: p.json<AccountEvent>(),
   },
 });
 
@@ -155,4 +166,12 @@ const MailboxEntity = defineEntity({
 });
 
 /** Everything that is stored in tables. */
-export const ENTITIES = [UserEntity, SessionEntity, EventEntity, LinkEntity, MessageEntity, MailboxEntity] as const;
+export const ENTITIES = [
+  UserEntity,
+  SessionEntity,
+  EventEntity,
+  OperationEntity,
+  LinkEntity,
+  MessageEntity,
+  MailboxEntity,
+] as const;

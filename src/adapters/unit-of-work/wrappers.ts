@@ -59,7 +59,7 @@ export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: OnAdded): Uni
 
 /**
  * Reports the events of each unit of work after its commit: not those of a unit that failed, and once for a unit that ran twice.
- * @param audit called with the stored events.
+ * @param audit called with the events that were stored, or taken.
  */
 export const auditedUnitOfWork = (
   unitOfWork: UnitOfWork,
@@ -85,7 +85,13 @@ const noting = (events: EventRepository, note: (...events: readonly AccountEvent
   },
   async addRefusedLogins(refusals) {
     await events.addRefusedLogins(refusals);
-    for (const refused of refusals) note({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
+    for (const refused of refusals)
+      note({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null });
+  },
+  async takeOperated(limit) {
+    const taken = await events.takeOperated(limit);
+    note(...taken);
+    return taken;
   },
   list: (query) => events.list(query),
   knowsDevice: (userId, device) => events.knowsDevice(userId, device),

@@ -85,4 +85,5 @@ const eventData = (event: AccountEvent): EventData => ({
   requestId: event.requestId,
   userAgent: event.userAgent,
   address: event.address,
+  actor: event.actor,
 });

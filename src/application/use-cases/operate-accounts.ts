@@ -90,6 +90,12 @@ export const makeResetLink =
     return { token, expiresAt };
   };
 
+/** Takes what operators did in other processes: the audit log has the events of every unit of work. @returns how many events. */
+export const logOperated =
+  ({ unitOfWork }: Pick<ChangeDeps, 'unitOfWork'>) =>
+  (limit: number): Promise<number> =>
+    unitOfWork.run(async ({ events }) => (await events.takeOperated(limit)).length);
+
 /** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
 export const deleteAccountAsOperator =
   (deps: ChangeDeps) =>

@@ -49,8 +49,8 @@ const auditLog =
       logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
   };
 
-/** Without the user agent, which any client can choose. */
-const lineOf = ({ kind, userId, sessionId, reason, count, requestId, address }: AccountEvent) => ({
+/** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */
+const lineOf = ({ kind, userId, at, sessionId, reason, count, requestId, address, actor }: AccountEvent) => ({
   kind,
   userId,
   ...(sessionId !== null && { sessionId }),
@@ -58,4 +58,5 @@ const lineOf = ({ kind, userId, sessionId, reason, count, requestId, address }: 
   ...(kind === 'login-refused' && { count }),
   ...(requestId !== null && { requestId }),
   ...(address !== null && { address }),
+  ...(actor !== null && { actor, at: new Date(at).toISOString() }),
 });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { logOperated } from '../../application/use-cases/operate-accounts.ts';
 import {
   type PurgeDeps,
   purgeEvents,
@@ -13,12 +14,16 @@ const BATCH_SIZE = 1000;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
-/** Deletes expired sessions, events, links and counts of mail until `signal` is aborted. None of them waits for another. */
+/**
+ * Deletes expired sessions, events, links and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
+ * for another.
+ */
 export const purge = async (deps: PurgeDeps, logger: Logger, signal: AbortSignal): Promise<void> => {
   await Promise.all([
     purgeInBatches(purgeSessions(deps), { failure: 'expired sessions could not be purged', logger, signal }),
     purgeInBatches(purgeEvents(deps), { failure: 'old events could not be purged', logger, signal }),
     purgeInBatches(purgeLinks(deps), { failure: 'expired links could not be purged', logger, signal }),
+    purgeInBatches(logOperated(deps), { failure: 'what operators did could not be logged', logger, signal }),
     purgeInBatches(purgeMailboxes(deps), { failure: 'old counts of mail could not be purged', logger, signal }),
   ]);
 };

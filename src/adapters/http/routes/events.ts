@@ -19,6 +19,7 @@ export const EventJson = v.pipe(
     requestId: v.nullable(v.string()),
     userAgent: v.nullable(v.string()),
     address: v.nullable(v.string()),
+    actor: v.nullable(v.literal('operator')),
   }),
   v.title('Event'),
   v.examples([
@@ -32,6 +33,7 @@ export const EventJson = v.pipe(
       requestId: '01M805M0EJ6Y8B9D0F1G2H3J4K',
       userAgent: 'curl/7.88.1',
       address: '127.0.0.0/24',
+      actor: null,
     },
   ]),
 );

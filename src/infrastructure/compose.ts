@@ -6,6 +6,7 @@ import { type LogSampling, logSampling } from '../adapters/http/logging/log-samp
 import { isReady } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
+import { onDatabaseFailure } from '../adapters/resilience/database-failures.ts';
 import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/use-cases/current-user.ts';
 import { type Closing, closing } from './closing.ts';
@@ -58,14 +59,20 @@ const build = async (
   overrides: ServiceOverrides,
   opened: Closing,
 ): Promise<Service> => {
-  const { storage, checks, connections, close } = await openStorage(config, logger, overrides.storage);
+  const metrics = config.metrics === null ? null : await loadMetrics();
+  if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
+  const { storage, checks, connections, close } = await openStorage(
+    config,
+    logger,
+    overrides.storage,
+    metrics?.observeEvent,
+  );
   opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
   const watched = redis && (await import('./redis/watch.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
-  const metrics = config.metrics === null ? null : await loadMetrics();
   const wakeUp = createWakeUp();
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},

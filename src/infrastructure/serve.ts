@@ -66,7 +66,12 @@ const start = async (
   const server = await listen(service.http, config);
   const background = new AbortController();
   const { eventsRetention } = config;
-  const purging = purge({ ...service.ports, eventsRetention }, logger, background.signal);
+  const purging = purge(
+    { ...service.ports, eventsRetention },
+    logger,
+    background.signal,
+    service.metrics?.observePurged,
+  );
   const delivering = service.mail?.deliver(background.signal);
   opened.add(() => Promise.all([server.close(), purging, delivering]));
   const { address } = server;

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { reasonOf, withFramesOf } from '../redaction/redact-error.ts';
+import { publishDatabaseFailure } from '../resilience/database-failures.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 
 /** Where a repository sends its statements: the entity manager of the database, or of one transaction. */
@@ -104,7 +105,10 @@ const UNIQUE_COLUMNS = new Map<unknown, 'username' | 'email'>([
 
 const failureOf = (error: unknown): AppError => {
   const reason = reasonOf(error);
-  if (field(error, 'code') !== UNIQUE_VIOLATION) return new AppError('DB_QUERY_FAILED', { reason });
+  if (field(error, 'code') !== UNIQUE_VIOLATION) {
+    publishDatabaseFailure(reason);
+    return new AppError('DB_QUERY_FAILED', { reason });
+  }
   const taken = UNIQUE_COLUMNS.get(field(error, 'constraint'));
   return taken === undefined ? new AppError('DB_UNIQUE_VIOLATION', { reason }) : duplicateUser(taken, reason);
 };
@@ -184,7 +188,10 @@ export const unlessRolledBack = async <Result>(query: () => Promise<Result>): Pr
   try {
     return await sendWithRetry(query);
   } catch (error) {
-    if (isRolledBack(error)) return null;
+    if (isRolledBack(error)) {
+      publishDatabaseFailure(reasonOf(error));
+      return null;
+    }
     throw noted(translateError(error));
   }
 };

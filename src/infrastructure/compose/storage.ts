@@ -12,15 +12,21 @@ type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'conn
 
 /**
  * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0022).
+ * @param onEvent called for each event that is logged
  * @throws Error that names the setting at fault, and the reason.
  */
-export const openStorage = async (config: StorageConfig, logger: Logger, custom?: Storage): Promise<Opened> => {
+export const openStorage = async (
+  config: StorageConfig,
+  logger: Logger,
+  custom?: Storage,
+  onEvent?: (event: AccountEvent) => void,
+): Promise<Opened> => {
   const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
   const { sessionsWithin, unitOfWork, checks, connections, close, ...stores } = opened;
   const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
   const sessions = recoveringSessionRepository(sessionsWithin({ budget }), { answerBudget });
   return {
-    storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger)) },
+    storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger, onEvent)) },
     checks,
     connections,
     close: async () => {
@@ -43,10 +49,12 @@ const AUDIT_MESSAGE = 'account event';
 
 /** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
 const auditLog =
-  (logger: Logger) =>
+  (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
   (events: readonly AccountEvent[]): void => {
-    for (const event of events)
+    for (const event of events) {
       logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
+      onEvent?.(event);
+    }
   };
 
 /** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */

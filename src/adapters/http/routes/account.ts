@@ -18,7 +18,6 @@ type AccountDeps = ChangeDeps & DeleteAccountDeps & ExportAccountDeps;
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
 
-/** Everything that is stored about a user, without secrets. */
 const Export = v.object({
   exportedAt: Timestamp,
   user: v.object({

@@ -12,19 +12,15 @@ export type DatabaseAccess = { readonly em: SqlEntityManager };
 /** Runs work in one transaction, which is rolled back when the work rejects. */
 export type Transact = <Result>(work: (transaction: DatabaseAccess) => Promise<Result>) => Promise<Result>;
 
-/** The state of a transaction. */
 export type Transaction = {
   /** The first failed statement. PostgreSQL then treats the commit as a rollback, without an error. */
   failure: AppError | undefined;
-  /** The error of the work. */
   rejection: { readonly error: unknown } | undefined;
-  /** The statements in progress. */
   readonly sent: Set<Promise<unknown>>;
 };
 
 const transactions = new AsyncLocalStorage<Transaction>();
 
-/** Whether the caller runs within a transaction. */
 export const inTransaction = (): boolean => transactions.getStore() !== undefined;
 
 /** Remembers that a statement failed, if it belongs to a transaction. */

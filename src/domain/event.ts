@@ -49,7 +49,6 @@ export type Origin = Device & {
   readonly actor?: string | null;
 };
 
-/** The origin of what the service does by itself. */
 export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
 /** The kinds of events. A refresh that succeeds is none. */
@@ -80,7 +79,6 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** Why a session ended. */
 export const SESSION_ENDINGS = [
   'logout',
   /** Another session took its place: a log-in on the same device, or the session that a change opened. */
@@ -161,7 +159,6 @@ export const countedTogether = (first: AccountEvent, last: AccountEvent): Accoun
   count: first.count + last.count,
 });
 
-/** How many events of one user are kept. */
 export const EVENTS_KEPT = 1_000;
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { reserveAddress } from '../../src/application/steps/reserved-addresses.ts';
+import { reserveAddress } from '../../src/application/steps/links.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../support/application.ts';
 import { notingPasswordHasher, plainPasswordHasher } from '../support/fakes.ts';

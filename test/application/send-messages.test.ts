@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Mail, Mailer } from '../../src/application/ports/mailer.ts';
-import { reserveAddress } from '../../src/application/steps/reserved-addresses.ts';
+import { reserveAddress } from '../../src/application/steps/links.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../support/application.ts';
 import { applicationWithMail, tokenIn } from '../support/mail/sender.ts';

@@ -13,7 +13,6 @@ class Trusted {
 /** Marks a text as trusted: it comes from the code or from the configuration, and not from a client. */
 export const trusted = (text: string): Trusted => new Trusted(text);
 
-/** A paragraph of a mail. */
 export class Prose {
   readonly text: string;
 
@@ -92,7 +91,6 @@ const pieces = (word: string): string[] => {
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
 };
 
-/** What every mail needs to know. */
 export type MailContext = {
   /** The host of BASE_URL. */
   readonly serviceName: string;

@@ -13,7 +13,6 @@ import {
 import type { MailContext, MailText } from './layout.ts';
 import { newDevice, passwordChanged, passwordReset, passwordWasReset, tokenReplayed } from './security-mails.ts';
 
-/** A link that a mail needs. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   (
     | {

@@ -53,7 +53,6 @@ export const accountData = async (
   };
 };
 
-/** A user without the hash of the password. */
 export const userData = (user: User): AccountData['user'] => ({
   id: user.id,
   username: user.username,
@@ -65,7 +64,6 @@ export const userData = (user: User): AccountData['user'] => ({
   disabledAt: user.disabledAt,
 });
 
-/** An event without the id of the user. */
 export type EventData = Omit<AccountEvent, 'userId'>;
 
 /** The events of a user, the latest first. @param limit by default all: a user has some more than `EVENTS_KEPT` at most. */

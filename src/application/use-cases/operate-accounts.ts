@@ -3,9 +3,8 @@ import type { Origin } from '../../domain/event.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, record } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
 type Disabled = {
@@ -63,10 +62,7 @@ export const endSessionsAsOperator =
       endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'operator', origin }),
     );
 
-export type MakeResetLinkDeps = RecordDeps & {
-  readonly unitOfWork: UnitOfWork;
-  readonly linkTokens: LinkTokens;
-};
+export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
 
 type ResetLink = {
   /** Only its hash is stored. */

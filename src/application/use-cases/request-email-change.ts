@@ -1,8 +1,7 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { canonicalEmail } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { enqueue, type RecordDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, enqueue, record } from '../steps/record.ts';
 import {
   isStillUserWithPassword,
   type RequestWithPassword,
@@ -10,7 +9,7 @@ import {
   userWithPassword,
 } from '../steps/user-with-password.ts';
 
-export type RequestEmailChangeDeps = UserWithPasswordDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps;
 
 type EmailChange = RequestWithPassword & { readonly email: string; readonly origin?: Origin };
 

@@ -20,7 +20,6 @@ export type AppErrorOptions = {
   readonly details?: readonly FieldProblem[];
   /** Logged, never sent to the client. Contains no secret. */
   readonly reason?: string;
-  /** Overrides the catalog's log level. */
   readonly level?: ErrorLevel;
   /** Overrides the catalog's status: SYS_HTTP_UNEXPECTED_ERROR keeps the original one. */
   readonly status?: number;

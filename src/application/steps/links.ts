@@ -104,11 +104,11 @@ export const shortenReservation = async (
   stores: Pick<Stores, 'links'>,
   userId: string,
 ): Promise<string | null> => {
-  const held = await reservationOf(deps, stores, userId);
-  if (held === null) return null;
-  const expiresAt = Math.min(held.expiresAt, deps.clock.now() + UNDO_AFTER_RESET);
-  await stores.links.put({ ...held, expiresAt });
-  return held.email;
+  const reservation = await reservationOf(deps, stores, userId);
+  if (reservation === null) return null;
+  const expiresAt = Math.min(reservation.expiresAt, deps.clock.now() + UNDO_AFTER_RESET);
+  await stores.links.put({ ...reservation, expiresAt });
+  return reservation.email;
 };
 
 /** Reserves an address, with a link whose token nobody has. The mail to the address replaces it by a link that can be used. */

@@ -116,6 +116,9 @@ const isHeld = (file: string): boolean => {
   }
 };
 
+/** PostgreSQL writes this file when it creates a database. */
+export const hasDatabase = (dataDir: string): boolean => existsSync(join(dataDir, 'database', 'PG_VERSION'));
+
 /** The directory in DATA_DIR to which a backup is restored, before it gets its place. */
 export const RESTORING = 'restoring';
 

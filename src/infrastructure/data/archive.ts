@@ -8,7 +8,6 @@ import { pairOf } from '../config/token-keys.ts';
 import { KEY_FILES } from '../keys/keys.ts';
 import { VERSION } from '../version.ts';
 
-/** The content of a backup. */
 export type Backup = {
   /** The version of Tandem that made it. */
   readonly tandem: string;
@@ -19,6 +18,8 @@ export type Backup = {
   /** The directory of the database as PGlite dumps it: a tar archive. */
   readonly database: Buffer;
 };
+
+export type CopyOptions = { readonly dataDir: string; readonly file: string; readonly withKeys: boolean };
 
 /** A backup file is a tar archive of ABOUT, the keys, if any, and the database; gzip adds its length and a checksum. */
 const FORMAT = 2;
@@ -47,7 +48,10 @@ export const readBackup = async (path: string): Promise<Backup> => {
     });
   const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]));
   if (files.size < entries.length) throw damaged('a file is in it twice');
-  const { tandem, takenAt } = aboutOf(files.get(ABOUT));
+  if (!files.has(ABOUT)) throw damaged(`${ABOUT} is missing`);
+  const about = v.safeParse(About, files.get(ABOUT)?.toString());
+  if (!about.success) throw new CommandError('other-version', OTHER_VERSION);
+  const { tandem, takenAt } = about.output;
   const database = files.get(DATABASE);
   if (!database?.includes('PG_VERSION')) throw damaged('it has no database');
   const keys = new Map([...files].filter(([name]) => name !== ABOUT && name !== DATABASE));
@@ -58,15 +62,7 @@ export const readBackup = async (path: string): Promise<Backup> => {
 const damaged = (problem: string): CommandError =>
   new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
-const aboutOf = (text: Buffer | undefined): v.InferOutput<typeof About> => {
-  if (text === undefined) throw damaged(`${ABOUT} is missing`);
-  const about = v.safeParse(About, text.toString());
-  if (about.success) return about.output;
-  throw new CommandError(
-    'other-version',
-    'This backup was made by a version of Tandem whose form this version does not know.',
-  );
-};
+const OTHER_VERSION = 'This backup was made by a version of Tandem whose form this version does not know.';
 
 /** Bytes. A key has some 250. */
 const MAX_KEY = 16_384;

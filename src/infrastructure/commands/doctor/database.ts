@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { lockHolder } from '../../data-dir/data-dir-lock.ts';
+import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 import { postgresql } from './postgresql.ts';
 
@@ -14,7 +12,7 @@ export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findi
 const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
   const holder = lockHolder(dataDir);
   if (holder !== null) return ofHolder(holder);
-  if (existsSync(join(dataDir, 'database', 'PG_VERSION')))
+  if (hasDatabase(dataDir))
     return ok(
       'database.idle',
       'DATA_DIR has an embedded database, and no process uses it. Its migrations were not examined.',

@@ -19,8 +19,7 @@ import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import type { WatchedRedis } from './redis/watch.ts';
-import type { RedisClient } from './redis.ts';
+import type { RedisClient, WatchedRedis } from './redis.ts';
 import { VERSION } from './version.ts';
 
 export type Service = {
@@ -70,7 +69,7 @@ const build = async (
   opened.add(close);
   const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
-  const watched = redis && (await import('./redis/watch.ts')).watchRedis(redis, logger);
+  const watched = redis && (await import('./redis.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
   const wakeUp = createWakeUp();

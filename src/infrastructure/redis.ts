@@ -1,11 +1,13 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
+import type { Check } from '../adapters/http/routes/health.ts';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
-import { NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
+import { EVICTS_COUNTS, NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
+import { outageLog } from '../adapters/resilience/with-fallback.ts';
 import { databaseIn, isSentinelUrl } from './config/redis-url.ts';
 import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
-import { infoOf, isNodeOfCluster } from './redis/info.ts';
+import { evictionOf, infoOf, isNodeOfCluster } from './redis/info.ts';
 
 export type { RedisClient } from './redis/connect.ts';
 
@@ -40,6 +42,31 @@ export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (redis instanceof Cluster) return pingCluster(redis);
   await assertWritable(redis);
   if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
+};
+
+export type WatchedRedis = {
+  /** Not required: without Redis, limits are counted in each process. */
+  readonly check: Check;
+  /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
+  readonly evicts: () => boolean;
+};
+
+/** Logs when Redis is found to evict, and when it no longer is. */
+export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => {
+  const eviction = outageLog(logger, {
+    unavailable: 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits',
+    available: 'Redis no longer evicts keys',
+  });
+  const ping = async (): Promise<void> => {
+    await pingRedis(redis);
+    const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+    const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
+    if (evicting === undefined) return eviction.succeeded();
+    const error = new Error(EVICTS_COUNTS);
+    eviction.failed(error, evicting);
+    throw error;
+  };
+  return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
 };
 
 type OpenOptions = ConnectionOptions & {

@@ -8,7 +8,7 @@ import { purge } from './database/purge.ts';
 import { addressText } from './http-server/listen.ts';
 import { listenForMetrics, probeMetricsAddress } from './http-server/metrics-server.ts';
 import { listen, probeAddress } from './http-server/server.ts';
-import { createLogger } from './logging/logger.ts';
+import { createLogger, terminalStream } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
 /**
@@ -35,9 +35,7 @@ export const serve = async (config: Config, overrides: Overrides = {}): Promise<
 
 /** A terminal in development gets text; everything else gets JSON lines. */
 const terminalOf = async ({ environment }: Config) =>
-  environment === 'development' && process.stdout.isTTY
-    ? (await import('./logging/logger.ts')).terminalStream()
-    : undefined;
+  environment === 'development' && process.stdout.isTTY ? terminalStream() : undefined;
 
 const start = async (
   config: Config,

@@ -1,7 +1,6 @@
 import type { SendMailOptions } from 'nodemailer';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 
-/** What a message consists of. */
 type Content = {
   readonly id: string;
   readonly to: string;

@@ -7,11 +7,9 @@ export type BoundedQueue = {
   readonly load: () => QueueLoad;
 };
 
-/** How many tasks are running and waiting now. */
 export type QueueLoad = { readonly running: number; readonly waiting: number };
 
 type BoundedQueueOptions = {
-  /** How many tasks run at once. */
   readonly width: number;
   /** Milliseconds that a task may wait, estimated from the duration of recent tasks. */
   readonly maxWait: number;

@@ -11,7 +11,6 @@ import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 
-/** The ports of the application. */
 export type Ports = Storage & {
   readonly linkTokens: LinkTokens;
   /** `null`: no mail is sent, and there are no routes that need it. */

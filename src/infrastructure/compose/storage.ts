@@ -44,7 +44,6 @@ const openDatabase = async (config: StorageConfig, logger: Logger): Promise<Open
   return openSql(config.database, { migrate: config.migrateOnStart, onCreate, logger });
 };
 
-/** The message of every line about an event of an account. */
 const AUDIT_MESSAGE = 'account event';
 
 /** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */

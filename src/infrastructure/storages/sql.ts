@@ -41,7 +41,6 @@ const onPostgresql =
         return work(within(em, transaction));
       });
 
-/** The entity manager of a transaction. */
 const within = (em: SqlEntityManager, transaction: Kysely<Tables>): DatabaseAccess => {
   const fork = em.fork();
   fork.setTransactionContext(transaction);

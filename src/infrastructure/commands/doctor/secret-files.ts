@@ -4,7 +4,6 @@ import { parseEnv } from 'node:util';
 import { KEY_FILES } from '../../keys/keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
-/** Examines who can read the files with secrets. */
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const candidates = [...(await envFilesOf(setUp)), ...inDataDir(setUp.config.dataDir), ...clientKeyOf(setUp.config)];
   const findings = (await Promise.all(candidates.map(findingOf))).flat();

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Logger } from 'pino';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import type { Outbox } from '../../application/ports/outbox.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
@@ -76,6 +77,30 @@ export const auditedUnitOfWork = (
     audit(kept);
     return result;
   },
+});
+
+const AUDIT_MESSAGE = 'account event';
+
+/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
+export const auditLog =
+  (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
+  (events: readonly AccountEvent[]): void => {
+    for (const event of events) {
+      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
+      onEvent?.(event);
+    }
+  };
+
+/** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */
+const lineOf = ({ kind, userId, at, sessionId, reason, count, requestId, address, actor }: AccountEvent) => ({
+  kind,
+  userId,
+  ...(sessionId !== null && { sessionId }),
+  ...(reason !== null && { reason }),
+  ...(kind === 'login-refused' && { count }),
+  ...(requestId !== null && { requestId }),
+  ...(address !== null && { address }),
+  ...(actor !== null && { actor, at: new Date(at).toISOString() }),
 });
 
 const noting = (events: EventRepository, note: (...events: readonly AccountEvent[]) => void): EventRepository => ({

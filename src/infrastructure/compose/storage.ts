@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { recoveringSessionRepository, rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
-import { auditedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
+import { auditedUnitOfWork, auditLog } from '../../adapters/unit-of-work/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
@@ -43,27 +43,3 @@ const openDatabase = async (config: StorageConfig, logger: Logger): Promise<Open
   const { openSql } = await import('../storages/sql.ts');
   return openSql(config.database, { migrate: config.migrateOnStart, onCreate, logger });
 };
-
-const AUDIT_MESSAGE = 'account event';
-
-/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
-const auditLog =
-  (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
-  (events: readonly AccountEvent[]): void => {
-    for (const event of events) {
-      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
-      onEvent?.(event);
-    }
-  };
-
-/** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */
-const lineOf = ({ kind, userId, at, sessionId, reason, count, requestId, address, actor }: AccountEvent) => ({
-  kind,
-  userId,
-  ...(sessionId !== null && { sessionId }),
-  ...(reason !== null && { reason }),
-  ...(kind === 'login-refused' && { count }),
-  ...(requestId !== null && { requestId }),
-  ...(address !== null && { address }),
-  ...(actor !== null && { actor, at: new Date(at).toISOString() }),
-});

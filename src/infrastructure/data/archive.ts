@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
-import { packTar, unpackTar } from 'modern-tar';
+import { createGunzip, gzip } from 'node:zlib';
+import { packTar, type TarHeader, unpackTar } from 'modern-tar';
 import * as v from 'valibot';
 import { CommandError } from '../command-error.ts';
 import { pairOf } from '../config/token-keys.ts';
@@ -40,12 +41,11 @@ export const packBackup = async ({ takenAt, keys, database }: Omit<Backup, 'tand
 
 /** Reads a backup, and checks its content. @throws CommandError when it is not a whole, unchanged backup; Error of the system */
 export const readBackup = async (path: string): Promise<Backup> => {
-  const content = await readFile(path);
-  const entries = await promisify(gunzip)(content)
-    .then((tar) => unpackTar(tar, { strict: true }))
-    .catch(() => {
-      throw damaged('it cannot be read');
-    });
+  await using file = await open(path);
+  const tar = pipeline(file.createReadStream(), createGunzip(), () => undefined);
+  const entries = await unpackTar(Readable.toWeb(tar), { strict: true, filter: isSmallEnough }).catch((error) => {
+    throw error instanceof CommandError ? error : damaged('it cannot be read');
+  });
   const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]));
   if (files.size < entries.length) throw damaged('a file is in it twice');
   if (!files.has(ABOUT)) throw damaged(`${ABOUT} is missing`);
@@ -67,7 +67,13 @@ const OTHER_VERSION = 'This backup was made by a version of Tandem whose form th
 /** Bytes. A key has some 250. */
 const MAX_KEY = 16_384;
 
+/** Before the content is read: only a database may be large. */
+const isSmallEnough = ({ name, size }: TarHeader): true => {
+  if (size > MAX_KEY && name !== DATABASE) throw damaged(`${name} is too large`);
+  return true;
+};
+
 const assertKey = (name: string, pem: Buffer): void => {
-  if (pem.length > MAX_KEY || !Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
+  if (!Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
     throw damaged(`${name} is no private key of the service`);
 };

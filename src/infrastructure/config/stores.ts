@@ -17,7 +17,8 @@ export const STORE_VARIABLES = {
   },
   DATABASE_URL: {
     schema: v.optional(v.pipe(v.string(), v.check(isPostgresql))),
-    expected: 'a postgres:// or postgresql:// URL with one host and with special characters percent-encoded',
+    expected:
+      'a postgres:// or postgresql:// URL with special characters percent-encoded and with one host: one that follows the primary, such as that of a proxy before several servers',
     unset: 'an embedded database in DATA_DIR',
     meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',
   },

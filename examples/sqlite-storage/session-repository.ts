@@ -33,16 +33,18 @@ export const sqliteSessionRepository = (
       currentTokenId = :to,
       previousTokenId = :from,
       rotatedAt = :at,
-      rotation = :number + 1,
+      rotation = max(:number, :expectedNumber) + 1,
       runStartedAt = iif(:continuesRun and runFirst <> :number, runStartedAt, :at),
       runFirst = iif(:continuesRun, runFirst, :number),
       expiresAt = :expiresAt
-    where id = :sessionId and userId = :userId and currentTokenId = :expected and expiresAt > :at
-      and unixepoch('subsec') * 1000 < :deadline`);
+    where id = :sessionId and userId = :userId and currentTokenId = :expected and rotation = :expectedNumber
+      and expiresAt > :at and unixepoch('subsec') * 1000 < :deadline`);
   const selectUser = database.prepare('select * from users where id = ?');
+  // Undoes the rotation, or prevents it: with another number it is refused.
   const swapBack = database.prepare(`
-    update sessions set currentTokenId = :from
-    where id = :sessionId and userId = :userId and currentTokenId = :to`);
+    update sessions set currentTokenId = :from, previousTokenId = :from, rotation = max(:number, :expectedNumber) + 1
+    where id = :sessionId and userId = :userId
+      and (currentTokenId = :to or currentTokenId = :expected and rotation = :expectedNumber)`);
   const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');
   const deleteOthers = database.prepare(
     'delete from sessions where userId = :userId and id is not :exceptId returning id',
@@ -79,8 +81,8 @@ export const sqliteSessionRepository = (
       if (user !== undefined) return toUser(user);
       return Date.now() < deadline ? 'stale' : 'too-late';
     },
-    async revert({ sessionId, userId, from, to }) {
-      await write(() => swapBack.run({ sessionId, userId, from, to }));
+    async revert({ at: _at, expiresAt: _expiresAt, continuesRun: _continuesRun, ...rotation }) {
+      await write(() => swapBack.run(rotation));
     },
     async end({ id, userId }) {
       const { changes } = await write(() => deleteOne.run({ id, userId }));

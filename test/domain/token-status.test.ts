@@ -103,6 +103,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     from: from.claims.jti,
     expected: from.claims.jti,
     number: from.rotation,
+    expectedNumber: session.rotation,
     to: `${from.claims.jti}'`,
     at,
     expiresAt: at + LIFETIME,

@@ -97,6 +97,7 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   from: given.from ?? session.currentTokenId,
   expected: given.from ?? session.currentTokenId,
   number: session.rotation,
+  expectedNumber: given.number ?? session.rotation,
   to: anId(),
   at: session.rotatedAt + 60_000,
   expiresAt: session.expiresAt + 60_000,

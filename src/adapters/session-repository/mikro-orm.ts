@@ -1,6 +1,12 @@
 import type { InferEntity } from '@mikro-orm/core';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import {
+  nextNumber,
+  type Rotation,
+  type RotationOutcome,
+  type Session,
+  type SessionKey,
+} from '../../domain/session.ts';
 import { isId } from '../../domain/user.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated, unlessRolledBack } from '../mikro-orm/queries.ts';
@@ -40,7 +46,9 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
 
   const rotateInTime = async (rotation: Rotation): Promise<RotationOutcome> => {
     const deadline = (await clock.deadlineIn(budget).catch(notExecuted)) / 1000;
-    const result = await unlessRolledBack(() => rotateBefore(tables(), { ...rotation, deadline }));
+    const result = await unlessRolledBack(() =>
+      rotateBefore(tables(), { ...rotation, next: nextNumber(rotation), deadline }),
+    );
     if (result === null) {
       // Another server may respond next, with another clock.
       clock.forget();

@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
+import { nextNumber, type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
 import { type NewRow, type Tables, USER_COLUMNS } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 
@@ -88,53 +88,56 @@ export const endOne = (db: Kysely<Tables>, { id, userId }: SessionKey) =>
     .where('user_id', '=', (query) => query.selectFrom('locked').select('locked.id'));
 
 type RotationValues = Rotation & {
+  /** The number of the next token. */
+  readonly next: number;
   /** Epoch seconds of the database clock. From then on, nothing is changed. */
   readonly deadline: number;
 };
 
 /**
- * Compares and swaps the current token. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
+ * Compares and swaps the current token and its number. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
  * time is read then: the wait for the lock may last until after the deadline. Indexed columns keep their values, unless the new expiry is
  * earlier than the last, so PostgreSQL writes to no index (ADR 0017).
  */
-export const rotateBefore = statement(
-  (db, { sessionId, userId, from, expected, number, to, at, expiresAt, continuesRun, deadline }: RotationValues) =>
-    db
-      .with('locked', () =>
-        db
-          .selectFrom('sessions')
-          .select('id')
-          .where('id', '=', sessionId)
-          .where('user_id', '=', userId)
-          .where('current_token_id', '=', expected)
-          .where('expires_at', '>', at)
-          .forNoKeyUpdate(),
-      )
-      .with('rotated', (query) =>
-        query
-          .updateTable('sessions')
-          .set((eb) => ({
-            current_token_id: to,
-            previous_token_id: from,
-            rotated_at: at,
-            rotation: sql<number>`${number}::bigint + 1`,
-            run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
-            run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
-            expires_at: expiresAt,
-            purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
-          }))
-          .where('id', '=', (inner) =>
-            inner
-              .selectFrom('locked')
-              .select('id')
-              .where((eb) => eb(clockOf(eb), '<', deadline)),
-          )
-          .returning('user_id'),
-      )
-      .selectFrom('users')
-      .select(USER_COLUMNS)
-      .where('id', '=', (query) => query.selectFrom('rotated').select('user_id')),
-);
+export const rotateBefore = statement((db, values: RotationValues) => {
+  const { sessionId, userId, from, expected, expectedNumber, number, to, next, at, expiresAt, continuesRun } = values;
+  return db
+    .with('locked', () =>
+      db
+        .selectFrom('sessions')
+        .select('id')
+        .where('id', '=', sessionId)
+        .where('user_id', '=', userId)
+        .where('current_token_id', '=', expected)
+        .where('rotation', '=', expectedNumber)
+        .where('expires_at', '>', at)
+        .forNoKeyUpdate(),
+    )
+    .with('rotated', (query) =>
+      query
+        .updateTable('sessions')
+        .set((eb) => ({
+          current_token_id: to,
+          previous_token_id: from,
+          rotated_at: at,
+          rotation: next,
+          run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
+          run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
+          expires_at: expiresAt,
+          purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
+        }))
+        .where('id', '=', (inner) =>
+          inner
+            .selectFrom('locked')
+            .select('id')
+            .where((eb) => eb(clockOf(eb), '<', values.deadline)),
+        )
+        .returning('user_id'),
+    )
+    .selectFrom('users')
+    .select(USER_COLUMNS)
+    .where('id', '=', (query) => query.selectFrom('rotated').select('user_id'));
+});
 
 export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
   db
@@ -151,16 +154,24 @@ export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
     .where('id', '=', userId),
 );
 
-/** Also matches the session before the rotation, so that the statement waits for a rotation in progress. */
-export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, expected, to }: Rotation) =>
-  db
+/**
+ * Undoes a rotation, or prevents it: the session before the rotation gets another number than it expects. So the statement also waits for a
+ * rotation in progress, which has locked the row.
+ */
+export const revertRotation = (db: Kysely<Tables>, rotation: Rotation) => {
+  const { sessionId, userId, from, expected, expectedNumber, to } = rotation;
+  return db
     .updateTable('sessions')
-    .set((eb) => ({
-      current_token_id: eb.case().when('current_token_id', '=', to).then(from).else(eb.ref('current_token_id')).end(),
-    }))
+    .set({ current_token_id: from, previous_token_id: from, rotation: nextNumber(rotation) })
     .where('id', '=', sessionId)
     .where('user_id', '=', userId)
-    .where('current_token_id', 'in', [expected, to]);
+    .where((eb) =>
+      eb.or([
+        eb('current_token_id', '=', to),
+        eb.and([eb('current_token_id', '=', expected), eb('rotation', '=', expectedNumber)]),
+      ]),
+    );
+};
 
 /** The key of the advisory lock of purges: an arbitrary number. */
 const PURGE_LOCK = 7_263_501_949;

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Rotation, Session, SessionKey } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy } from '../../domain/tokens.ts';
+import { nextNumber, type Rotation, type Session, type SessionKey } from '../../domain/session.ts';
+import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -64,17 +64,17 @@ export const refresh =
     const [first] = verified;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
 
-    let token = first;
+    let [token, session]: [RefreshToken, Session | null] = [first, null];
     // A single token is rotated without a look-up: the rotation shows whether it was current.
     if (verified.length > 1 || mayBeReplayable(deps, first)) {
       const assessed = await assessTokens(deps, verified);
       const best = mostFavorable(assessed);
       if (best.status !== 'current') return handleStaleTokens(deps, assessed, options);
       await endReused(deps, reusedSessions(assessed), options.origin);
-      token = best.token;
+      ({ token, session } = best);
     }
 
-    const pair = await rotate(deps, nextRotation(deps, token), options);
+    const pair = await rotate(deps, nextRotation(deps, token, session), options);
     if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified), options);
     deps.report?.('refresh', 'rotated');
     return pair;
@@ -113,29 +113,35 @@ const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   return user;
 };
 
-const nextRotation = (deps: RefreshDeps, token: RefreshToken): Rotation => {
+/**
+ * If the store has forgotten rotations, this one begins a run, since the times of those are unknown.
+ * @param session as it is stored; `null` to expect that `token` is its current one, and was not rotated before.
+ */
+const nextRotation = (deps: RefreshDeps, token: RefreshToken, session: Session | null): Rotation => {
   const { sessionId, claims, rotation } = token;
   const now = deps.clock.now();
+  const isForgotten = session !== null && session.currentTokenId !== claims.jti;
   return {
     sessionId,
     userId: claims.sub,
     from: claims.jti,
-    expected: claims.jti,
+    expected: session?.currentTokenId ?? claims.jti,
+    expectedNumber: session?.rotation ?? rotation,
     number: rotation,
     to: deps.ids.next(),
     at: now,
     expiresAt: now + deps.refreshLifetime,
-    continuesRun: continuesRun(token, now, deps.replayPolicy),
+    continuesRun: !isForgotten && continuesRun(token, now, deps.replayPolicy),
   };
 };
 
-const currentTokenAfter = ({ sessionId, userId, number, to, at, expiresAt }: Rotation) => ({
-  id: sessionId,
-  userId,
-  currentTokenId: to,
-  rotation: number + 1,
-  rotatedAt: at,
-  expiresAt,
+const currentTokenAfter = (rotation: Rotation) => ({
+  id: rotation.sessionId,
+  userId: rotation.userId,
+  currentTokenId: rotation.to,
+  rotation: nextNumber(rotation),
+  rotatedAt: rotation.at,
+  expiresAt: rotation.expiresAt,
 });
 
 /** Reverts the rotation if the new tokens cannot be issued. */
@@ -152,17 +158,18 @@ const revertOnError = async <Result>(
   }
 };
 
-/** Handles a request without a current token: recovers the session, issues its current token again, or rejects the request. */
+/** Handles a request whose token was not rotated: rotates it as stored, issues the current token again, or rejects the request. */
 const handleStaleTokens = async (
   deps: RefreshDeps,
   assessed: readonly AssessedToken[],
   options: Required<RefreshOptions>,
 ): Promise<TokenPair> => {
-  const { token, session, status } = mostFavorable(assessed);
+  const best = mostFavorable(assessed);
+  const { session, status } = best;
   const reused = reusedSessions(assessed);
   await endReused(deps, reused, options.origin);
-  if (status === 'recoverable' && session !== null) return recover(deps, token, session, options);
-  if (status !== 'reused' && status !== 'recoverable') deps.report?.('refresh', status);
+  if (mayRotate(status)) return rotateAsStored(deps, best, options);
+  if (status !== 'reused') deps.report?.('refresh', status);
   if (status === 'replayable' && session !== null) {
     return issueTokenPair(deps, await findUser(deps, session.userId), session, deps.clock.now());
   }
@@ -171,27 +178,28 @@ const handleStaleTokens = async (
   throw new AppError('AUTH_FAILED', { level: 'warn', reason: `refresh token reused; session ${ids} ended` });
 };
 
-/**
- * Rotates a token that is newer than the one that the store has as current: the store has forgotten rotations. Begins a run of rotations,
- * since the times of those are unknown.
- */
-const recover = async (
+const mayRotate = (status: TokenStatus): status is 'current' | 'recoverable' =>
+  status === 'current' || status === 'recoverable';
+
+/** Rotates a token whose number is not that of the session: an earlier rotation of it was reverted, or the store has forgotten rotations. */
+const rotateAsStored = async (
   deps: RefreshDeps,
-  token: RefreshToken,
-  { id: sessionId, userId, currentTokenId: expected }: Session,
+  { token, session, status }: AssessedToken,
   options: Required<RefreshOptions>,
 ): Promise<TokenPair> => {
-  const event = { userId, kind: 'session-recovered', sessionId } as const;
+  const isForgotten = status === 'recoverable';
+  const event = { userId: token.claims.sub, kind: 'session-recovered', sessionId: token.sessionId } as const;
   const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, options.origin(), [event]));
-  const rotation = { ...nextRotation(deps, token), expected, continuesRun: false };
-  const pair = await rotate(deps, rotation, options, storeEvent);
+  const rotation = nextRotation(deps, token, session);
+  const pair = await rotate(deps, rotation, options, isForgotten ? storeEvent : undefined);
   if (pair === 'stale') {
-    // Another request was first, so the token is no longer recoverable. If it is, the store cannot rotate it.
+    // Another request was first, so the token may no longer be rotated. If it may, the store cannot do so.
     const assessed = await assessTokens(deps, [token]);
-    if (mostFavorable(assessed).status === 'recoverable') throw failed('the session is not refreshed: recoverable');
+    const now = mostFavorable(assessed).status;
+    if (mayRotate(now)) throw failed(`the session is not refreshed: ${now}`);
     return handleStaleTokens(deps, assessed, options);
   }
-  deps.report?.('refresh', 'recovered');
+  deps.report?.('refresh', isForgotten ? 'recovered' : 'rotated');
   return pair;
 };
 

@@ -79,7 +79,7 @@ const settle = async (all: readonly KeyRequests[], send: Send): Promise<void> =>
     const keys = all.map(({ key }) => key);
     const numbers = all.flatMap(({ limit, requests }) => [limit.requests, limit.window, requests.length]);
     const reply = await send(keys.length, ...keys, ...numbers);
-    if (!isReply(reply, all.length)) throw new Error(ODD_REPLY);
+    if (!isReply(reply, all)) throw new Error(ODD_REPLY);
     all.forEach(({ requests }, at) => {
       const [admitted = 0, wait = 0] = reply[at] ?? [];
       for (const [index, request] of requests.entries()) request.resolve(index < admitted ? null : wait);
@@ -92,11 +92,16 @@ const settle = async (all: readonly KeyRequests[], send: Send): Promise<void> =>
 };
 
 /** Something that is not Redis, or changes its replies, must not decide who is refused. */
-const isReply = (reply: unknown, length: number): reply is Reply =>
+const isReply = (reply: unknown, all: readonly KeyRequests[]): reply is Reply =>
   Array.isArray(reply) &&
-  reply.length === length &&
-  reply.every(
-    (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((each) => Number.isInteger(each) && each >= 0),
-  );
+  reply.length === all.length &&
+  all.every(({ limit, requests: { length } }, at) => {
+    const [admitted, wait, ...more] = Array.isArray(reply[at]) ? reply[at] : [];
+    if (!Number.isInteger(admitted) || !Number.isInteger(wait) || more.length > 0) return false;
+    // A request that is refused has to wait, for a window at most and the fraction of a millisecond by which times are ahead.
+    return admitted === length
+      ? wait === 0
+      : admitted >= 0 && admitted < length && wait > 0 && wait <= limit.window + 2;
+  });
 
 const isCrossSlot = (error: unknown): boolean => error instanceof Error && error.message.startsWith('CROSSSLOT');

@@ -1,6 +1,6 @@
 import type { World } from './world.ts';
 
-/** A check of one promise. It throws a `Mismatch` when the promise is broken, and `Skipped` when it cannot tell. */
+/** A check of one promise. It throws a `Mismatch` when the promise is broken, and `Skipped` when it cannot be checked. */
 export type Check = {
   readonly id: string;
   /** A heading of docs/specification.md and words below it; for the part `extended`, a decision record and its title. */

@@ -1,6 +1,12 @@
 /**
  * What programs import from this package: `serve`, `manageUsers`, and what an adapter of their own is made of. ADR 0029.
  * `examples/sqlite-storage` uses it; the contracts of the ports are in `tandem/contracts`.
+ *
+ * @example
+ * import { parseConfig, serve } from 'tandem';
+ *
+ * const stop = await serve(parseConfig(process.env));
+ * process.once('SIGTERM', () => stop('SIGTERM'));
  */
 export type { Check } from './adapters/http/routes/health.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';

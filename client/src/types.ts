@@ -105,6 +105,8 @@ export type AccountEvent = {
   readonly requestId: string | null;
   readonly userAgent: string | null;
   readonly address: string | null;
+  /** Who caused it, if it was an operator of the service. */
+  readonly actor: 'operator' | null;
 };
 
 export type AccountEvents = {

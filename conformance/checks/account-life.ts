@@ -6,10 +6,10 @@ import { Mismatch } from '../outcome.ts';
 import { asBearer, ifOffered, tokensOf, type World } from '../world.ts';
 
 const CHANGE = '0050';
-const CHANGE_TITLE = 'Users change their names and leave; an address that was given up is held for seven days';
+const CHANGE_TITLE = 'Users change their names and leave; an address that was given up is reserved for seven days';
 const EVENTS = '0051';
 const EVENTS_TITLE =
-  'What happens to accounts is stored as events, logged after the commit, and told by mail where it matters';
+  'What happens to accounts is stored as events, logged after the commit, and reported by mail where it matters';
 
 type Members = Readonly<Record<string, unknown>>;
 type Page = { readonly events: readonly Members[]; readonly next: string | null };

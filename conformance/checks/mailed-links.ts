@@ -8,7 +8,7 @@ import { asBearer, ifOffered, tokensOf, type World } from '../world.ts';
 const LINKS = '0048';
 const LINKS_TITLE = 'A forgotten password and an address are handled with links in mail';
 const CHANGE = '0050';
-const CHANGE_TITLE = 'Users change their names and leave; an address that was given up is held for seven days';
+const CHANGE_TITLE = 'Users change their names and leave; an address that was given up is reserved for seven days';
 
 const noCookie = ({ setCookies, to }: Reply): void =>
   hold(setCookies.length === 0, 'no Set-Cookie', `${setCookies.length} (${to})`);
@@ -71,13 +71,13 @@ export const mailedLinks: readonly Check[] = [
   {
     id: 'password-reset-request',
     source: [LINKS, LINKS_TITLE],
-    title: 'asking for a link to reset a password does not tell whether an address has an account',
+    title: 'asking for a link to reset a password does not reveal whether an address has an account',
     run: asksAlike('/auth/password-reset'),
   },
   {
     id: 'email-verification-request',
     source: [LINKS, LINKS_TITLE],
-    title: 'asking for a link to prove an address does not tell whether it has an account',
+    title: 'asking for a link to verify an address does not reveal whether it has an account',
     run: asksAlike('/auth/email-verification'),
   },
   {
@@ -93,7 +93,7 @@ export const mailedLinks: readonly Check[] = [
   {
     id: 'email-change-request',
     source: [CHANGE, CHANGE_TITLE],
-    title: 'a new address needs the password, tells nothing of other accounts, and counts only when it is proven',
+    title: 'a new address needs the password, reveals nothing of other accounts, and counts only when it is verified',
     run: async ({ registered, secondRegistered, send, person, second }) => {
       dataOf(await registered());
       const headers = asBearer(tokensOf(await secondRegistered()).access);

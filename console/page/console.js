@@ -13,7 +13,7 @@ const make = (tag, properties, ...children) => {
 	element.append(...children);
 	return element;
 };
-/** Tells the result of an action in the live region. A new element is announced even if its text is the same. */
+/** Shows the result of an action in the live region. A new element is announced even if its text is the same. */
 const say = (text, className = "") => byId("status").replaceChildren(make("span", { className }, text));
 // src/actions.ts
 /** Runs the action when the form is sent, and shows what is wrong next to the fields. */
@@ -115,13 +115,13 @@ const showAccount = (auth, account) => {
 	});
 };
 // src/exchange.ts
-/** `fetch` that tells what it has sent and received. */
-const watchedFetch = (tell) => async (input, init) => {
+/** `fetch` that reports what it has sent and received. */
+const watchedFetch = (report) => async (input, init) => {
 	const request = new Request(input, init);
 	const copy = request.clone();
 	const start = performance.now();
 	const response = await fetch(request).catch(async (error) => {
-		tell({
+		report({
 			...await sentBy(copy),
 			...UNANSWERED,
 			duration: performance.now() - start,
@@ -131,7 +131,7 @@ const watchedFetch = (tell) => async (input, init) => {
 	});
 	const duration = performance.now() - start;
 	const answer = parsed(await response.clone().text());
-	tell({
+	report({
 		...await sentBy(copy),
 		status: response.status,
 		code: answer?.code ?? null,
@@ -203,11 +203,13 @@ const showHistory = (auth, { events }) => {
 		clear
 	};
 };
-const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }) => {
+const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }) => {
+	const by = actor === null ? "" : `by an ${actor}`;
 	const what = [
 		kind,
 		reason === null ? "" : `(${reason})`,
-		count > 1 ? `× ${count}` : ""
+		count > 1 ? `× ${count}` : "",
+		by
 	].filter(Boolean).join(" ");
 	const notes = [[
 		timeText(at),

@@ -17,6 +17,6 @@ export const make = <Tag extends keyof HTMLElementTagNameMap>(
   return element;
 };
 
-/** Tells the result of an action in the live region. A new element is announced even if its text is the same. */
+/** Shows the result of an action in the live region. A new element is announced even if its text is the same. */
 export const say = (text: string, className = ''): void =>
   byId('status').replaceChildren(make('span', { className }, text));

@@ -13,20 +13,20 @@ export type Exchange = Sent & {
   readonly answer: unknown;
 };
 
-/** `fetch` that tells what it has sent and received. */
+/** `fetch` that reports what it has sent and received. */
 export const watchedFetch =
-  (tell: (exchange: Exchange) => void): typeof fetch =>
+  (report: (exchange: Exchange) => void): typeof fetch =>
   async (input, init) => {
     const request = new Request(input, init);
     const copy = request.clone();
     const start = performance.now();
     const response = await fetch(request).catch(async (error: unknown) => {
-      tell({ ...(await sentBy(copy)), ...UNANSWERED, duration: performance.now() - start, answer: String(error) });
+      report({ ...(await sentBy(copy)), ...UNANSWERED, duration: performance.now() - start, answer: String(error) });
       throw error;
     });
     const duration = performance.now() - start;
     const answer = parsed(await response.clone().text());
-    tell({
+    report({
       ...(await sentBy(copy)),
       status: response.status,
       code: (answer as { readonly code?: string } | null)?.code ?? null,

@@ -35,8 +35,11 @@ export const showHistory = (auth: AuthClient, { events }: ReturnType<typeof crea
   return { list: firstIfSeen, clear };
 };
 
-const itemOf = ({ kind, reason, count, at, userAgent, address, requestId }: AccountEvent): HTMLLIElement => {
-  const what = [kind, reason === null ? '' : `(${reason})`, count > 1 ? `× ${count}` : ''].filter(Boolean).join(' ');
+const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }: AccountEvent): HTMLLIElement => {
+  const by = actor === null ? '' : `by an ${actor}`;
+  const what = [kind, reason === null ? '' : `(${reason})`, count > 1 ? `× ${count}` : '', by]
+    .filter(Boolean)
+    .join(' ');
   const where = [timeText(at), address ?? 'no network', requestId ?? 'no request'].join(', ');
   const notes = [where, userAgent ?? 'no device'].map((text) => make('p', { className: 'note' }, text));
   return make('li', {}, make('div', {}, make('p', {}, what), ...notes));

@@ -10,14 +10,14 @@ export type Connection = {
 };
 
 /** Runs work when all work before it has ended. */
-export type InTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+export type Mutex = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-export const inTurns = (): InTurn => {
+export const mutex = (): Mutex => {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
-    const turn = last.then(work);
-    last = turn.catch(() => undefined);
-    return turn;
+    const result = last.then(work);
+    last = result.catch(() => undefined);
+    return result;
   };
 };
 
@@ -25,10 +25,10 @@ export const inTurns = (): InTurn => {
  * Outside of units of work. Reads see what was committed, and wait for nobody. Writes wait for the unit of this process: SQLite would wait
  * for it on the main thread, on which the unit has to go on.
  */
-export const connectionOf = (database: DatabaseSync, inTurn: InTurn): Connection => ({
+export const connectionOf = (database: DatabaseSync, exclusively: Mutex): Connection => ({
   database,
   read: translated,
-  write: (work) => inTurn(() => translated(() => inTransaction(database, work))),
+  write: (work) => exclusively(() => translated(() => inTransaction(database, work))),
 });
 
 /** Within a unit of work, which has a connection of its own: others do not write into its transaction. */

@@ -50,8 +50,15 @@ const SCHEMA = `
     requestId text,
     userAgent text,
     address text,
+    actor text,
     countedBy text,
     unique (userId, countedBy)
+  ) strict;
+
+  -- What operators did and the service has not logged yet, as JSON. It outlives the user.
+  create table if not exists operations (
+    id text primary key,
+    event text not null
   ) strict;
 
   create index if not exists eventsByUser on events (userId, id);
@@ -123,7 +130,7 @@ const PRIMARY_KEY_VIOLATION = 1555;
 const UNIQUE_VIOLATION = 2067;
 
 /**
- * Runs statements and translates their errors. The error of the driver is left out: its message may quote what is stored.
+ * Runs statements and translates their errors. The error of the driver is dropped: its message may quote stored values.
  * @throws AppError AUTH_USER_DUPLICATE, DB_UNIQUE_VIOLATION, DB_QUERY_FAILED
  */
 export const translated = async <Result>(statements: () => Result): Promise<Result> => {

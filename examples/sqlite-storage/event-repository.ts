@@ -15,7 +15,7 @@ export const sqliteEventRepository = ({ database, read, write }: Connection): Ev
   // Events of users who do not exist are ignored.
   const insert = database.prepare(`
     insert into events
-    select :id, id, :kind, :at, :sessionId, :reason, :count, :requestId, :userAgent, :address, :countedBy
+    select :id, id, :kind, :at, :sessionId, :reason, :count, :requestId, :userAgent, :address, :actor, :countedBy
     from users where id = :userId
     on conflict (userId, countedBy) do update set
       at = excluded.at,
@@ -42,8 +42,14 @@ export const sqliteEventRepository = ({ database, read, write }: Connection): Ev
   const deleteOld = database.prepare(`
     delete from events where id in (select id from events where at < :before order by at limit :limit)`);
 
+  const insertOperated = database.prepare('insert into operations values (:id, :event)');
+  const deleteOperated = database.prepare(`
+    delete from operations where id in (select id from operations order by id limit :limit) returning event`);
+
   const add = (events: readonly AccountEvent[]) =>
     write(() => {
+      for (const event of events)
+        if (event.actor !== null) insertOperated.run({ id: event.id, event: JSON.stringify(event) });
       for (const event of events) insert.run({ ...event, countedBy: countedBy(event) });
       for (const userId of new Set(events.map((event) => event.userId))) deleteSurplus.run({ userId });
     });
@@ -51,7 +57,9 @@ export const sqliteEventRepository = ({ database, read, write }: Connection): Ev
   return {
     add,
     addRefusedLogins: (refusals) =>
-      add(refusals.map((refused) => ({ ...refused, kind: 'login-refused', sessionId: null, reason: null }))),
+      add(
+        refusals.map((refused) => ({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null })),
+      ),
     list: async ({ userId, before, limit }) =>
       (await read(() => selectPage.all({ userId, before, limit }))).map(toEvent),
     knowsDevice: async (userId, { userAgent, address }) =>
@@ -59,5 +67,9 @@ export const sqliteEventRepository = ({ database, read, write }: Connection): Ev
     countSince: async (userId, kind, since) =>
       Number((await read(() => countKind.get({ userId, kind, since })))?.count),
     purge: async (before, limit) => Number((await write(() => deleteOld.run({ before, limit }))).changes),
+    takeOperated: async (limit) => {
+      const taken = await write(() => deleteOperated.all({ limit }));
+      return taken.map(({ event }) => JSON.parse(String(event)) as AccountEvent).sort((a, b) => (a.id < b.id ? -1 : 1));
+    },
   };
 };

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { outsideOfUnits, type Storage, type Stores } from 'tandem';
-import { type Connection, connectionOf, connectionOfUnit, inTurns } from './connection.ts';
+import { type Connection, connectionOf, connectionOfUnit, mutex } from './connection.ts';
 import { openDatabase, translated } from './database.ts';
 import { sqliteEventRepository } from './event-repository.ts';
 import { sqliteLinkRepository } from './link-repository.ts';
@@ -24,13 +24,13 @@ const storesOver = (connection: Connection, options?: Options): Stores => ({
 /** The whole storage of the service, in a file. Several processes may share it. */
 export const openSqliteStorage = (path: string, options?: Options) => {
   const [database, ofUnits] = [openDatabase(path), openDatabase(path)];
-  const inTurn = inTurns();
+  const exclusively = mutex();
   const inside = storesOver(connectionOfUnit(ofUnits));
   const unitOfWork: Storage['unitOfWork'] = {
-    run: (work) => outsideOfUnits(() => inTurn(() => asTransaction(ofUnits, () => work(inside)))),
+    run: (work) => outsideOfUnits(() => exclusively(() => asTransaction(ofUnits, () => work(inside)))),
   };
   return {
-    storage: { ...storesOver(connectionOf(database, inTurn), options), unitOfWork } satisfies Storage,
+    storage: { ...storesOver(connectionOf(database, exclusively), options), unitOfWork } satisfies Storage,
     ping: () => translated(() => database.exec('select 1 from users limit 1')),
     close: () => {
       for (const each of [database, ofUnits]) each.close();

@@ -45,9 +45,10 @@ export const isSameDevice = (a: Device, b: Device): boolean =>
 export type Origin = Device & {
   /** `null` when no request caused it. */
   readonly requestId: string | null;
+  /** The name of the operator who caused it with a command. */
+  readonly actor?: string | null;
 };
 
-/** The origin of what the service does by itself. */
 export const NO_ORIGIN: Origin = { ...UNKNOWN_DEVICE, requestId: null };
 
 /** The kinds of events. A refresh that succeeds is none. */
@@ -82,7 +83,6 @@ export const EVENT_KINDS = [
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** Why a session ended. */
 export const SESSION_ENDINGS = [
   'logout',
   /** Another session took its place: a log-in on the same device, or the session that a change opened. */
@@ -111,6 +111,8 @@ export type AccountEvent = Origin & {
   readonly sessionId: string | null;
   /** Why the session ended; `null` for other kinds. */
   readonly reason: SessionEnding | null;
+  /** The name of the operator who caused it; `null` if none did. Never shown to the user: see `withoutName`. */
+  readonly actor: string | null;
   /** How often it happened: above 1 only for log-ins and refused log-ins, which are counted by the hour. The other fields are the last one's. */
   readonly count: number;
 };
@@ -132,6 +134,13 @@ export const newEvent = (
   requestId: origin.requestId,
   userAgent: origin.userAgent,
   address: origin.address,
+  actor: origin.actor ?? null,
+});
+
+/** An event as its user may see it: that an operator caused it, but not which one. */
+export const withoutName = <Shown extends Pick<AccountEvent, 'actor'>>(event: Shown) => ({
+  ...event,
+  actor: event.actor === null ? null : ('operator' as const),
 });
 
 /** Refused log-ins of one user, and log-ins on one device, are counted together for this long. Milliseconds. */
@@ -154,7 +163,6 @@ export const countedTogether = (first: AccountEvent, last: AccountEvent): Accoun
   count: first.count + last.count,
 });
 
-/** How many events of one user are kept. */
 export const EVENTS_KEPT = 1_000;
 
 /**

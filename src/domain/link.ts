@@ -1,4 +1,3 @@
-/** What a link that was sent by email allows. */
 export const LINK_PURPOSES = [
   'password-reset',
   'email-verification',

@@ -102,7 +102,7 @@ export const succeeded = (throttle: LoginThrottle, client: LoginClient): LoginTh
 export const isForgotten = ({ clients, lastAt }: LoginThrottle, now: number): boolean =>
   clients.size === 0 || now - lastAt >= FAILURE_TTL;
 
-type IssuerAndAudience = LoginThrottle['clients'];
+type Clients = LoginThrottle['clients'];
 
 const remembered = (throttle: LoginThrottle | null, now: number): Pick<LoginThrottle, 'clients' | 'slots'> => ({
   clients: new Map([...(throttle?.clients ?? [])].filter(([, { lastAt }]) => now - lastAt < FAILURE_TTL)),
@@ -116,7 +116,7 @@ const groupsOf = (text: string): string[] => {
   return groups;
 };
 
-const countByGroup = (clients: IssuerAndAudience): ReadonlyMap<string, number> => {
+const countByGroup = (clients: Clients): ReadonlyMap<string, number> => {
   const count = new Map<string, number>();
   for (const [text, { failures }] of clients) {
     for (const group of groupsOf(text)) count.set(group, (count.get(group) ?? 0) + Math.min(failures, CLIENT_LIMIT));
@@ -134,7 +134,7 @@ const slotOf = (text: string, kind: LoginClient['kind'], count: ReadonlyMap<stri
 /** The number of failing clients and groups, each with its own slot. */
 const failingClients = (
   slot: string,
-  clients: IssuerAndAudience,
+  clients: Clients,
   kind: LoginClient['kind'],
   count: ReadonlyMap<string, number>,
 ): number => {

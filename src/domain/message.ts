@@ -42,7 +42,6 @@ export const mailBurst = (kind: MessageKind): number => BURSTS[kind] ?? 5;
 const REQUEST_KINDS = ['password-reset-request', 'email-verification-request'] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** The kinds of mail, and of requests for one. */
 export const MESSAGE_KINDS = [
   ...REQUEST_KINDS,
   'password-reset',
@@ -78,7 +77,6 @@ export type Message = {
   readonly origin: Origin;
   /** Epoch milliseconds. */
   readonly createdAt: number;
-  /** How often it was tried to send it. */
   readonly attempts: number;
 };
 
@@ -121,6 +119,5 @@ const URGENT: readonly MessageKind[] = ['password-reset-request', 'password-rese
 /** How long attempts to send a message are repeated. Its links do not expire meanwhile: they are made when it is sent. */
 const retryPeriodOf = (kind: MessageKind): number => (URGENT.includes(kind) ? SIX_HOURS : 2 * DAY);
 
-/** Whether a message that could not be sent is given up. */
 export const isGivenUp = ({ kind, createdAt }: Pick<Message, 'kind' | 'createdAt'>, now: number): boolean =>
   now - createdAt >= retryPeriodOf(kind);

@@ -16,7 +16,10 @@ export type Session = {
   readonly previousTokenId: string | null;
   /** When the current token was issued, which is when the previous one was rotated. */
   readonly rotatedAt: number;
-  /** The number of the current token: 0 for the first, one more with each rotation. Tokens of earlier versions have no number, and count as 0. */
+  /**
+   * The number of the current token: 0 for the first, higher with each rotation, also with one that was reverted. Tokens of earlier versions
+   * have no number, and count as 0.
+   */
   readonly rotation: number;
   /** When the current run of rotations began. In a run, each token but the first is rotated within a window after it was issued. */
   readonly runStartedAt: number;
@@ -66,7 +69,9 @@ export type Rotation = {
   readonly from: string;
   /** `jti` of the token that has to be the session's current one: `from`, unless the store has forgotten the rotation that issued `from`. */
   readonly expected: string;
-  /** The number of `from`; the token that replaces it has the next one. */
+  /** The number that the session has to have: that of `from`, unless the store has forgotten rotations, or an earlier rotation of `from` was reverted. */
+  readonly expectedNumber: number;
+  /** The number of `from`. */
   readonly number: number;
   /** `jti` of the token that replaces it. */
   readonly to: string;
@@ -101,9 +106,16 @@ export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): 
 const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
   !continuesRun || number === runFirst;
 
+/** The number of the token that replaces `from`. No token of the session has had it, unless the store has forgotten that. */
+export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
+  Math.max(number, expectedNumber) + 1;
+
+const isExpected = ({ currentTokenId, rotation }: Session, { expected, expectedNumber }: Rotation): boolean =>
+  currentTokenId === expected && rotation === expectedNumber;
+
 /** The session after a rotation; `null` when it is `stale`. */
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
-  session.currentTokenId === rotation.expected &&
+  isExpected(session, rotation) &&
   isLive(session, rotation.at) &&
   deviceStatus(session, rotation.evidence) !== 'unproven'
     ? {
@@ -112,16 +124,20 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
         currentTokenId: rotation.to,
         previousTokenId: rotation.from,
         rotatedAt: rotation.at,
-        rotation: rotation.number + 1,
+        rotation: nextNumber(rotation),
         ...(beginsRun(session, rotation) && { runStartedAt: rotation.at, runFirst: rotation.number }),
         expiresAt: rotation.expiresAt,
       }
     : null;
 
 /**
- * The session with a rotation undone; `null` when that is not its last rotation. The times and the number are kept, since the next
- * rotation of `from` sets them again. `from` is then also the previous token, which has no effect: a token is compared with the current one
- * first.
+ * The session with a rotation undone, or prevented if it has not happened yet: the session then has another number than the rotation
+ * expects. `null` when neither is possible, since another rotation came first. The times are kept, since the next rotation of `from` sets
+ * them again. `from` is then also the previous token, which has no effect: a token is compared with the current one first.
  */
-export const reverted = (session: Session, { from, to }: Rotation): Session | null =>
-  session.currentTokenId === to ? { ...session, currentTokenId: from } : null;
+export const reverted = (session: Session, rotation: Rotation): Session | null => {
+  const { from, to } = rotation;
+  return session.currentTokenId === to || isExpected(session, rotation)
+    ? { ...session, currentTokenId: from, previousTokenId: from, rotation: nextNumber(rotation) }
+    : null;
+};

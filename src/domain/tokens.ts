@@ -85,8 +85,8 @@ type Issued = {
   readonly rotation: number;
 };
 
-/** Milliseconds after its rotation in which a token may be part of a race. */
-const windowOf = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
+/** Milliseconds after its rotation in which a replayed token may be part of a race: the longer of the two windows. */
+const longestWindow = ({ raceWindow, replayWindow }: ReplayPolicy): number => Math.max(raceWindow, replayWindow);
 
 /** The earliest and the latest time at which a token was issued. Epoch milliseconds. */
 const earliestIssue = ({ claims }: Issued): number => claims.iat * 1000;
@@ -97,7 +97,7 @@ const latestIssue = (token: Issued): number => earliestIssue(token) + 999;
  * part of a race. Otherwise the rotation begins a run.
  */
 export const continuesRun = (token: Issued, now: number, policy: ReplayPolicy): boolean =>
-  now - latestIssue(token) <= windowOf(policy);
+  now - latestIssue(token) <= longestWindow(policy);
 
 /**
  * The status of a verified token of a session. A replay is judged by the time since its rotation. The session knows that time exactly for
@@ -127,10 +127,10 @@ const statusByTime = (session: Session, token: Issued, now: number, policy: Repl
   const replayWindow = hasPredecessor(session) ? policy.replayWindow : 0;
   if (token.claims.jti === session.currentTokenId)
     return age(session.rotatedAt) < replayWindow ? 'replayable' : 'current';
-  const rotated = rotationOf(session, token, windowOf(policy));
+  const rotated = rotationOf(session, token, longestWindow(policy));
   if (rotated === null) return 'reused';
   if (age(rotated.earliest) < replayWindow) return 'replayable';
-  return age(rotated.latest) <= windowOf(policy) ? 'raced' : 'reused';
+  return age(rotated.latest) <= longestWindow(policy) ? 'raced' : 'reused';
 };
 
 /** The earliest and the latest time of a token's rotation, in epoch milliseconds; `null` if it is more than a window ago, or unknown. */

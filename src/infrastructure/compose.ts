@@ -6,6 +6,7 @@ import { type LogSampling, logSampling } from '../adapters/http/logging/log-samp
 import { isReady } from '../adapters/http/routes/health.ts';
 import type { Route } from '../adapters/http/routing/define-route.ts';
 import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prometheus.ts';
+import { onDatabaseFailure } from '../adapters/resilience/database-failures.ts';
 import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/use-cases/current-user.ts';
 import { type Closing, closing } from './closing.ts';
@@ -18,8 +19,7 @@ import { pageOriginsOf } from './config/service.ts';
 import type { Config } from './config.ts';
 import { createWakeUp } from './mail/deliver-mail.ts';
 import { logOfMail, type MailDelivery, mailDelivery } from './mail/delivery.ts';
-import { type WatchedRedis, watchRedis } from './redis/watch.ts';
-import { openOptionalRedis } from './redis.ts';
+import type { RedisClient, WatchedRedis } from './redis.ts';
 import { VERSION } from './version.ts';
 
 export type Service = {
@@ -58,14 +58,20 @@ const build = async (
   overrides: ServiceOverrides,
   opened: Closing,
 ): Promise<Service> => {
-  const { storage, checks, connections, close } = await openStorage(config, logger, overrides.storage);
+  const metrics = config.metrics === null ? null : await loadMetrics();
+  if (metrics !== null) opened.add(onDatabaseFailure(metrics.observeDatabaseFailure));
+  const { storage, checks, connections, close } = await openStorage(
+    config,
+    logger,
+    overrides.storage,
+    metrics?.observeEvent,
+  );
   opened.add(close);
-  const redis = config.redisUrls.length === 0 ? null : await openOptionalRedis(config.redisUrls, logger);
+  const redis = config.redisUrls.length === 0 ? null : await openRedis(config.redisUrls, logger);
   opened.add(() => redis?.disconnect());
-  const watched = redis === null ? null : watchRedis(redis, logger);
+  const watched = redis && (await import('./redis.ts')).watchRedis(redis, logger);
   // The log says at the start whether Redis evicts.
   await watched?.check.ping().catch(() => undefined);
-  const metrics = config.metrics === null ? null : await loadMetrics();
   const wakeUp = createWakeUp();
   const { ports, keySet, hashing } = await openPorts(config, logger, {
     overrides: overrides.ports ?? {},
@@ -127,6 +133,10 @@ const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): 
   if (emailVerification !== 'required') return 'off';
   throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
 };
+
+/** Imported only with REDIS_URL: its library has some 50 modules. */
+const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
+  (await import('./redis.ts')).openOptionalRedis(urls, logger);
 
 /** Imported only if metrics are on: its library is slow to load. */
 const loadMetrics = async (): Promise<PrometheusMetrics> =>

@@ -2,11 +2,11 @@ import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/accounts.ts';
 import { readSecretFiles } from './config/secret-files.ts';
 import { type ServiceSettings, serviceSettings } from './config/service.ts';
-import { type DatabaseOptions, databaseOptions } from './config/stores.ts';
+import { type StoreSettings, storeSettings } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
 import { type TokenSettings, tokenSettings } from './config/tokens.ts';
 import { removedVariables, unknownVariables } from './config/unknown-variables.ts';
-import type { Env, Environment } from './config/variable.ts';
+import type { Env } from './config/variable.ts';
 import {
   configErrors,
   databaseWarningsOf,
@@ -21,32 +21,14 @@ import {
 } from './config/variables.ts';
 
 export type Config = {
-  readonly environment: Environment;
-  readonly host: string;
-  /** 0 is any free port. */
-  readonly port: number;
-  /** What DATABASE_URL selects. */
-  readonly database: DatabaseOptions;
-  readonly dataDir: string;
-  readonly migrateOnStart: boolean;
-  /** Milliseconds. */
-  readonly shutdownDelay: number;
-  /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
-  readonly redisUrls: readonly string[];
-  /** SPEC "Password handling": 10. */
-  readonly bcryptCost: number;
-  /** Which new passwords are rejected. */
-  readonly passwordBlocklist: 'common' | 'off';
   /** `null`, never in production: the service generates its own in `dataDir`. */
   readonly keys: TokenKeys | null;
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   /** Settings that are allowed, but risky or probably a mistake: one line each. */
   readonly warnings: readonly string[];
   /** The same about the database, for a service that opens it. */
   readonly databaseWarnings: readonly string[];
-  /** The address of the metrics; `null` when they are off. */
-  readonly metrics: { readonly host: string; readonly port: number } | null;
 } & ServiceSettings &
+  StoreSettings &
   TokenSettings &
   AccountSettings;
 
@@ -69,6 +51,9 @@ export const CONFIG_VARIABLES = Object.values(
 /**
  * Parses the environment (SPEC; ADR 0018). An empty variable counts as unset.
  * @throws ConfigError
+ *
+ * @example
+ * const config = parseConfig({ ...process.env, PORT: '3001' });
  */
 export const parseConfig = (env: Env): Config => {
   const { config, problems } = readConfig(env);
@@ -78,12 +63,12 @@ export const parseConfig = (env: Env): Config => {
 
 /** The configuration of an environment, even if the service would not start with it. */
 export type ReadConfig = {
-  /** If there are problems, this is incomplete: the variables in `unread` have their defaults, and keys may be missing. */
+  /** If there are problems, this is incomplete: the variables in `invalidNames` have their defaults, and keys may be missing. */
   readonly config: Config;
   /** As in `ConfigError`. */
   readonly problems: readonly string[];
   /** The variables whose values are invalid. */
-  readonly unread: ReadonlySet<VariableName>;
+  readonly invalidNames: ReadonlySet<VariableName>;
 };
 
 /** Parses an environment as far as it is valid. Reads the files that `<name>_FILE` names. */
@@ -105,7 +90,7 @@ export const readConfig = (given: Env): ReadConfig => {
   return {
     config: configOf(values, keys, env),
     problems,
-    unread: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
+    invalidNames: new Set(VARIABLE_NAMES.filter((name) => !(name in valid))),
   };
 };
 
@@ -113,22 +98,11 @@ const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
   const service = serviceSettings(values);
   return {
     ...service,
+    ...storeSettings(values),
     ...accountSettings(values, service),
     ...tokenSettings(values),
     keys,
-    environment: values.NODE_ENV,
-    host: values.HOST,
-    port: values.PORT,
-    database: databaseOptions(values),
-    dataDir: values.DATA_DIR,
-    migrateOnStart: values.MIGRATE_ON_START,
-    shutdownDelay: values.SHUTDOWN_DELAY,
-    redisUrls: values.REDIS_URL ?? [],
-    bcryptCost: values.BCRYPT_COST,
-    passwordBlocklist: values.NODE_ENV === 'production' ? 'common' : 'off',
-    logLevel: values.LOG_LEVEL,
     warnings: [...warningsOf(values), ...unknownVariables(env)],
     databaseWarnings: databaseWarningsOf(values, env),
-    metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };

@@ -1,11 +1,13 @@
 import { Cluster } from 'ioredis';
 import type { Logger } from 'pino';
+import type { Check } from '../adapters/http/routes/health.ts';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
-import { NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
+import { EVICTS_COUNTS, NODE_OF_CLUSTER } from '../adapters/redaction/safe-messages.ts';
+import { outageLog } from '../adapters/resilience/with-fallback.ts';
 import { databaseIn, isSentinelUrl } from './config/redis-url.ts';
 import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
-import { infoOf, isNodeOfCluster } from './redis/info.ts';
+import { evictionOf, infoOf, isNodeOfCluster } from './redis/info.ts';
 
 export type { RedisClient } from './redis/connect.ts';
 
@@ -42,6 +44,31 @@ export const pingRedis = async (redis: RedisClient): Promise<void> => {
   if (isNodeOfCluster(await infoOf(redis))) throw new Error(NODE_OF_CLUSTER);
 };
 
+export type WatchedRedis = {
+  /** Not required: without Redis, limits are counted in each process. */
+  readonly check: Check;
+  /** Whether Redis deletes counts when its memory is full, as the last check has seen. */
+  readonly evicts: () => boolean;
+};
+
+/** Logs when Redis is found to evict, and when it no longer is. */
+export const watchRedis = (redis: RedisClient, logger: Logger): WatchedRedis => {
+  const eviction = outageLog(logger, {
+    unavailable: 'Redis evicts keys when its memory is full: counts are lost, and clients can pass their limits',
+    available: 'Redis no longer evicts keys',
+  });
+  const ping = async (): Promise<void> => {
+    await pingRedis(redis);
+    const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis];
+    const evicting = (await Promise.all(nodes.map(infoOf))).map(evictionOf).find((found) => found !== null);
+    if (evicting === undefined) return eviction.succeeded();
+    const error = new Error(EVICTS_COUNTS);
+    eviction.failed(error, evicting);
+    throw error;
+  };
+  return { check: { name: 'redis', ping, required: false }, evicts: eviction.isOut };
+};
+
 type OpenOptions = ConnectionOptions & {
   /** Milliseconds that the connection may take. */
   readonly timeout: number;
@@ -58,10 +85,10 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
   } catch (failure) {
     if (!refusesDatabaseNumber(failure)) return { redis, failure };
     redis.disconnect();
-    throw onlyDatabaseZero();
+    throw databaseNumberError();
   }
   redis.disconnect();
-  if (!urls.every((url) => databaseIn(url) === 0)) throw onlyDatabaseZero();
+  if (!urls.every((url) => databaseIn(url) === 0)) throw databaseNumberError();
   return open(urls, logger, { ...options, asCluster: true });
 };
 
@@ -69,5 +96,5 @@ const open = async (urls: readonly string[], logger: Logger, options: OpenOption
 const refusesDatabaseNumber = (error: unknown): boolean =>
   error instanceof Error && error.message.startsWith('ERR SELECT is not allowed in cluster mode');
 
-const onlyDatabaseZero = (): Error =>
-  new Error('The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL');
+const databaseNumberError = (): Error =>
+  new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');

@@ -8,7 +8,7 @@ import { purge } from './database/purge.ts';
 import { addressText } from './http-server/listen.ts';
 import { listenForMetrics, probeMetricsAddress } from './http-server/metrics-server.ts';
 import { listen, probeAddress } from './http-server/server.ts';
-import { createLogger } from './logging/logger.ts';
+import { createLogger, terminalStream } from './logging/logger.ts';
 import { VERSION } from './version.ts';
 
 /**
@@ -17,6 +17,9 @@ import { VERSION } from './version.ts';
  * @returns a function that stops the service: it takes requests for SHUTDOWN_DELAY, responds to every accepted one, then closes all
  *   connections. `why` is logged. Further calls wait for the first one.
  * @throws Error that names the invalid setting
+ *
+ * @example
+ * const stop = await serve(parseConfig(process.env), { storage, close: () => database.close() });
  */
 export const serve = async (config: Config, overrides: Overrides = {}): Promise<(why: string) => Promise<void>> => {
   const opened = closing();
@@ -32,9 +35,7 @@ export const serve = async (config: Config, overrides: Overrides = {}): Promise<
 
 /** A terminal in development gets text; everything else gets JSON lines. */
 const terminalOf = async ({ environment }: Config) =>
-  environment === 'development' && process.stdout.isTTY
-    ? (await import('./logging/logger.ts')).terminalStream()
-    : undefined;
+  environment === 'development' && process.stdout.isTTY ? terminalStream() : undefined;
 
 const start = async (
   config: Config,
@@ -63,7 +64,12 @@ const start = async (
   const server = await listen(service.http, config);
   const background = new AbortController();
   const { eventsRetention } = config;
-  const purging = purge({ ...service.ports, eventsRetention }, logger, background.signal);
+  const purging = purge(
+    { ...service.ports, eventsRetention },
+    logger,
+    background.signal,
+    service.metrics?.observePurged,
+  );
   const delivering = service.mail?.deliver(background.signal);
   opened.add(() => Promise.all([server.close(), purging, delivering]));
   const { address } = server;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { auditedUnitOfWork } from '../../src/adapters/unit-of-work/wrappers.ts';
 import type { Stores, UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
+import { logOperated } from '../../src/application/use-cases/operate-accounts.ts';
 import { type AccountEvent, NO_ORIGIN, newEvent } from '../../src/domain/event.ts';
 import { aUser, NOW } from '../support/builders.ts';
 import { memoryStores } from '../support/memory/stores.ts';
@@ -59,6 +60,16 @@ describe('an audited unit of work', () => {
     await unitOfWork.run(addDisabled);
     expect(await events.list({ userId: user.id, before: null, limit: 5 })).toHaveLength(1);
     expect(reports.flat()).toHaveLength(1);
+  });
+
+  it('reports once what operators did in other processes, also to a user who is deleted', async () => {
+    const { unitOfWork, reports, users, events } = await audited();
+    const origin = { ...NO_ORIGIN, actor: 'Una' };
+    await events.add([newEvent({ userId: user.id, kind: 'deleted' }, { id: ids.next(), at: NOW, origin })]);
+    await users.remove(user.id);
+    const log = logOperated({ unitOfWork });
+    expect([await log(5), await log(5)]).toEqual([1, 0]);
+    expect(reports.flat()).toMatchObject([{ kind: 'deleted', userId: user.id, actor: 'Una', at: NOW }]);
   });
 
   it('reports refused log-ins with their count', async () => {

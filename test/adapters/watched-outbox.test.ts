@@ -6,7 +6,7 @@ import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { aMessage } from '../support/builders.ts';
 import { memoryStores } from '../support/memory/stores.ts';
 
-/** Kinds whose work could be seen in the time of a response, and tell that an address has an account. */
+/** Kinds whose work could be seen in the time of a response, and show that an address has an account. */
 const WAITING: readonly MessageKind[] = [
   'password-reset-request',
   'email-verification-request',
@@ -30,7 +30,7 @@ const wakings = async (...kinds: readonly MessageKind[]) => {
 describe('a message that is added to a watched outbox', () => {
   // Proves: network-8
   it.each(WAITING)(
-    'is left to the next look of the sender if the time of a response could tell of it: %s',
+    'waits for the next poll of the sender if the time of a response could reveal it: %s',
     async (kind) => {
       expect(await wakings(kind)).toBe(0);
     },

@@ -71,7 +71,7 @@ describe('changePassword', () => {
       () => app.sessions.listByUser(user.id, app.clock.now()),
       () => app.events.list({ userId: user.id, before: null, limit: 100 }),
     ];
-    await expectAllOrNothing(app, () => Promise.all(stored.map((look) => look())), change);
+    await expectAllOrNothing(app, () => Promise.all(stored.map((state) => state())), change);
   });
 
   it('changes nothing when the current password is wrong', async () => {

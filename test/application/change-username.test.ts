@@ -23,11 +23,11 @@ describe('changeUsername', () => {
     expect(events[0]).toMatchObject(ORIGIN);
   });
 
-  it('ends no session, and tells nobody', async () => {
-    const { app, session, told, change } = await setUp();
+  it('ends no session, and notifies nobody', async () => {
+    const { app, session, pending, change } = await setUp();
     await change('Countess');
     expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
   });
 
   it('frees the former username at once', async () => {

@@ -52,7 +52,7 @@ describe('confirmEmailChange', () => {
     expect(sessions).toHaveLength(1);
   });
 
-  it('tells the former address, which was never verified, about the new one', async () => {
+  it('notifies the former address, which was never verified, of the new one', async () => {
     const { ofAda, changeTo } = await setUp();
     await changeTo(NEW_EMAIL);
     expect((await ofAda()).messages).toMatchObject([
@@ -61,18 +61,18 @@ describe('confirmEmailChange', () => {
   });
 
   it('ends what was sent to the former address, or waits to be sent', async () => {
-    const { app, user, linkIn, linkTo, purposes, told, confirm } = await setUp();
+    const { app, user, linkIn, linkTo, purposes, pending, confirm } = await setUp();
     const kinds = ['password-reset', 'email-verification', 'email-change'] as const;
     for (const kind of kinds) await linkIn({ kind, to: kind === 'email-change' ? ANOTHER_EMAIL : EMAIL }, kind);
     const token = await linkTo(NEW_EMAIL);
     for (const kind of kinds) {
-      await app.tell({ kind, userId: user.id, to: kind === 'email-change' ? ANOTHER_EMAIL : EMAIL });
+      await app.enqueue({ kind, userId: user.id, to: kind === 'email-change' ? ANOTHER_EMAIL : EMAIL });
     }
-    await app.tell({ kind: 'password-changed', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
     expect(await purposes()).toEqual(['email-change', 'email-verification', 'not-me', 'password-reset']);
     await confirm(token);
     expect(await purposes()).toEqual(['email-change-undo']);
-    expect(await told()).toEqual([`password-changed to ${EMAIL}`, `email-changed to ${EMAIL}`]);
+    expect(await pending()).toEqual([`password-changed to ${EMAIL}`, `email-changed to ${EMAIL}`]);
   });
 
   it('refuses a link that was used, has expired, never existed, or is for something else', async () => {
@@ -193,7 +193,7 @@ describe('confirmEmailChange', () => {
 });
 
 describe('an address that was given up', () => {
-  it('is held for seven days, from the moment of the change', async () => {
+  it('is reserved for seven days, from the moment of the change', async () => {
     const { app, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
     expect(await isFree(EMAIL)).toBe(false);
@@ -218,13 +218,13 @@ describe('an address that was given up', () => {
     expect((await ofAda()).user).toMatchObject({ email: EMAIL });
   });
 
-  it('stays the first one of several changes, and is not held for longer by the later ones', async () => {
-    const { app, told, changeTo, isFree } = await setUp();
+  it('stays the first one of several changes, and is not reserved for longer by the later ones', async () => {
+    const { app, pending, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
     await app.sendAll();
     app.clock.advance(DAY);
     await changeTo(ANOTHER_EMAIL);
-    expect(await told()).toEqual([`email-changed to ${NEW_EMAIL}`]);
+    expect(await pending()).toEqual([`email-changed to ${NEW_EMAIL}`]);
     expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([false, true]);
     app.clock.advance(6 * DAY);
     expect(await isFree(EMAIL)).toBe(true);
@@ -239,7 +239,7 @@ describe('an address that was given up', () => {
     expect([await isFree(EMAIL), await isFree(NEW_EMAIL)]).toEqual([true, false]);
   });
 
-  it('is held no more by a change back, which holds the other one', async () => {
+  it('is no longer reserved after a change back, which reserves the other one', async () => {
     const { ofAda, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
     await changeTo(EMAIL);
@@ -249,7 +249,7 @@ describe('an address that was given up', () => {
     expect(await isFree(NEW_EMAIL)).toBe(false);
   });
 
-  it('is held no more by a change back, when notices are off since', async () => {
+  it('is no longer reserved after a change back, when notices are off since', async () => {
     const { app, linkTo, purposes, changeTo, isFree } = await setUp();
     await changeTo(NEW_EMAIL);
     const withoutNotices = confirmEmailChange({ ...app, notices: new Set<Notice>() });
@@ -258,10 +258,10 @@ describe('an address that was given up', () => {
     expect(await isFree(NEW_EMAIL)).toBe(true);
   });
 
-  it('is neither told nor held without notices about addresses', async () => {
-    const { told, purposes, changeTo, isFree } = await setUp({ notices: ['password', 'replay', 'new-device'] });
+  it('is neither notified nor reserved without notices about addresses', async () => {
+    const { pending, purposes, changeTo, isFree } = await setUp({ notices: ['password', 'replay', 'new-device'] });
     await changeTo(NEW_EMAIL);
-    expect([await told(), await purposes()]).toEqual([[], []]);
+    expect([await pending(), await purposes()]).toEqual([[], []]);
     expect(await isFree(EMAIL)).toBe(true);
   });
 

@@ -15,14 +15,14 @@ const setUp = async () => {
 };
 
 describe('confirmEmail', () => {
-  it('verifies the address, records it, and tells nobody', async () => {
-    const { app, ofAda, happened, told, token, confirm } = await setUp();
+  it('verifies the address, records it, and notifies nobody', async () => {
+    const { app, ofAda, happened, pending, token, confirm } = await setUp();
     await confirm(token, ORIGIN);
     const { user, events, sessions } = await ofAda();
     expect(user).toMatchObject({ email: EMAIL, emailVerifiedAt: app.clock.now() });
     expect(events[0]).toMatchObject({ kind: 'email-verified', at: app.clock.now(), ...ORIGIN });
     expect(await happened()).toEqual(['email-verified', 'registered']);
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
     expect(sessions).toHaveLength(1);
   });
 
@@ -56,8 +56,8 @@ describe('confirmEmail', () => {
   });
 
   it.each([
-    ['is not proven', null],
-    ['is proven', 1],
+    ['is not verified', null],
+    ['is verified', 1],
   ])('refuses the link of a former address, when the new one %s', async (_what, emailVerifiedAt) => {
     const { app, user, ofAda, token, confirm } = await setUp();
     await app.users.update(user.id, { email: 'new@example.org', emailVerifiedAt, now: app.clock.now() });

@@ -23,7 +23,7 @@ const setUp = async () => {
   const { app, user, session } = ada;
   await ada.logIn();
   await ada.linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
-  await app.tell({ kind: 'password-changed', userId: user.id, to: EMAIL });
+  await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
   const asUser =
     (deps = app) =>
     (password = ADA.password, signal?: AbortSignal) => {
@@ -59,7 +59,7 @@ describe.each(['asUser', 'asOperator'] as const)('deleting an account %s', (as) 
     expect(ids.sort()).toEqual(sessions.map(({ id }) => id).sort());
   });
 
-  it('frees the names, and an address that was held', async () => {
+  it('frees the names, and an address that was reserved', async () => {
     const { app, linkIn, [as]: removeAs } = await setUp();
     const to = 'ada@new.example.org';
     const token = await linkIn({ kind: 'email-change', to }, 'email-change');

@@ -15,14 +15,14 @@ const setUp = async () => {
 };
 
 describe('enableAccount', () => {
-  it('lets the user log in again, records it, and tells nobody', async () => {
-    const { app, ofAda, happened, told, logIn, enable } = await setUp();
+  it('lets the user log in again, records it, and notifies nobody', async () => {
+    const { app, ofAda, happened, pending, logIn, enable } = await setUp();
     expect(await enable()).toBe(true);
     const { user, events } = await ofAda();
     expect(user).toMatchObject({ disabledAt: null, updatedAt: app.clock.now(), passwordChangedAt: 0 });
     expect((await happened())[0]).toBe('enabled');
     expect(events[0]).toMatchObject({ at: app.clock.now(), ...ORIGIN });
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
     expect(await logIn()).toHaveProperty('accessToken');
   });
 

@@ -24,12 +24,12 @@ describe('endSessionsAsOperator', () => {
     await expect(app.refresh([session.refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
 
-  it('changes nothing else: the user can log in again, and is told nothing', async () => {
-    const { ofAda, told, logIn, endAll } = await setUp();
+  it('changes nothing else: the user can log in again, and gets no notice', async () => {
+    const { ofAda, pending, logIn, endAll } = await setUp();
     const { user } = await ofAda();
     await endAll();
     expect((await ofAda()).user).toEqual(user);
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
     expect(await logIn()).toHaveProperty('accessToken');
   });
 

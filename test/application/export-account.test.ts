@@ -15,7 +15,7 @@ describe('exportAccount', () => {
   it('returns everything that is stored about a user, and no secret', async () => {
     const { app, user, session, linkIn, exported } = await setUp();
     await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
-    await app.tell({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
     app.clock.advance(MINUTE);
     await app.refresh([session.refreshToken]);
     const now = app.clock.now();
@@ -38,6 +38,7 @@ describe('exportAccount', () => {
           count: 1,
           requestId: null,
           ...nowhere,
+          actor: null,
         },
       ],
       links: [{ purpose: 'password-reset', email: EMAIL, createdAt, expiresAt: createdAt + 30 * MINUTE }],
@@ -64,12 +65,18 @@ describe('exportAccount', () => {
     expect(exported).toMatchObject({ sessions: [{ id: sessionId }], links: [] });
   });
 
+  it('says that an operator did something, but not which one', async () => {
+    const { app, user, exported } = await setUp();
+    await app.events.add([anEvent({ id: app.ids.next(), userId: user.id, kind: 'enabled', actor: 'Una' })]);
+    expect((await exported()).events[0]).toMatchObject({ kind: 'enabled', actor: 'operator' });
+  });
+
   it('returns nothing of another user', async () => {
     const { app, exported } = await setUp();
     const before = await exported();
     const { user: bob } = await app.register(BOB);
     await app.login({ account: BOB.username, password: BOB.password });
-    await app.tell({ kind: 'password-reset', userId: bob.id, to: BOB.email });
+    await app.enqueue({ kind: 'password-reset', userId: bob.id, to: BOB.email });
     expect(await exported()).toEqual(before);
   });
 

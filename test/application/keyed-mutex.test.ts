@@ -29,7 +29,7 @@ describe('keyedMutex', () => {
     for (const { end } of [second, other]) end.resolve('');
   });
 
-  it('go on after work that failed, whose caller alone is told', async () => {
+  it('go on after work that failed, which only its own caller sees', async () => {
     const { begun, begin } = setUp();
     const [first, second] = [begin('ada', 'first'), begin('ada', 'second')];
     first.end.reject(new Error('failed'));

@@ -20,7 +20,7 @@ describe('logout', () => {
     await expect(app.refresh([refreshToken])).rejects.toMatchObject({ code: 'AUTH_FAILED' });
   });
 
-  it('ends the session of a reused token as a replay, which its user is told', async () => {
+  it('ends the session of a reused token as a replay, and notifies its user', async () => {
     const { app, token } = await setUp();
     await app.refresh([token]);
     app.clock.advance(DAY);

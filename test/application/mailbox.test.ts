@@ -15,7 +15,7 @@ const setUp = (given: Parameters<typeof applicationWithMail>[0] = {}) => {
   };
   /** How many of so many messages are sent. */
   const sent = async (kind: MessageKind, userId: string, times = 1) => {
-    for (let time = 0; time < times; time += 1) await app.tell({ kind, userId, to: MAILBOX });
+    for (let time = 0; time < times; time += 1) await app.enqueue({ kind, userId, to: MAILBOX });
     return (await app.sendAll()).length;
   };
   return { app, register, sent };

@@ -27,11 +27,11 @@ describe('makeResetLink', () => {
   });
 
   it('records it, keeps the password and the sessions, and sends nothing', async () => {
-    const { app, session, ofAda, happened, told, logIn, make } = await setUp();
+    const { app, session, ofAda, happened, pending, logIn, make } = await setUp();
     await make();
     expect(await happened()).toEqual(['password-reset-requested', 'registered']);
     expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
     expect(await app.refresh([session.refreshToken])).toHaveProperty('accessToken');
     expect(await logIn()).toHaveProperty('accessToken');
   });

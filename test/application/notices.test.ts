@@ -15,7 +15,7 @@ const inNetwork = (number: number): Origin => ({ ...LAPTOP, address: `198.51.${n
 const registered = async (notices: readonly Notice[] = NOTICES) => {
   const app = application({ notices: new Set(notices) });
   const opened = await app.register({ ...ADA, origin: LAPTOP });
-  const told = async () => (await app.outbox.listByUser(opened.user.id)).map(({ kind }) => kind);
+  const pending = async () => (await app.outbox.listByUser(opened.user.id)).map(({ kind }) => kind);
   const logIn = (origin: Origin, refreshTokens: readonly string[] = []) =>
     app.login({
       account: 'ada',
@@ -23,49 +23,49 @@ const registered = async (notices: readonly Notice[] = NOTICES) => {
       origin,
       source: { networks: ['a network'], refreshTokens },
     });
-  return { ...app, ...opened, told, logIn };
+  return { ...app, ...opened, pending, logIn };
 };
 
 describe('a notice of a log-in', () => {
   // Proves: theft-8
-  it('is told for another network and for another browser, and not again', async () => {
-    const { logIn, told, outbox, user } = await registered();
+  it('is sent for another network and for another browser, and not again', async () => {
+    const { logIn, pending, outbox, user } = await registered();
     await logIn(inNetwork(1));
     expect(await outbox.listByUser(user.id)).toMatchObject([
       { kind: 'new-device', userId: user.id, to: user.email, origin: inNetwork(1) },
     ]);
     await logIn({ ...LAPTOP, userAgent: 'curl/8.1' });
-    expect(await told()).toHaveLength(2);
+    expect(await pending()).toHaveLength(2);
     await logIn(inNetwork(1));
     await logIn({ ...LAPTOP, userAgent: 'curl/8.1' });
-    expect(await told()).toHaveLength(2);
+    expect(await pending()).toHaveLength(2);
   });
 
-  it('is not told for the registration, for the same device, or for another version of its browser', async () => {
-    const { logIn, told } = await registered();
+  it('is not sent for the registration, for the same device, or for another version of its browser', async () => {
+    const { logIn, pending } = await registered();
     await logIn(LAPTOP);
     await logIn(updated(LAPTOP));
-    expect(await told()).toStrictEqual([]);
+    expect(await pending()).toStrictEqual([]);
   });
 
-  it('is not told for a device with a refresh token of the user, wherever it is', async () => {
-    const { clock, logIn, told, refreshToken } = await registered();
+  it('is not sent for a device with a refresh token of the user, wherever it is', async () => {
+    const { clock, logIn, pending, refreshToken } = await registered();
     clock.advance(2 * SECOND);
     await logIn(inNetwork(1), [refreshToken]);
-    expect(await told()).toStrictEqual([]);
+    expect(await pending()).toStrictEqual([]);
   });
 
-  it('is told a few times an hour at most', async () => {
-    const { clock, logIn, told } = await registered();
+  it('is sent a few times an hour at most', async () => {
+    const { clock, logIn, pending } = await registered();
     clock.advance(61 * MINUTE);
     for (let network = 0; network < 3 * NOTICES_PER_HOUR; network += 1) await logIn(inNetwork(network));
-    expect(await told()).toHaveLength(NOTICES_PER_HOUR);
+    expect(await pending()).toHaveLength(NOTICES_PER_HOUR);
     clock.advance(61 * MINUTE);
     await logIn(inNetwork(100));
-    expect(await told()).toHaveLength(NOTICES_PER_HOUR + 1);
+    expect(await pending()).toHaveLength(NOTICES_PER_HOUR + 1);
   });
 
-  it('is not told when the log-in is not kept', async () => {
+  it('is not sent when the log-in is not kept', async () => {
     const app = await registered();
     const { run } = app.unitOfWork;
     let toldWithin = 0;
@@ -77,7 +77,7 @@ describe('a notice of a log-in', () => {
       });
     await expect(app.logIn(inNetwork(1))).rejects.toThrow('down');
     expect(toldWithin).toBe(1);
-    expect(await app.told()).toStrictEqual([]);
+    expect(await app.pending()).toStrictEqual([]);
   });
 });
 
@@ -93,10 +93,10 @@ describe('a notice of a changed password', () => {
       await app.changePassword({ ...caller, currentPassword, newPassword, origin: LAPTOP });
       currentPassword = newPassword;
     }
-    return app.told();
+    return app.pending();
   };
 
-  it('is told to the address of the account, a few times an hour at most', async () => {
+  it('is sent to the address of the account, a few times an hour at most', async () => {
     expect(await change()).toStrictEqual(['password-changed']);
     expect(await change(NOTICES, 2 * NOTICES_PER_HOUR)).toHaveLength(NOTICES_PER_HOUR);
   });
@@ -118,31 +118,31 @@ describe('a notice of a replayed token', () => {
     return app;
   };
 
-  it('is told once, however often the token is replayed', async () => {
-    const { told } = await replay();
-    expect(await told()).toStrictEqual(['token-replayed']);
+  it('is sent once, however often the token is replayed', async () => {
+    const { pending } = await replay();
+    expect(await pending()).toStrictEqual(['token-replayed']);
   });
 
-  it('is told a few times an hour at most', async () => {
-    const { clock, logIn, refresh, told } = await registered();
+  it('is sent a few times an hour at most', async () => {
+    const { clock, logIn, refresh, pending } = await registered();
     const held = [];
     for (let session = 0; session < 2 * NOTICES_PER_HOUR; session += 1) held.push(await logIn(LAPTOP));
     for (const { refreshToken } of held) await refresh([refreshToken]);
     clock.advance(MINUTE);
     for (const { refreshToken } of held) await expect(refresh([refreshToken], { origin: ELSEWHERE })).rejects.toThrow();
-    expect(await told()).toHaveLength(NOTICES_PER_HOUR);
+    expect(await pending()).toHaveLength(NOTICES_PER_HOUR);
   });
 
-  it('is told once when the token is replayed many times at once', async () => {
-    const { clock, refresh, refreshToken, told } = await registered();
+  it('is sent once when the token is replayed many times at once', async () => {
+    const { clock, refresh, refreshToken, pending } = await registered();
     await refresh([refreshToken]);
     clock.advance(MINUTE);
     await Promise.allSettled(Array.from({ length: 40 }, () => refresh([refreshToken], { origin: ELSEWHERE })));
-    expect(await told()).toStrictEqual(['token-replayed']);
+    expect(await pending()).toStrictEqual(['token-replayed']);
   });
 
   it('can be switched off', async () => {
-    const { told } = await replay(['new-device', 'password', 'email']);
-    expect(await told()).toStrictEqual([]);
+    const { pending } = await replay(['new-device', 'password', 'email']);
+    expect(await pending()).toStrictEqual([]);
   });
 });

@@ -86,7 +86,7 @@ describe('purgeSessions', () => {
   it('changes all or nothing', async () => {
     const { app, user, first, happened, purge } = await setUp();
     const stored = () => app.sessions.find({ id: first.sessionId, userId: user.id });
-    const look = async () => [await stored(), await happened()];
-    await expectAllOrNothing(app, look, () => purge(100));
+    const state = async () => [await stored(), await happened()];
+    await expectAllOrNothing(app, state, () => purge(100));
   });
 });

@@ -65,12 +65,12 @@ describe('registerUnverified, with a free address', () => {
 describe('registerUnverified, with the address of an account', () => {
   const TAKEN = { ...EVE, email: 'ADA@example.org' };
 
-  it('makes no account, and tells the owner alone', async () => {
-    const { ofAda, happened, told, findEve, verify, register } = await setUp();
+  it('makes no account, and notifies the owner alone', async () => {
+    const { ofAda, happened, pending, findEve, verify, register } = await setUp();
     await verify();
     expect(await register(TAKEN)).toBeUndefined();
     expect(await findEve()).toBeNull();
-    expect(await told()).toEqual([`address-taken to ${EMAIL}`]);
+    expect(await pending()).toEqual([`address-taken to ${EMAIL}`]);
     expect(await happened()).toEqual(['registration-refused', 'registered']);
     expect((await ofAda()).events[0]).toMatchObject(ORIGIN);
   });
@@ -100,17 +100,17 @@ describe('registerUnverified, with the address of an account', () => {
     expect(await logInAs({ ...ADA, password: 'another staple' })).toHaveProperty('accessToken');
   });
 
-  it('tells the owner five times a day, and still leaves no password valid', async () => {
-    const { app, happened, told, setPassword, register, logInAs } = await setUp();
+  it('notifies the owner five times a day, and still leaves no password valid', async () => {
+    const { app, happened, pending, setPassword, register, logInAs } = await setUp();
     for (let count = 0; count < 7; count += 1) await register(TAKEN);
-    expect(await told()).toHaveLength(5);
+    expect(await pending()).toHaveLength(5);
     expect((await happened()).filter((what) => what === 'registration-refused')).toHaveLength(5);
     await setPassword(ADA.password, { isNew: true });
     await register(TAKEN);
     await expect(logInAs(ADA)).rejects.toMatchObject(WRONG_PASSWORD);
     app.clock.advance(DAY + 1);
     await register(TAKEN);
-    expect(await told()).toHaveLength(6);
+    expect(await pending()).toHaveLength(6);
   });
 
   it('changes all or nothing', async () => {
@@ -123,7 +123,7 @@ describe('registerUnverified, with the username of an account', () => {
   it.each([
     ['free', EVE.email],
     ['taken', EMAIL],
-  ])('is refused, and tells nobody, when the address is %s', async (_what, email) => {
+  ])('is refused, and notifies nobody, when the address is %s', async (_what, email) => {
     const { app, ofAda, register } = await setUp();
     const before = await ofAda();
     await expect(register({ ...EVE, username: 'aDA', email })).rejects.toMatchObject(DUPLICATE);
@@ -132,8 +132,8 @@ describe('registerUnverified, with the username of an account', () => {
   });
 });
 
-describe('registerUnverified, with an address that is held', () => {
-  it('makes no account, and tells nobody, as long as it is held', async () => {
+describe('registerUnverified, with a reserved address', () => {
+  it('makes no account, and notifies nobody, as long as it is reserved', async () => {
     const { app, ofAda, linkIn, findEve, register } = await setUp();
     const token = await linkIn({ kind: 'email-change', to: 'ada@new.example.org' }, 'email-change');
     await confirmEmailChange(app)({ token, password: ADA.password });
@@ -200,7 +200,7 @@ describe('registerUnverified', () => {
     expect(await findEve()).not.toBeNull();
   });
 
-  it('refuses an easy password before it looks anything up', async () => {
+  it('refuses an easy password before it reads anything', async () => {
     const { deps, ofAda, hashed } = await setUp();
     const before = await ofAda();
     const register = registerUnverified({ ...deps, blocklist: { isCommon: () => true } });
@@ -245,9 +245,9 @@ describe('registerUnverified', () => {
     await expect(logInAs(EVE)).rejects.toMatchObject(UNVERIFIED);
   });
 
-  // Whoever has to compute another hash answers later, and so tells that the address was free.
+  // A registration that has to compute another hash is answered later, and so shows that the address was free.
   // Proves: network-8
-  it('makes one account when many register with an address at once, and tells each the same at the same cost', async () => {
+  it('makes one account when many register with an address at once, and responds to each the same at the same cost', async () => {
     const { app, about, hashed, register } = await setUp();
     const names = Array.from({ length: 20 }, (_, number) => `Eve.${number}`);
     const all = await Promise.all(names.map((username) => register({ ...EVE, username })));
@@ -257,8 +257,8 @@ describe('registerUnverified', () => {
     const users = await Promise.all(names.map((name) => app.users.findByUsername(name)));
     const [winner, ...others] = users.filter((user) => user !== null);
     expect(others).toEqual([]);
-    const told = (await about(winner?.id ?? 'nobody')).messages.map(({ kind }) => kind);
-    expect(told).toEqual(['email-verification', ...Array(5).fill('address-taken')]);
+    const kinds = (await about(winner?.id ?? 'nobody')).messages.map(({ kind }) => kind);
+    expect(kinds).toEqual(['email-verification', ...Array(5).fill('address-taken')]);
   });
 
   it('makes one account when many register with a username at once', async () => {

@@ -10,7 +10,7 @@ const setUp = async () => {
   const ada = await registeredAda();
   const { app, user } = ada;
   await ada.logIn();
-  await app.tell({ kind: 'email-verification', userId: user.id, to: EMAIL });
+  await app.enqueue({ kind: 'email-verification', userId: user.id, to: EMAIL });
   const [mail = { text: 'nothing' }] = await app.sendAll();
   return {
     ...ada,

@@ -26,22 +26,22 @@ const setUp = async () => {
 
 describe('requestEmailChange', () => {
   it('has a link sent to the new address, and changes nothing about the user yet', async () => {
-    const { app, session, ofAda, told, request } = await setUp();
+    const { app, session, ofAda, pending, request } = await setUp();
     const { user: before } = await ofAda();
     await request({ email: ' Ada@NEW.example.org ' });
     const { user, events, sessions } = await ofAda();
     expect(user).toEqual(before);
     expect(sessions).toHaveLength(1);
-    expect(await told()).toEqual([`email-change to ${NEW_EMAIL}`]);
+    expect(await pending()).toEqual([`email-change to ${NEW_EMAIL}`]);
     expect(events[0]).toMatchObject({ kind: 'email-change-requested', sessionId: session.sessionId, ...ORIGIN });
     expect(await app.sendAll()).toMatchObject([{ to: NEW_EMAIL }]);
   });
 
   it('does the same for an address that has an account', async () => {
-    const { app, told, happened, request } = await setUp();
+    const { app, pending, happened, request } = await setUp();
     await app.register(BOB);
     await request({ email: BOB.email });
-    expect(await told()).toEqual([`email-change to ${BOB.email}`]);
+    expect(await pending()).toEqual([`email-change to ${BOB.email}`]);
     expect(await happened()).toEqual(['email-change-requested', 'registered']);
   });
 
@@ -68,49 +68,49 @@ describe('requestEmailChange', () => {
   });
 
   it('has five links sent in an hour, and does not say so', async () => {
-    const { app, told, happened, request } = await setUp();
+    const { app, pending, happened, request } = await setUp();
     for (let asked = 0; asked < 7; asked += 1) await request({ email: `ada@${asked}.example.org` });
-    expect(await told()).toEqual([0, 1, 2, 3, 4].map((number) => `email-change to ada@${number}.example.org`));
+    expect(await pending()).toEqual([0, 1, 2, 3, 4].map((number) => `email-change to ada@${number}.example.org`));
     expect(await happened()).toHaveLength(6);
     app.clock.advance(60 * MINUTE);
     await request();
-    expect(await told()).toHaveLength(5);
+    expect(await pending()).toHaveLength(5);
     app.clock.advance(1);
     await request();
-    expect(await told()).toHaveLength(6);
+    expect(await pending()).toHaveLength(6);
   });
 
   it('compares the password again when it is changed meanwhile, and stores nothing after that', async () => {
-    const { app, happened, told, setPassword, request } = await setUp();
+    const { app, happened, pending, setPassword, request } = await setUp();
     beforeNextUnit(app, () => setPassword('staple battery', { isNew: true }));
     await expect(request()).rejects.toMatchObject(WRONG_PASSWORD);
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
     expect(await happened()).toEqual(['registered']);
   });
 
   it('succeeds when the same password is hashed again meanwhile', async () => {
-    const { app, told, setPassword, request } = await setUp();
+    const { app, pending, setPassword, request } = await setUp();
     beforeNextUnit(app, () => setPassword(ADA.password, { isNew: false }));
     await request();
-    expect(await told()).toEqual([`email-change to ${NEW_EMAIL}`]);
+    expect(await pending()).toEqual([`email-change to ${NEW_EMAIL}`]);
   });
 
   it('is refused when the session ends meanwhile', async () => {
-    const { app, user, session, told, request } = await setUp();
+    const { app, user, session, pending, request } = await setUp();
     beforeNextUnit(app, () => app.sessions.end({ id: session.sessionId, userId: user.id }));
     await expect(request()).rejects.toMatchObject(ENDED);
-    expect(await told()).toEqual([]);
+    expect(await pending()).toEqual([]);
   });
 
   it('leaves nothing to open when the password is changed afterwards', async () => {
-    const { app, user, session, told, purposes, request } = await setUp();
+    const { app, user, session, pending, purposes, request } = await setUp();
     await request();
     await app.sendAll();
     await request();
-    expect([await purposes(), await told()]).toEqual([['email-change'], [`email-change to ${NEW_EMAIL}`]]);
+    expect([await purposes(), await pending()]).toEqual([['email-change'], [`email-change to ${NEW_EMAIL}`]]);
     const passwords = { currentPassword: ADA.password, newPassword: 'staple battery' };
     await app.changePassword({ userId: user.id, sessionId: session.sessionId, tokenIssuedAt: 0, ...passwords });
-    expect([await purposes(), await told()]).toEqual([[], []]);
+    expect([await purposes(), await pending()]).toEqual([[], []]);
   });
 
   it('has no effect once it is cancelled', async () => {

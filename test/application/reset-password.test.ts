@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
-import { reserveAddress } from '../../src/application/steps/reserved-addresses.ts';
+import { reserveAddress } from '../../src/application/steps/links.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../support/application.ts';
 import { notingPasswordHasher, plainPasswordHasher } from '../support/fakes.ts';
@@ -62,7 +62,7 @@ describe('resetPassword', () => {
     expect(await app.users.findById(user.id)).toMatchObject({ emailVerifiedAt: provedAt });
   });
 
-  it('tells the owner, unless notices about passwords are off', async () => {
+  it('notifies the owner, unless notices about passwords are off', async () => {
     const { app, ask, reset } = await setUp();
     await reset(await ask());
     expect(await app.sendAll()).toEqual([
@@ -103,7 +103,7 @@ describe('resetPassword', () => {
 
   it('does not accept the link of another purpose', async () => {
     const { app, user, reset } = await setUp();
-    await app.tell({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'new@example.org' });
     const [mail] = await app.sendAll();
     await expect(reset(tokenIn(mail ?? { text: '' }, 'email-change'))).rejects.toMatchObject(INVALID);
   });
@@ -171,10 +171,10 @@ describe('resetPassword', () => {
 
   it('removes what somebody else may have asked for, sent or not, and keeps the link that undoes a change of the address', async () => {
     const { app, user, ask, reset } = await setUp();
-    await app.tell({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
     await reserveAddress(app, app, { id: user.id, email: 'former@example.org' });
-    await app.tell({ kind: 'email-changed', userId: user.id, to: 'former@example.org', email: EMAIL });
-    await app.tell({ kind: 'email-verification', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'former@example.org', email: EMAIL });
+    await app.enqueue({ kind: 'email-verification', userId: user.id, to: EMAIL });
     const token = await ask();
     const purposes = async () =>
       (await app.links.listByUser(user.id, app.clock.now())).map(({ purpose }) => purpose).sort();
@@ -185,8 +185,8 @@ describe('resetPassword', () => {
       'not-me',
       'password-reset',
     ]);
-    await app.tell({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
-    await app.tell({ kind: 'password-changed', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'attacker@example.org' });
+    await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
     await reset(token);
     expect(await purposes()).toEqual(['email-change-undo']);
     expect((await app.outbox.listByUser(user.id)).map(({ kind }) => kind)).toEqual([

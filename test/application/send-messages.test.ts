@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Mail, Mailer } from '../../src/application/ports/mailer.ts';
-import { reserveAddress } from '../../src/application/steps/reserved-addresses.ts';
+import { reserveAddress } from '../../src/application/steps/links.ts';
 import { MESSAGE_KINDS, type MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY, MINUTE, SECOND } from '../support/application.ts';
 import { applicationWithMail, tokenIn } from '../support/mail/sender.ts';
@@ -34,7 +34,7 @@ const LINKS: Partial<Record<MessageKind, readonly string[]>> = {
   'email-changed': ['email-change-undo'],
 };
 
-/** One is sent only while an address is held: `undo-email-change.test.ts` sends it. */
+/** One is sent only while an address is reserved: `undo-email-change.test.ts` sends it. */
 const KINDS = MESSAGE_KINDS.filter((kind) => kind !== 'email-change-final');
 
 describe.each(KINDS)('a message of the kind %s', (kind) => {
@@ -44,7 +44,7 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
   it('is sent once, with its links', async () => {
     const { app, user, links, waiting } = await setUp();
     if (kind === 'email-changed') await reserveAddress(app, app, { id: user.id, email: to });
-    await app.tell({ kind, userId: isAsked ? null : user.id, to });
+    await app.enqueue({ kind, userId: isAsked ? null : user.id, to });
     const sent = await app.sendAll();
     expect(sent).toEqual([expect.objectContaining({ to, id: expect.any(String) })]);
     expect((await links()).map(({ purpose, email }) => [purpose, email])).toEqual(
@@ -59,9 +59,9 @@ describe.each(KINDS)('a message of the kind %s', (kind) => {
 
   it('is dropped when the user is gone', async () => {
     const { app, user, waiting } = await setUp();
-    await app.tell({ kind, userId: null, to });
+    await app.enqueue({ kind, userId: null, to });
     await app.users.remove(user.id);
-    await app.tell({ kind, userId: user.id, to });
+    await app.enqueue({ kind, userId: user.id, to });
     expect(await app.sendAll()).toEqual([]);
     expect(await waiting()).toBe(0);
   });
@@ -80,7 +80,7 @@ describe('what is out of date', () => {
     ['address-taken', { email: OTHER }],
   ])('is not sent: %s after %o', async (kind, change) => {
     const { app, user, links, waiting } = await setUp();
-    await app.tell({ kind, userId: kind.endsWith('-request') ? null : user.id, to: EMAIL });
+    await app.enqueue({ kind, userId: kind.endsWith('-request') ? null : user.id, to: EMAIL });
     await app.users.update(user.id, { ...change, now: 1 });
     expect(await app.sendAll()).toEqual([]);
     expect(app.outcomes).toEqual(['dropped']);
@@ -89,16 +89,16 @@ describe('what is out of date', () => {
     expect(events.map((event) => event.kind)).toEqual(['registered']);
   });
 
-  it('is still sent when it is a notice: whoever changed the address must not stop it', async () => {
+  it('is still sent when it is a notice: an attacker who changed the address must not stop it', async () => {
     const { app, user } = await setUp();
-    await app.tell({ kind: 'password-changed', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'password-changed', userId: user.id, to: EMAIL });
     await app.users.update(user.id, { email: OTHER, now: 1 });
     expect(await app.sendAll()).toMatchObject([{ to: EMAIL }]);
   });
 });
 
 describe('a request for a link', () => {
-  it('is told with its origin, and nobody is told of an address without an account', async () => {
+  it('is reported with its origin, and nothing is sent to an address without an account', async () => {
     const { app, user } = await setUp();
     const origin = { userAgent: 'a browser', address: '192.0.2.0/24', requestId: 'r1' };
     await app.requestPasswordReset(' Ada@Example.ORG', origin);
@@ -115,7 +115,7 @@ describe('a request for a link', () => {
     const lastPolledAt = app.clock.now();
     app.clock.advance(1);
     await ask();
-    await app.tell({ kind: 'email-change', userId: user.id, to: OTHER });
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: OTHER });
     await Promise.all(await app.send(10, lastPolledAt));
     expect(app.mails.map(({ to }) => to)).toEqual([OTHER]);
     await Promise.all(await app.send(10, app.clock.now()));
@@ -198,10 +198,10 @@ describe('the link that undoes a change of the address', () => {
   it('is not replaced by that of a further change', async () => {
     const { app, user, links } = await setUp();
     await reserveAddress(app, app, { id: user.id, email: 'first@example.org' });
-    await app.tell({ kind: 'email-changed', userId: user.id, to: 'first@example.org', email: OTHER });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'first@example.org', email: OTHER });
     await app.sendAll();
     const before = await links();
-    await app.tell({ kind: 'email-changed', userId: user.id, to: 'second@example.org', email: EMAIL });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: 'second@example.org', email: EMAIL });
     const [mail] = await app.sendAll();
     expect(mail?.to).toBe('second@example.org');
     expect(mail?.text).not.toContain('#token=');
@@ -211,7 +211,7 @@ describe('the link that undoes a change of the address', () => {
   it('is valid for seven days from the change, however late it is sent', async () => {
     const { app, user, links } = await setUp();
     await reserveAddress(app, app, { id: user.id, email: OTHER });
-    await app.tell({ kind: 'email-changed', userId: user.id, to: OTHER });
+    await app.enqueue({ kind: 'email-changed', userId: user.id, to: OTHER });
     app.clock.advance(DAY);
     await app.sendAll();
     app.clock.advance(6 * DAY - 1);
@@ -226,7 +226,7 @@ describe('a message that cannot be sent', () => {
 
   it('is tried again after ten seconds, then after twice the time, up to an hour', async () => {
     const { app, user } = await setUp(down);
-    await app.tell({ kind: 'new-device', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL });
     const delays: number[] = [];
     while (delays.length < 12) {
       await Promise.all(await app.send(10));
@@ -247,7 +247,7 @@ describe('a message that cannot be sent', () => {
     ['email-change', 2 * DAY],
   ])('is given up after a time: %s', async (kind, patience) => {
     const { app, user, waiting } = await setUp(down);
-    await app.tell({ kind, userId: user.id, to: kind === 'email-change' ? OTHER : EMAIL });
+    await app.enqueue({ kind, userId: user.id, to: kind === 'email-change' ? OTHER : EMAIL });
     app.clock.advance(patience - 1);
     await Promise.all(await app.send(10));
     expect([app.outcomes, await waiting()]).toEqual([['failed'], 1]);
@@ -258,7 +258,7 @@ describe('a message that cannot be sent', () => {
 
   it('is removed when it is refused for good', async () => {
     const { app, user, waiting } = await setUp({ send: async () => 'refused' });
-    await app.tell({ kind: 'new-device', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL });
     await Promise.all(await app.send(10));
     expect([app.outcomes, await waiting()]).toEqual([['refused'], 0]);
   });
@@ -276,7 +276,7 @@ describe('a message that is being sent', () => {
         return answer.promise;
       },
     });
-    await app.tell({ kind: 'new-device', userId: user.id, to: EMAIL });
+    await app.enqueue({ kind: 'new-device', userId: user.id, to: EMAIL });
     const [attempt] = await app.send(10);
     app.clock.advance(5 * MINUTE - 1);
     expect(await app.send(10)).toEqual([]);

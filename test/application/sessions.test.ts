@@ -102,8 +102,8 @@ describe('endOwnSession', () => {
 
   it('changes all or nothing', async () => {
     const { app, caller, phone, listed, happened } = await setUp();
-    const look = async () => [await listed(), await happened()];
-    await expectAllOrNothing(app, look, () => app.endOwnSession(caller, phone.sessionId));
+    const state = async () => [await listed(), await happened()];
+    await expectAllOrNothing(app, state, () => app.endOwnSession(caller, phone.sessionId));
   });
 });
 
@@ -152,8 +152,8 @@ describe('endOtherSessions', () => {
   it('changes all or nothing', async () => {
     const { app, user, laptop, listed, happened } = await setUp();
     const key = { userId: user.id, sessionId: laptop.sessionId };
-    const look = async () => [await listed(), await happened()];
-    await expectAllOrNothing(app, look, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
+    const state = async () => [await listed(), await happened()];
+    await expectAllOrNothing(app, state, () => app.endOtherSessions({ ...key, presented: [laptop.refreshToken] }));
   });
 });
 

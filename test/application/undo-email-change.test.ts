@@ -28,14 +28,14 @@ const setUp = async () => {
 };
 
 describe('undoEmailChange', () => {
-  it('is possible for a day more after a reset of the password by the new address, which both addresses are told', async () => {
-    const { app, ofAda, told, linkIn, token, undo } = await setUp();
+  it('is possible for a day more after a reset of the password by the new address, of which both addresses are notified', async () => {
+    const { app, ofAda, pending, linkIn, token, undo } = await setUp();
     const reset = async () => {
       const link = await linkIn({ kind: 'password-reset', to: NEW_EMAIL }, 'password-reset');
       await app.resetPassword({ token: link, newPassword: NEW_PASSWORD });
     };
     await reset();
-    expect(await told()).toEqual([
+    expect(await pending()).toEqual([
       `email-change-final to ${EMAIL}`,
       `email-change-final to ${NEW_EMAIL}`,
       `password-was-reset to ${NEW_EMAIL}`,
@@ -69,12 +69,12 @@ describe('undoEmailChange', () => {
   });
 
   it('makes the password invalid, and has a link for a new one sent to the restored address', async () => {
-    const { app, ofAda, told, logIn, token, undo } = await setUp();
+    const { app, ofAda, pending, logIn, token, undo } = await setUp();
     app.clock.advance(MINUTE);
     await undo(token);
     await expect(logIn()).rejects.toMatchObject(WRONG_PASSWORD);
     expect((await ofAda()).user).toMatchObject({ passwordChangedAt: app.clock.now() });
-    expect(await told()).toEqual([`email-change-undone to ${EMAIL}`, `password-reset to ${EMAIL}`]);
+    expect(await pending()).toEqual([`email-change-undone to ${EMAIL}`, `password-reset to ${EMAIL}`]);
     const mails = await app.sendAll();
     const reset = tokenIn(mails.at(-1) ?? { text: 'nothing' }, 'password-reset');
     await app.resetPassword({ token: reset, newPassword: NEW_PASSWORD });
@@ -82,17 +82,17 @@ describe('undoEmailChange', () => {
   });
 
   it('ends all links, and messages with links that wait, but not notices', async () => {
-    const { app, user, linkIn, purposes, told, token, undo } = await setUp();
+    const { app, user, linkIn, purposes, pending, token, undo } = await setUp();
     await linkIn({ kind: 'password-reset', to: NEW_EMAIL }, 'password-reset');
     await linkIn({ kind: 'email-change', to: 'another@example.org' }, 'email-change');
     for (const kind of ['password-reset', 'password-changed'] as const) {
-      await app.tell({ kind, userId: user.id, to: NEW_EMAIL });
+      await app.enqueue({ kind, userId: user.id, to: NEW_EMAIL });
     }
-    await app.tell({ kind: 'email-change', userId: user.id, to: 'another@example.org' });
+    await app.enqueue({ kind: 'email-change', userId: user.id, to: 'another@example.org' });
     expect(await purposes()).toEqual(['email-change', 'email-change-undo', 'password-reset']);
     await undo(token);
     expect(await purposes()).toEqual([]);
-    expect(await told()).toEqual([
+    expect(await pending()).toEqual([
       `password-changed to ${NEW_EMAIL}`,
       `email-change-undone to ${EMAIL}`,
       `password-reset to ${EMAIL}`,

@@ -356,7 +356,7 @@ describe.runIf(canBrowse())('the pages for links in mail', () => {
     await expect.poll(() => faults).toContainEqual(expect.stringContaining('violation: require-trusted-types-for'));
   });
 
-  it('tells an address with an account from another neither by its answer nor by what it shows', async () => {
+  it('shows neither by its response nor by its text whether an address has an account', async () => {
     const { person } = await signUp(service());
     const askedFor = async (email: string): Promise<AccountTab> => {
       const opened = await tab();

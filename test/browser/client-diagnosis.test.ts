@@ -66,7 +66,7 @@ describe.runIf(canBrowse())('the client whose request has no response', () => {
     return { tab, lines: consoleOf(tab) };
   };
 
-  it('tells that an API does not allow the page by CORS', async () => {
+  it('says that an API does not allow the page by CORS', async () => {
     const { origin } = await world().openSite('localhost');
     const { tab, lines } = await openFor(origin);
     const error = await fetchErrorIn(tab, `${origin}/notes`, 'PUT');
@@ -78,7 +78,7 @@ describe.runIf(canBrowse())('the client whose request has no response', () => {
     expect(lines).toContain(error?.message);
   });
 
-  it('tells that an API does not answer', async () => {
+  it('says that an API does not answer', async () => {
     const origin = `http://localhost:${await freePort()}`;
     const { tab } = await openFor(origin);
     expect(await fetchErrorIn(tab, `${origin}/notes`)).toEqual({

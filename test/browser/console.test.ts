@@ -368,7 +368,7 @@ describe.runIf(canBrowse())('the console', () => {
     expect(await page.evaluate(() => 'hacked' in globalThis)).toBe(false);
   });
 
-  it('is logged in after a reload, and tells when another browser has ended its session', async () => {
+  it('is logged in after a reload, and says when another browser has ended its session', async () => {
     const first = await open();
     const second = await open({ size: PHONE, scheme: 'dark' });
     const person = aPerson();

@@ -72,7 +72,7 @@ describe.runIf(canBrowse())('examples/one-html-file', () => {
 describe.runIf(canBrowse())('examples/one-html-file, where addresses have to be verified', () => {
   const { world, visit } = openWorld('localhost', { EMAIL_VERIFICATION: 'required' });
 
-  it('tells a new user to open the link, and says the same at the log-in', async () => {
+  it('asks a new user to open the link, and says the same at the log-in', async () => {
     const { open } = await visit();
     const { username, email, password } = aPerson();
     const page = readText('examples/one-html-file/index.html').replaceAll('http://localhost:3000', world().service);

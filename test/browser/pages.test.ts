@@ -58,17 +58,21 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
   };
 
   // Proves: asvs-3.4.3, asvs-14.2.3
-  it.each(PAGES)('%s violates no policy, runs no script, and loads nothing from elsewhere', async (path, status) => {
-    const { tab, faults, requested } = await open();
-    const response = await tab.goto(service.url + path, { waitUntil: 'networkidle' });
-    expect(response?.status()).toBe(status);
-    expect(await response?.headerValue('content-type')).toBe('text/html; charset=utf-8');
-    expect(await tab.evaluate('document.scripts.length')).toBe(0);
-    expect(await tab.evaluate('document.styleSheets.length')).toBe(1);
-    expect(await tab.evaluate('getComputedStyle(document.querySelector("nav")).display')).not.toBe('inline');
-    expect(requested.map((url) => new URL(url).origin)).toEqual(requested.map(() => service.url));
-    expect(faults).toEqual([]);
-  });
+  it.each(PAGES)(
+    '%s violates no policy, runs no foreign script, and loads nothing from elsewhere',
+    async (path, status) => {
+      const { tab, faults, requested } = await open();
+      const response = await tab.goto(service.url + path, { waitUntil: 'networkidle' });
+      expect(response?.status()).toBe(status);
+      expect(await response?.headerValue('content-type')).toBe('text/html; charset=utf-8');
+      const scripts = await tab.evaluate('Array.from(document.scripts, ({ src }) => src)');
+      expect(scripts).toEqual(path === '/docs' ? [`${service.url}/docs-filter.js`] : []);
+      expect(await tab.evaluate('document.styleSheets.length')).toBe(1);
+      expect(await tab.evaluate('getComputedStyle(document.querySelector("nav")).display')).not.toBe('inline');
+      expect(requested.map((url) => new URL(url).origin)).toEqual(requested.map(() => service.url));
+      expect(faults).toEqual([]);
+    },
+  );
 
   it.each([
     [
@@ -131,6 +135,21 @@ describe.runIf(canBrowse())('the pages in a browser', () => {
     expect(await tab.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await tab.keyboard.press('Enter');
     await expect.poll(() => tab.evaluate('document.activeElement.id')).toBe('content');
+  });
+
+  it('show in /docs the routes that contain every word of the filter', async () => {
+    const { tab, faults } = await open();
+    await tab.goto(`${service.url}/docs`);
+    const shown = tab.locator('article:visible h3');
+    const all = await shown.count();
+    await tab.getByLabel('Filter the routes').fill('PASSWORD-reset post');
+    await expect
+      .poll(() => shown.allTextContents())
+      .toEqual(['POST /auth/password-reset', 'POST /auth/password-reset/confirm']);
+    expect(await tab.locator('nav li:visible').allTextContents()).toContain('POST /auth/password-reset');
+    await tab.getByLabel('Filter the routes').fill('');
+    await expect.poll(() => shown.count()).toBe(all);
+    expect(faults).toEqual([]);
   });
 
   it('lead from the home page to the description of a route, and from there to an error', async () => {

@@ -163,7 +163,7 @@ describe.runIf(canBrowse())('examples/react, where addresses have to be verified
   const cache = temporaryDirectory();
   afterAll(cache.remove);
 
-  it('tells a new user to open the link, and says the same at the log-in', async () => {
+  it('asks a new user to open the link, and says the same at the log-in', async () => {
     const { service } = world();
     const application = await serveReactExample({ port, service, api: service }, cache.path);
     onTestFinished(application.close);

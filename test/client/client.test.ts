@@ -296,19 +296,19 @@ describe('a page that may not store anything', () => {
         }
       },
     );
-    const told = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    onTestFinished(() => told.mockRestore());
+    const logged = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => logged.mockRestore());
     const transport = fakeTransport({ [LOGIN]: [loggedIn], ...answers });
-    return { ...transport, told, auth: aClient({ fetch: transport.fetch }) };
+    return { ...transport, logged, auth: aClient({ fetch: transport.fetch }) };
   };
 
   it('says at the log-in that the cookie is blocked, if it is', async () => {
-    const { auth, told } = open({ [REFRESH]: [refused] });
+    const { auth, logged } = open({ [REFRESH]: [refused] });
     await seconds(10);
     expect(await auth.ready).toBeNull();
     const error = await errorOf(auth.login(ADA));
     expect(error).toMatchObject({ code: 'CLIENT_COOKIE_BLOCKED', message: expect.stringContaining('Allow cookies.') });
-    expect(told).toHaveBeenCalledWith(error.message);
+    expect(logged).toHaveBeenCalledWith(error.message);
     expect(auth.user).toBeNull();
   });
 
@@ -316,9 +316,9 @@ describe('a page that may not store anything', () => {
     ['only storage is blocked', renewed],
     ['it can not be found out', offline],
   ])('logs in if %s', async (_title, answer) => {
-    const { auth, told } = open({ [REFRESH]: [answer] });
+    const { auth, logged } = open({ [REFRESH]: [answer] });
     expect((await auth.login(ADA)).username).toBe('ada');
-    expect(told).not.toHaveBeenCalled();
+    expect(logged).not.toHaveBeenCalled();
   });
 });
 
@@ -467,7 +467,7 @@ describe('a call that opens another session', () => {
     const { auth, page, changes, sent } = await restored({ [path]: [() => success({ accessToken: value })] });
     await call(auth);
     expect(await auth.accessToken()).toBe(value);
-    expect(page.told.at(-1)).toMatchObject({ value });
+    expect(page.posted.at(-1)).toMatchObject({ value });
     expect(changes.at(-1)).toEqual(['ada', 'refresh']);
     expect(sent()).toHaveLength(2);
   });
@@ -585,7 +585,7 @@ describe('an error', () => {
     expect(await errorOf(aClient({ fetch }).login(ADA))).toMatchObject({ code, retryable });
   });
 
-  it('tells of an answer that is not the service’s', async () => {
+  it('reports an answer that is not the service’s', async () => {
     fakePage({ origin: BASE_URL });
     const { fetch } = fakeTransport({ [LOGIN]: [() => new Response('<h1>Bad gateway</h1>', { status: 502 })] });
     expect(await errorOf(aClient({ fetch }).login(ADA))).toMatchObject({

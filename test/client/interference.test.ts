@@ -104,7 +104,7 @@ describe('another user who has logged in elsewhere', () => {
     requests.filter(({ url }) => url.endsWith(API)).map(({ headers }) => headers.get('Authorization'));
   const refused = () => refusal('AUTH_TOKEN_INVALID', 401);
 
-  it('does not send what was asked for before, and is told as a log-in', async () => {
+  it('does not send what was asked for before, and is reported as a log-in', async () => {
     const { auth, requests, page, changes } = await adasPage({ [REFRESH]: [renewedAs('ada'), renewedAs('bob')] });
     page.document.hidden = true;
     await seconds(LIFETIME);

@@ -38,12 +38,12 @@ describe('npm run conformance', () => {
     expect(out).toMatch(/\n\d+ checks: \d+ held, 0 failed\.$/);
   });
 
-  it('passes within the limits of production, with the settings that it is told', async () => {
+  it('passes within the limits of production, with the settings that it is given', async () => {
     const limits = { RATE_LIMITS: 'global=100/60,strict=20/60,public=1000/300' };
     const other = { JWT_REFRESH_COOKIE_SECURE: 'true', JWT_ACCESS_EXPIRES_IN: '5m', JWT_REFRESH_COOKIE_PATH: '/' };
     const limited = await runInMemory({ ...ENV, ...limits, ...other });
-    const told = Object.entries(other).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
-    const { code, out, notes } = await conformance(limited.url, '--origin', ALLOWED_ORIGIN, '--extended', ...told);
+    const settings = Object.entries(other).flatMap(([name, value]) => ['--set', `${name}=${value}`]);
+    const { code, out, notes } = await conformance(limited.url, '--origin', ALLOWED_ORIGIN, '--extended', ...settings);
     await limited.stop();
     expect({ code, failures: out.match(/^ {2}FAIL.*/gm), notes }).toEqual({ code: 0, failures: null, notes: '' });
   });
@@ -69,7 +69,7 @@ describe('npm run conformance', () => {
     expect({ name, status: register.status }).toEqual({ name: expect.stringMatching(/^conf/), status: 201 });
   });
 
-  it('skips what it cannot tell, and says what it needs', async () => {
+  it('skips what it cannot check, and says what it needs', async () => {
     const { code, out } = await conformance(development.url, '--only', 'cors-preflight');
     expect(code).toBe(0);
     expect(out).toContain('skipped: name an allowed origin by --origin');

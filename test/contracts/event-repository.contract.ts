@@ -1,12 +1,13 @@
 import { counting } from './event-repository/counting.ts';
 import { failing } from './event-repository/failing.ts';
 import { listing } from './event-repository/listing.ts';
+import { operating } from './event-repository/operating.ts';
 import { purging } from './event-repository/purging.ts';
 import type { EventStore } from './event-repository/store.ts';
 import { givenRecords } from './records/store.ts';
 import { prepared, vitestSuite } from './suite.ts';
 
-const PARTS = { listing, counting, purging, failing };
+const PARTS = { listing, counting, purging, operating, failing };
 
 /**
  * Registers the tests of every promise of the port for one adapter.

@@ -21,6 +21,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   from: 't1',
   expected: step.from ?? 't1',
   number: 0,
+  expectedNumber: step.number ?? 0,
   to: 't2',
   at: time,
   expiresAt: time + LIFETIME,
@@ -74,10 +75,20 @@ describe('rotated', () => {
     expect(rotated(SESSION, at(START, { from: 't0' }))).toBeNull();
     const next = rotated(SESSION, at(START)) ?? expect.unreachable();
     expect(rotated(next, at(START, { to: 't3' }))).toBeNull();
-    expect(rotated(next, at(START, { from: 't2', to: 't3' }))).toMatchObject({
+    expect(rotated(next, at(START, { from: 't2', number: 1, to: 't3' }))).toMatchObject({
       currentTokenId: 't3',
       previousTokenId: 't2',
     });
+  });
+
+  it('is not possible when the session has another number than the rotation expects', () => {
+    for (const expectedNumber of [-1, 1]) expect(rotated(SESSION, at(START, { expectedNumber }))).toBeNull();
+  });
+
+  it('gets a number above that of the token, and above that of the session', () => {
+    expect(rotated(SESSION, at(START, { number: 7, expectedNumber: 0 }))).toMatchObject({ rotation: 8, runFirst: 0 });
+    const known = { ...SESSION, rotation: 7 };
+    expect(rotated(known, at(START, { number: 0, expectedNumber: 7 }))).toMatchObject({ rotation: 8, runFirst: 0 });
   });
 
   it('is not possible once the session has expired', () => {
@@ -100,18 +111,28 @@ describe('a run of rotations', () => {
 });
 
 describe('reverted', () => {
-  it('makes the used token current again, which gets the same number for its next one', () => {
+  it('makes the used token current again, whose next rotation has to expect the number of the session', () => {
     const before = rotated(SESSION, at(START + 1_000)) ?? expect.unreachable();
     const step = at(START + 2_000, { from: 't2', number: 1, to: 't3' });
     const after = rotated(before, step) ?? expect.unreachable();
     const taken = reverted(after, step) ?? expect.unreachable();
     expect(taken).toEqual({ ...after, currentTokenId: 't2' });
-    expect(rotated(taken, { ...step, to: 't4' })).toMatchObject({ currentTokenId: 't4', rotation: 2 });
+    expect(rotated(taken, { ...step, to: 't4' })).toBeNull();
+    const again = { ...step, expectedNumber: taken.rotation, to: 't4' };
+    expect(rotated(taken, again)).toMatchObject({ currentTokenId: 't4', rotation: 3 });
+  });
+
+  it('makes a rotation impossible that has not happened', () => {
+    const step = at(START + 1_000);
+    const prevented = reverted(SESSION, step) ?? expect.unreachable();
+    expect(prevented).toEqual({ ...SESSION, previousTokenId: 't1', rotation: 1 });
+    expect(rotated(prevented, step)).toBeNull();
+    expect(reverted(prevented, step)).toBeNull();
+    expect(rotated(prevented, { ...step, expectedNumber: 1 })).toMatchObject({ currentTokenId: 't2', rotation: 2 });
   });
 
   it('is not possible for a rotation that is not the last one', () => {
     const step = at(START + 1_000);
-    expect(reverted(SESSION, step)).toBeNull();
     const after = rotated(SESSION, step) ?? expect.unreachable();
     const later = rotated(after, at(START + 2_000, { from: 't2', number: 1, to: 't3' })) ?? expect.unreachable();
     expect(reverted(later, step)).toBeNull();

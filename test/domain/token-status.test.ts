@@ -112,6 +112,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     from: from.claims.jti,
     expected: from.claims.jti,
     number: from.rotation,
+    expectedNumber: session.rotation,
     to: `${from.claims.jti}'`,
     at,
     expiresAt: at + LIFETIME,
@@ -127,13 +128,13 @@ describe('the tokens of a session, rotated one after the other', () => {
 
   // 11 s is the shortest pace at which each rotation begins a run.
   it.each([500, 10_999, 11_000])('are raced for a window and reused soon after it, at a pace of %i ms', (pace) => {
-    const standingAt = (time: number) => {
+    const statusAt = (time: number) => {
       let session = SESSION;
       for (let at = START + pace; at <= time; at += pace) session = next(session, current(session), at);
       return tokenStatus(session, FIRST, { now: time, policy: STRICT, evidence: NOT_REQUIRED });
     };
-    expect(standingAt(START + pace + 10_000)).toBe('raced');
-    expect(standingAt(START + 22_000)).toBe('reused');
+    expect(statusAt(START + pace + 10_000)).toBe('raced');
+    expect(statusAt(START + 22_000)).toBe('reused');
   });
 
   it('are raced for a window if the last rotation of one was reverted, and it was rotated later', () => {

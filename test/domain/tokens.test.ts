@@ -53,6 +53,7 @@ describe('refreshClaims', () => {
       from: 't1',
       expected: 't1',
       number: 0,
+      expectedNumber: 0,
       to: 't2',
       at,
       expiresAt: at + LIFETIME,

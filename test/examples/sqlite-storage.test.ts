@@ -106,7 +106,7 @@ describeUnitOfWork('the unit of work', async () => {
   return {
     unitOfWork,
     stores,
-    interfere: absent('units take turns'),
+    interfere: absent('units run one after the other'),
     untilOneWaits: () => setImmediate(),
     failing: async () => closed().unitOfWork,
     close,
@@ -176,7 +176,7 @@ describe('two processes of the example on one file', () => {
     await refresh(1, heldFrom(winner).cookie).expect(200);
   });
 
-  it('end when they are told to', async () => {
+  it('end when they are signalled', async () => {
     const env = { SQLITE_FILE: join(directory.path, 'tandem.sqlite'), DATA_DIR: join(directory.path, 'data') };
     const { stop, stderr, http } = await startExample(env);
     // It handles signals once it has answered.

@@ -17,7 +17,7 @@ import { plainPasswordHasher, plainTokenSigner } from '../support/fakes.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
-import { PATIENT, SOON } from '../support/processes/killable-service.ts';
+import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
 import {
   createDatabase,
@@ -245,12 +245,12 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a change of the password among 
     const database = await openDatabase(onPostgresql(url), { migrate: true });
     onTestFinished(database.close);
     const hasher = bcryptPasswordHasher({ cost: 4 });
-    const service = await startService({ ...PATIENT, DATABASE_URL: url }, { hasher });
+    const service = await startService({ ...LONG_TIMEOUTS, DATABASE_URL: url }, { hasher });
     onTestFinished(service.close);
     const { person, accessToken } = await signUp(service);
     const { username: account, password } = person;
     // In one instance, log-ins of a user wait for each other before they use the database.
-    const another = await startService({ ...PATIENT, DATABASE_URL: url }, { hasher });
+    const another = await startService({ ...LONG_TIMEOUTS, DATABASE_URL: url }, { hasher });
     onTestFinished(another.close);
     const logInAt = ({ http }: typeof service) => http.post('/auth/login').send({ account, password }).then();
     const change = () =>

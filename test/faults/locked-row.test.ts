@@ -3,7 +3,7 @@ import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
 import { heldFrom, refreshWith, signUp } from '../support/http/auth-http.ts';
 import { startService } from '../support/http/service.ts';
-import { PATIENT, SOON } from '../support/processes/killable-service.ts';
+import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { inTransaction, onPostgresql } from '../support/storage/databases.ts';
 import { ROUTES } from '../support/storage/routes.ts';
 
@@ -57,7 +57,7 @@ describe.each(ROUTES)('many log-ins of a user who is locked by somebody else, %s
         return matches;
       },
     };
-    const env = { ...PATIENT, DATABASE_URL: url, DATABASE_POOL_SIZE: '2' };
+    const env = { ...LONG_TIMEOUTS, DATABASE_URL: url, DATABASE_POOL_SIZE: '2' };
     const service = await startService(env, { hasher });
     onTestFinished(service.close);
     const other = await openDatabase(onPostgresql(direct), { migrate: false });

@@ -142,7 +142,7 @@ describe.runIf(canStartServers())('mail', () => {
     await postgres.kill();
     goOn.resolve();
     await vi.waitFor(async () => expect(await tokensAt(smtp)).toHaveLength(1), SOON);
-    // It was sent and could not be removed: whoever has the lease next sends it again, with a newer link.
+    // It was sent and could not be removed: the next instance with the lease sends it again, with a newer link.
     await vi.waitFor(() => expect(first.stdout.join('\n')).toContain('a mail could not be sent'), SOON);
     await postgres.restart();
     await first.stop('SIGKILL');

@@ -5,12 +5,12 @@ import { refreshWith, signUp } from '../support/http/auth-http.ts';
 import { cookiePair, refreshCookieOf, startService } from '../support/http/service.ts';
 import { tokenIn } from '../support/mail/sender.ts';
 import { memoryMailer } from '../support/memory/mailer.ts';
-import { PATIENT, SOON } from '../support/processes/killable-service.ts';
+import { LONG_TIMEOUTS, SOON } from '../support/processes/killable-service.ts';
 import { canStartServers, postgresOfTheTests } from '../support/servers/of-the-tests.ts';
 import { createDatabase, inTransaction, onPostgresql } from '../support/storage/databases.ts';
 
 const NEW_PASSWORD = 'a new correct horse';
-/** What waits for a lock, except for the sender of mail, which looks into the outbox now and then. */
+/** What waits for a lock, except for the sender of mail, which polls the outbox. */
 const WAITING = `select pid from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and query not like '%skip locked%'`;
 
@@ -29,7 +29,7 @@ describe.runIf(canStartServers())('a reset of the password that is not committed
     const mailer = memoryMailer();
     const hasher = bcryptPasswordHasher({ cost: 4 });
     const service = await startService(
-      { ...PATIENT, EMAIL_VERIFICATION: 'off', DATABASE_URL: url },
+      { ...LONG_TIMEOUTS, EMAIL_VERIFICATION: 'off', DATABASE_URL: url },
       { mailer, hasher },
     );
     onTestFinished(service.close);
@@ -69,7 +69,7 @@ describe.runIf(canStartServers())('a request for a link that is being answered',
   it('does not delay the next one for the address, which is answered with nothing', async () => {
     const { url, database, waiting } = await aDatabase();
     const mailer = memoryMailer();
-    const service = await startService({ ...PATIENT, EMAIL_VERIFICATION: 'off', DATABASE_URL: url }, { mailer });
+    const service = await startService({ ...LONG_TIMEOUTS, EMAIL_VERIFICATION: 'off', DATABASE_URL: url }, { mailer });
     onTestFinished(service.close);
     const { person } = await signUp(service);
     const ask = () => service.http.post('/auth/password-reset').send({ email: person.email }).expect(202).then();

@@ -50,7 +50,10 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
   /** The value of a metric. */
   const metric = async (name: string) => {
     const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text();
-    return new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1];
+    return text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length + 1);
   };
   const readiness = async () => (await ask(`${service.url}/health/ready`)).status;
 
@@ -61,6 +64,7 @@ describe.runIf(canStartServers())('when the primary became read-only, and the ad
     for (const { status, code } of await refreshAll()) expect([status, code]).toEqual([500, 'DB_QUERY_FAILED']);
     expect(await readiness()).toBe(503);
     expect(await metric('tandem_ready')).toBe('0');
+    expect(Number(await metric('tandem_database_failures_total{class="read-only"}'))).toBeGreaterThanOrEqual(CLIENTS);
   });
 
   it('all of them succeed with the tokens that they had, as soon as the service is ready', async () => {

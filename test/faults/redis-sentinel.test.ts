@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningService, runService } from '../support/processes/process.ts';
+import { type RunningService, runInMemory } from '../support/processes/process.ts';
 import { ask } from '../support/processes/sessions-under-load.ts';
 import { untilReady, whileShared } from '../support/processes/while-shared.ts';
 import { canStartServers, startRedisSentinels } from '../support/servers/of-the-tests.ts';
@@ -16,8 +16,7 @@ describe.runIf(canStartServers())('two instances over a Redis with sentinels', (
     redis = await startRedisSentinels();
     for (const name of ['one', 'other']) {
       services.push(
-        await runService({
-          DATABASE_URL: 'memory:',
+        await runInMemory({
           DATA_DIR: `${directory.path}/${name}`,
           REDIS_URL: redis.url,
           NODE_EXTRA_CA_CERTS: redis.certificate,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { cachedDocument } from '../../src/adapters/http/documents.ts';
 
-it('a kept document is made once, whoever asks at the same time', async () => {
+it('a cached document is made once, however many ask at the same time', async () => {
   let made = 0;
   const kept = cachedDocument(async () => {
     made += 1;

@@ -66,7 +66,7 @@ describe('the console', () => {
       { JWT_REFRESH_EXPIRES_IN: '2h', JWT_REFRESH_COOKIE_MAX_AGE_MS: '60000' },
       60_000,
     ],
-  ])('is told the lifetime %s', async (_whose, env, lifetime) => {
+  ])('gets the lifetime %s', async (_whose, env, lifetime) => {
     const { http } = await start(env);
     expect((await http.get('/console')).text).toContain(`<meta name="refresh-lifetime" content="${lifetime}">`);
   });

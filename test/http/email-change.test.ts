@@ -82,7 +82,7 @@ describe('PUT /users/me/email', () => {
   });
 
   // Proves: asvs-7.4.3
-  it('leaves no link of whoever knew the old password, in whatever order the password is changed', async () => {
+  it('leaves no link that somebody with the old password asked for, in any order of the two requests', async () => {
     for (let round = 0; round < 10; round += 1) {
       const ada = await signUp(service);
       await ask(ada, aPerson().email).expect(202);
@@ -121,7 +121,7 @@ describe('PUT /users/me/email', () => {
 });
 
 describe('POST /auth/email-change/confirm', () => {
-  it('changes the address, which is verified then, and tells the former one', async () => {
+  it('changes the address, which is verified then, and notifies the former one', async () => {
     const ada = await signUp(service);
     const { email } = aPerson();
     await confirm(ada, await linkTo(email, ada)).expect(200);
@@ -186,7 +186,7 @@ describe('POST /auth/email-change/confirm', () => {
     expect(tally(responses)).toEqual({ '200': 1, '409 AUTH_USER_DUPLICATE': 19 });
   });
 
-  it('tells nobody with MAIL_NOTICES=off, and holds nothing', async () => {
+  it('notifies nobody with MAIL_NOTICES=off, and reserves nothing', async () => {
     const quiet = await start({ MAIL_NOTICES: 'off' });
     const ada = await signUp(quiet);
     const { id: userId } = ada.user;
@@ -198,7 +198,7 @@ describe('POST /auth/email-change/confirm', () => {
 });
 
 describe('an address that was given up', () => {
-  it('is held for its former user, from the moment of the change', async () => {
+  it('is reserved for its former user, from the moment of the change', async () => {
     const [ada, other] = [await signUp(service), await signUp(service)];
     await confirm(ada, await linkTo(aPerson().email, ada)).expect(200);
     const taking = { ...aPerson(), email: ada.user.email };
@@ -223,7 +223,7 @@ describe('an address that was given up', () => {
     }
   });
 
-  it('is held where log-ins need a verified address, and the response does not say so', async () => {
+  it('is reserved where log-ins need a verified address, and the response does not say so', async () => {
     const strict = await start({ EMAIL_VERIFICATION: 'required' });
     const person = aPerson();
     await strict.http.post('/auth/register').send(person).expect(202);
@@ -262,7 +262,7 @@ describe('POST /auth/email-change/undo', () => {
     ]);
   });
 
-  it('lets the password of whoever changed the address open nothing any more', async () => {
+  it('makes the password useless that the attacker knew', async () => {
     const ada = await signUp(service);
     const { undo } = await changed(ada);
     await useLink(service, UNDO, undo).expect(200);

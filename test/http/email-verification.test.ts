@@ -148,7 +148,7 @@ describe('POST /auth/email-verification/not-me', () => {
     expect(await storedUser(user.id)).not.toBeNull();
   });
 
-  it('never removes a disabled account, whose story must not be deleted by whoever was shut out', async () => {
+  it('never removes a disabled account, whose user must not be able to delete its events', async () => {
     const { user, notMe } = await registered();
     await service.ports.users.update(user.id, { disabledAt: 7, now: Date.now() });
     expect((await useLink(service, NOT_ME, notMe).expect(400)).body.code).toBe('AUTH_LINK_INVALID');
@@ -217,7 +217,7 @@ describe('EMAIL_VERIFICATION=required', () => {
   });
 
   // Proves: network-8
-  it('responds the same for a taken address, and tells its owner at most five times a day', async () => {
+  it('responds the same for a taken address, and notifies its owner at most five times a day', async () => {
     const owner = aPerson();
     const free = await register(owner).expect(202);
     const userId = await verify(owner.email);
@@ -237,7 +237,7 @@ describe('EMAIL_VERIFICATION=required', () => {
     await logIn(owner.email, owner.password).expect(200);
   });
 
-  it('still tells that a username is taken, whether the address is or not', async () => {
+  it('still says that a username is taken, whether the address is or not', async () => {
     const owner = aPerson();
     await register(owner).expect(202);
     for (const email of [aPerson().email, owner.email]) {

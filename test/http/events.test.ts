@@ -33,6 +33,9 @@ const LAPTOP = { 'User-Agent': 'Laptop', 'X-Forwarded-For': '192.0.2.200', 'svc-
 const PHONE = { 'User-Agent': 'Phone', 'X-Forwarded-For': '2001:db8:1:2::7', 'svc-request-id': 'of-the-phone' };
 const ON_LAPTOP = { userAgent: 'Laptop', address: '192.0.2.0/24', requestId: 'of-the-laptop' };
 const ON_PHONE = { userAgent: 'Phone', address: '2001:db8:1::/48', requestId: 'of-the-phone' };
+/** What the user sees of an operator who is named in the log. */
+const BY_OPERATOR = { userAgent: null, address: null, requestId: null, actor: 'operator' };
+const OPERATOR = { ...NO_ORIGIN, actor: 'Una Operator' };
 const BY_ITSELF = { userAgent: null, address: null, requestId: null };
 
 type Held = { readonly accessToken: string; readonly cookie: string };
@@ -60,6 +63,7 @@ const ending = (session: Held, reason: string, origin: object) => ({
   sessionId: sessionOf(session),
   reason,
   count: 1,
+  actor: null,
   ...origin,
 });
 
@@ -122,10 +126,10 @@ const ENDINGS: readonly (readonly [
   ],
   [
     'operator',
-    BY_ITSELF,
+    BY_OPERATOR,
     async ({ user }) => {
-      await disableAccount(service.ports)(user.id, NO_ORIGIN);
-      await enableAccount(service.ports)(user.id, NO_ORIGIN);
+      await disableAccount(service.ports)(user.id, OPERATOR);
+      await enableAccount(service.ports)(user.id, OPERATOR);
     },
   ],
 ];
@@ -147,6 +151,7 @@ describe('GET /users/me/events', () => {
         msg: 'account event',
         userId: ada.user.id,
         reason,
+        ...(reason === 'operator' && { actor: OPERATOR.actor, at: ended.at }),
       },
     ]);
   });

@@ -643,7 +643,7 @@ describe('the keys', () => {
 });
 
 describe('the error', () => {
-  it('tells every problem at once, a line each', () => {
+  it('reports every problem at once, a line each', () => {
     const unfit = Object.entries(FORMS).filter(([name]) => name !== 'NODE_ENV');
     const env = Object.fromEntries(unfit.map(([name, form]) => [name, form.unfit[0]]));
     const broken = { ...env, ...Object.fromEntries(Object.keys(KEYS).map((name) => [name, 'none'])) };
@@ -652,7 +652,7 @@ describe('the error', () => {
     expect(() => parseConfig(broken)).toThrow(new RegExp(`^${'.+\\n'.repeat(expected.length)}.+$`));
   });
 
-  it('tells what fits', () => {
+  it('says what is valid', () => {
     expect(problemsOf({ PORT: 'http' })).toEqual(['PORT: expected a whole number from 0 to 65535']);
   });
 
@@ -666,7 +666,7 @@ describe('the error', () => {
     `-----BEGIN PUBLIC KEY-----\n${MARKER}\n-----END PUBLIC KEY-----`,
   ];
   // Proves: operator-4
-  it.each(CONFIG_VARIABLES.map(({ name }) => name))('never tells what %s holds', (name) => {
+  it.each(CONFIG_VARIABLES.map(({ name }) => name))('never shows the value of %s', (name) => {
     for (const NODE_ENV of ['development', 'production'])
       for (const shape of shapes) {
         const env = { NODE_ENV, PORT: 'broken', [name]: shape };
@@ -677,7 +677,7 @@ describe('the error', () => {
       }
   });
 
-  it('never tells a password in a URL that fits', () => {
+  it('never shows a password in a URL that fits', () => {
     const error = thrownBy(() =>
       parseConfig({ DATABASE_URL: `postgres://u:${MARKER}@db/x`, REDIS_URL: `redis://:${MARKER}@r`, PORT: 'broken' }),
     );

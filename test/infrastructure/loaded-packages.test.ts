@@ -21,6 +21,7 @@ it('a start loads no package that only some services, or later requests, use', a
     '@mikro-orm/migrations',
     '@mikro-orm/pglite',
     '@zxcvbn-ts/language-common',
+    'ioredis',
     'nodemailer',
     'piscina',
     'prom-client',
@@ -30,7 +31,7 @@ it('a start loads no package that only some services, or later requests, use', a
   expect(stdout).not.toContain('/jwt/');
 });
 
-it('a start loads neither pages, letters and the OpenAPI document, nor other commands and storages', async () => {
+it('a start loads neither pages, mail templates and the OpenAPI document, nor other commands and storages', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', PROGRAM]);
   for (const needed of ['adapters/http/routes/pages', 'application/use-cases/send-messages', 'storages/sql'])
     expect(stdout).toContain(`/${needed}.ts`);

@@ -14,7 +14,7 @@ const startClusterOfOne = async () => {
   const server = await startRedis({
     'cluster-enabled': 'yes',
     'cluster-port': String(await freePort()),
-    // Other nodes would tell it its address.
+    // Other nodes would send it its address.
     'cluster-announce-ip': '127.0.0.1',
   });
   onTestFinished(server.stop);
@@ -47,7 +47,7 @@ describe.runIf(canStartServers())('the URL of one node of a cluster', () => {
   ])('is refused with a database number when Redis is %s', async (_use, open) => {
     const { url } = await startClusterOfOne();
     await expect(open([url.replace(/0$/, '1')], logger)).rejects.toThrow(
-      'The Redis of REDIS_URL is a cluster, of which only database 0 is used: remove the number from the URL',
+      'The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL',
     );
   });
 

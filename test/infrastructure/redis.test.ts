@@ -71,23 +71,23 @@ describe.runIf(server !== undefined)('a Redis that answers while this process is
 describe.runIf(canStartServers())('a Redis that stands still', () => {
   // Proves: flood-10
   it('is given up, also by a process that is late', async () => {
-    const standing = await startRedis();
-    onTestFinished(standing.stop);
-    const redis = await connect(standing.url);
-    await standing.freeze();
+    const server = await startRedis();
+    onTestFinished(server.stop);
+    const redis = await connect(server.url);
+    await server.freeze();
     await expect(redis.ping()).rejects.toThrow('Command timed out');
     const ping = redis.ping();
     blockEventLoop(LATE);
     await expect(ping).rejects.toThrow('Command timed out');
-    standing.thaw();
+    server.thaw();
     await expect.poll(() => redis.ping()).toBe('PONG');
   });
 
   it('is left for the server that has its address now', async () => {
-    const [standing, next] = [await startRedis(), await startRedis()];
-    onTestFinished(() => Promise.all([standing.stop(), next.stop()]).then(() => undefined));
-    await (await connect(next.url)).config('SET', 'requirepass', passwordOf(standing.url));
-    const address = await openHeldLine(standing.url);
+    const [server, next] = [await startRedis(), await startRedis()];
+    onTestFinished(() => Promise.all([server.stop(), next.stop()]).then(() => undefined));
+    await (await connect(next.url)).config('SET', 'requirepass', passwordOf(server.url));
+    const address = await openHeldLine(server.url);
     onTestFinished(address.close);
     const lines: string[] = [];
     const destination = { write: (line: string) => void lines.push(line) };
@@ -95,7 +95,7 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
     const redis = connectRedis([address.url], ours);
     onTestFinished(() => redis.disconnect());
     await awaitRedis(redis, CONNECTING);
-    await standing.freeze();
+    await server.freeze();
     address.leadTo(next.url);
     await expect(redis.ping()).rejects.toThrow('Command timed out');
     await expect.poll(() => redis.set('key', 'value').catch(() => 'failed'), { timeout: CONNECTING }).toBe('OK');
@@ -103,15 +103,15 @@ describe.runIf(canStartServers())('a Redis that stands still', () => {
   });
 
   it('is not given up by other clients of the process, which set their own time limits', async () => {
-    const standing = await startRedis();
-    onTestFinished(standing.stop);
-    const [ours, other] = [await connect(standing.url), new ioredis.Redis(standing.url)];
+    const server = await startRedis();
+    onTestFinished(server.stop);
+    const [ours, other] = [await connect(server.url), new ioredis.Redis(server.url)];
     onTestFinished(() => other.disconnect());
     await other.ping();
-    await standing.freeze();
+    await server.freeze();
     const waiting = other.ping();
     await expect(ours.ping()).rejects.toThrow('Command timed out');
-    standing.thaw();
+    server.thaw();
     await expect(waiting).resolves.toBe('PONG');
   });
 });

@@ -47,7 +47,7 @@ describe.runIf(canShare())('two instances over one Redis', () => {
   const ask = async (instance: number, forwarded: string) =>
     at(instance).http.post('/auth/login').set('X-Forwarded-For', forwarded).send({});
   /** Sends one request after the other, to each instance in turn. */
-  const inTurn = async (count: number, forwarded: (index: number) => string) => {
+  const sequentially = async (count: number, forwarded: (index: number) => string) => {
     const responses = [];
     for (let index = 0; index < count; index += 1) responses.push(await ask(index, forwarded(index)));
     return responses;
@@ -76,7 +76,7 @@ describe.runIf(canShare())('two instances over one Redis', () => {
     const responses = await whileShared(async (attempt) => {
       const client = `198.51.102.${attempt}`;
       return [
-        ...(await inTurn(LIMIT, (index) => `198.51.100.${index}, ${client}`)),
+        ...(await sequentially(LIMIT, (index) => `198.51.100.${index}, ${client}`)),
         await ask(0, `203.0.113.1, ${client}`),
         await ask(1, client),
         await ask(1, `${client}, 203.0.113.${attempt}`),
@@ -105,7 +105,7 @@ describe.runIf(canShare())('two instances over one Redis', () => {
     const responses = await whileShared(async (attempt) => {
       const client = `198.51.103.${attempt}`;
       const register = at(1).http.post('/auth/register').set('X-Forwarded-For', client);
-      return [...(await inTurn(LIMIT, () => client)), await ask(0, client), await register.send({})];
+      return [...(await sequentially(LIMIT, () => client)), await ask(0, client), await register.send({})];
     });
     expect(statuses(responses)).toEqual([...admitted, 429, 400]);
   });

@@ -157,7 +157,7 @@ describe('data backup', () => {
     expect(stderr).not.toBe('');
   });
 
-  it('leaves out the keys if it is told to', async () => {
+  it('omits the keys with --without-keys', async () => {
     const { dataDir, service } = await startNew();
     const holder = await signUpAt(service.url);
     const file = newPath('no-keys.tgz');

@@ -137,7 +137,7 @@ describe('the doctor', () => {
   });
 
   // Proves: operator-3
-  it('tells that others can read an environment file, also one of the command line', () => {
+  it('reports that others can read an environment file, also one of the command line', () => {
     const cwd = newDirectory('open');
     for (const path of [directory.path, cwd]) chmodSync(path, 0o755);
     const file = join(cwd, 'tandem.env');

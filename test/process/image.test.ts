@@ -38,6 +38,12 @@ describe('the container image', () => {
     expect(inside(['--input-type=module', '--eval', program])).toMatchObject({ stderr: '', status: 0 });
   });
 
+  it('has no TypeScript compiler: npm would install one of that name as an optional peer of valibot', () => {
+    const packages = readdirSync(join(app.path, 'node_modules'));
+    expect(packages).toContain('valibot');
+    expect(packages.filter((name) => name.includes('typescript'))).toEqual([]);
+  });
+
   it('has every command', () => {
     const [program = '', ...args] = image.command;
     expect(program).toBe('node');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import request from 'supertest';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { exchangeRaw } from '../support/http/raw-http.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
@@ -28,6 +28,7 @@ describe('the metrics', () => {
   const directory = temporaryDirectory();
   let service: RunningService;
   let port: number;
+  const begun = Date.now() / 1000;
   beforeAll(async () => {
     port = await freePort();
     service = await runInMemory({
@@ -60,6 +61,25 @@ describe('the metrics', () => {
     for (const outcome of ['reused', 'unproven'])
       expect(sample(text, `tandem_refreshes_total{outcome="${outcome}"}`)).toBe(0);
     expect(text).not.toContain('/nowhere');
+  });
+
+  it('count what happened to accounts, and say when the purges were done', async () => {
+    const person = aPerson();
+    const http = documentedHttp(service.url);
+    const before = await scrape();
+    await http.post('/auth/register').send(person).expect(201);
+    await http.post('/auth/login').send({ account: person.email, password: person.password }).expect(200);
+    await http.post('/auth/login').send({ account: person.email, password: 'wrong' }).expect(401);
+    const events = (text: string, kind: string, reason = '') =>
+      sample(text, `tandem_account_events_total{kind="${kind}",reason="${reason}"}`) ?? Number.NaN;
+    // Refused log-ins are counted when they are stored, some seconds later.
+    await vi.waitFor(async () => expect(events(await scrape(), 'login-refused')).toBe(1), { timeout: 60_000 });
+    const after = await scrape();
+    for (const kind of ['registered', 'logged-in']) expect(events(after, kind) - events(before, kind), kind).toBe(1);
+    expect(events(after, 'session-ended', 'token-replayed')).toBe(0);
+    expect(sample(after, 'tandem_database_failures_total{class="connection"}')).toBe(0);
+    for (const rows of ['sessions', 'events', 'links', 'mailboxes', 'operations'])
+      expect(sample(after, `tandem_purge_done_timestamp_seconds{rows="${rows}"}`)).toBeGreaterThan(begun);
   });
 
   it('say which version it is, and that it is ready', async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mikroOrmEventRepository } from '../../src/adapters/event-repository/mikro-orm.ts';
 import { mikroOrmOutbox } from '../../src/adapters/outbox/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
@@ -14,7 +15,7 @@ import { runUsersCommand, spawnUsersCommand } from '../support/processes/users-c
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-/** Characters with which a terminal would be told to do something. */
+/** Characters that a terminal takes for commands. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const COMMANDS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 const TOKEN = /#token=([\w-]{43})/;
@@ -109,7 +110,11 @@ describe('npm run users on the embedded database', () => {
   // Proves: asvs-7.4.5
   it('disables and enables an account, and ends its sessions', async () => {
     const about = { code: 0, dryRun: false };
-    expect(await report('disable', ada.email, '--yes')).toMatchObject({ ...about, changed: true, endedSessions: 1 });
+    expect(await report('disable', ada.email, '--yes', '--as', 'Una')).toMatchObject({
+      ...about,
+      changed: true,
+      endedSessions: 1,
+    });
     expect(await report('disable', ada.email, '--yes')).toMatchObject({ ...about, changed: false, endedSessions: 0 });
     expect(await report('reset-link', ada.email)).toMatchObject({ code: 1, error: { code: 'disabled' } });
     const shown = await report('show', ada.email);
@@ -118,10 +123,12 @@ describe('npm run users on the embedded database', () => {
     expect(await report('enable', ada.email)).toMatchObject({ ...about, changed: false });
     const { events } = await report('events', ada.email);
     expect(events.slice(0, 3)).toMatchObject([
-      { kind: 'enabled', requestId: null, address: null },
-      { kind: 'session-ended', reason: 'operator' },
-      { kind: 'disabled' },
+      { kind: 'enabled', requestId: null, address: null, actor: userInfo().username },
+      { kind: 'session-ended', reason: 'operator', actor: 'Una' },
+      { kind: 'disabled', actor: 'Una' },
     ]);
+    expect((await users('events', ada.email)).stdout).toMatch(/session-ended +operator +Una /);
+    expect(JSON.parse((await users('export', ada.email)).stdout).events[0].actor).toBe('operator');
   });
 
   // Proves: theft-3
@@ -138,9 +145,30 @@ describe('npm run users on the embedded database', () => {
   });
 
   it('deletes an account', async () => {
-    expect(await report('delete', bob.username, '--yes')).toMatchObject({ code: 0, changed: true });
+    expect(await report('delete', bob.username, '--yes', '--as', ' Una Operator ')).toMatchObject({ changed: true });
     expect(await report('delete', bob.username, '--yes')).toMatchObject({ code: 3 });
     expect((await report('find', ada.email)).code).toBe(0);
+  });
+
+  // Proves: operator-9
+  it('are in the audit log of the service that starts next, with their operator, and once', async () => {
+    const logged = async (isThere: (kinds: readonly unknown[]) => void = () => undefined) => {
+      const running = await runService(env);
+      service = running;
+      const lines = () => running.stdout.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'account event');
+      await vi.waitFor(() => isThere(lines().map(({ kind }) => kind)), { timeout: 60_000 });
+      await running.stop();
+      return lines();
+    };
+    expect(await logged((kinds) => expect(kinds).toContain('deleted'))).toMatchObject([
+      { kind: 'disabled', actor: 'Una', at: expect.any(String) },
+      { kind: 'session-ended', reason: 'operator', actor: 'Una' },
+      { kind: 'enabled', actor: userInfo().username },
+      { kind: 'password-reset-requested', actor: userInfo().username },
+      { kind: 'deleted', actor: 'Una Operator' },
+      { kind: 'session-ended', reason: 'account-deleted', actor: 'Una Operator' },
+    ]);
+    expect(await logged()).toEqual([]);
   });
 
   it.each([
@@ -149,6 +177,9 @@ describe('npm run users on the embedded database', () => {
     [['find', 'ada', 'bob']],
     [['find', 'ada', '--since', '2026-11-22']],
     [['events', 'ada', '--since', '2026-02-30T10:00']],
+    [['events', 'ada', '--as', 'Una']],
+    [['disable', 'ada', '--as', ' ']],
+    [['disable', 'ada', '--as', 'U\u202ena']],
     [['events', 'ada', '--since', '2026-11-22T10:02', '--until', '2026-11-22T10:01']],
   ])('refuses the arguments %j', async (args) => {
     const { code, stdout, stderr } = await users(...args);

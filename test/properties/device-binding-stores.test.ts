@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, it, vi } from 'vitest';
+import { describe, it } from 'vitest';
 import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import type { Database } from '../../src/infrastructure/database/database.ts';
@@ -15,16 +15,6 @@ import { openEmbedded, openOnPostgresql, TEST_DATABASE_URL } from '../support/st
  */
 
 describe('a session with a key of its device', () => {
-  let skipped = 0;
-  const letPass = (milliseconds: number) => {
-    skipped += milliseconds;
-  };
-  const monotonic = performance.now.bind(performance);
-  beforeAll(() => {
-    vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + skipped);
-  });
-  afterAll(() => vi.restoreAllMocks());
-
   const onStore = (name: string, open: () => Promise<Database>) =>
     it(`survives its own browser, and yields a thief nothing, on ${name}`, async () => {
       const { em, close } = await open();
@@ -34,7 +24,7 @@ describe('a session with a key of its device', () => {
       };
       const program = fc.boolean().chain((attacks) => programs({ maxLength: 30, attacks }));
       const played = fc.asyncProperty(program, async (given) => {
-        await play(store, given, { letPass });
+        await play(store, given);
       });
       await holds(played, { numRuns: 120 }).finally(close);
     }, 600_000);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SessionRepository } from '../../src/application/ports/session-repository.ts';
 import { play } from '../support/binding/play.ts';
 import { programs } from '../support/binding/program.ts';
@@ -57,21 +57,10 @@ const inAnyOrder =
   };
 
 describe('a session with a key of its device', () => {
-  let skipped = 0;
-  const letPass = (milliseconds: number) => {
-    skipped += milliseconds;
-  };
-  const monotonic = performance.now.bind(performance);
-  beforeAll(() => {
-    vi.spyOn(performance, 'now').mockImplementation(() => monotonic() + skipped);
-  });
-  afterAll(() => vi.restoreAllMocks());
-
   const played = async (attacks: boolean, seen = new Set<string>()) => {
     const program = programs({ maxLength: 40, attacks });
     const property = fc.asyncProperty(program, fc.scheduler(), async (given, scheduler) => {
       const options = {
-        letPass,
         between: inAnyOrder(scheduler),
         whileAllArrive: (requests: Promise<unknown>) => scheduler.waitFor(requests),
       };

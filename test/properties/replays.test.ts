@@ -8,7 +8,7 @@ import { plainTokenSigner } from '../support/fakes.ts';
 import { holds } from '../support/properties/properties.ts';
 
 /*
- * Refreshes of one session at any pace, by whoever has its tokens. Each run prints the seeds of its properties;
+ * Refreshes of one session at any pace, by anyone who has its tokens. Each run prints the seeds of its properties;
  * `FC_SEED=<seed> vitest run test/properties/replays.test.ts` repeats it.
  */
 
@@ -24,7 +24,7 @@ const step = fc.record({
 
 type Rotated = { readonly token: RefreshToken; readonly at: number };
 
-/** @returns the tokens that were rotated, and `standingOf`, which judges them when `wait` milliseconds have passed. */
+/** @returns the status of each rotated token, and its age, when `wait` milliseconds have passed since the last rotation. */
 const refreshed = async (steps: readonly { readonly pause: number; readonly fails: boolean }[], wait: number) => {
   const tokens = plainTokenSigner();
   const signRefresh = unreliable(tokens.signRefresh);

@@ -38,12 +38,12 @@ export const registeredAda = async (given: { readonly notices?: readonly Notice[
     /** What happened to Ada, the latest first. */
     happened: async () => (await ofAda()).events.map(inShort),
     /** What waits to be sent. */
-    told: async () => (await ofAda()).messages.map(({ kind, to }) => `${kind} to ${to}`),
+    pending: async () => (await ofAda()).messages.map(({ kind, to }) => `${kind} to ${to}`),
     /** What the live links are for. */
     purposes: async () => (await ofAda()).links.map(({ purpose }) => purpose).sort(),
     /** Sends a message about Ada. @returns the token of a link in it. */
-    linkIn: async (telling: Omit<MessageDraft, 'userId'>, purpose: LinkPurpose): Promise<string> => {
-      await app.tell({ ...telling, userId: user.id });
+    linkIn: async (draft: Omit<MessageDraft, 'userId'>, purpose: LinkPurpose): Promise<string> => {
+      await app.enqueue({ ...draft, userId: user.id });
       const mails = await app.sendAll();
       return tokenIn(mails.at(-1) ?? { text: 'nothing' }, purpose);
     },

@@ -64,6 +64,7 @@ export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   requestId: null,
   userAgent: null,
   address: null,
+  actor: null,
   ...given,
 });
 
@@ -78,7 +79,7 @@ export const aLink = (given: Partial<Link> = {}): Link => ({
   ...given,
 });
 
-/** A message that tells an unknown user of a changed password. */
+/** A notice of a changed password for an unknown user. */
 export const aMessage = (given: Partial<Message> = {}): Message => ({
   id: anId(),
   kind: 'password-changed',
@@ -98,6 +99,7 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   from: given.from ?? session.currentTokenId,
   expected: given.from ?? session.currentTokenId,
   number: session.rotation,
+  expectedNumber: given.number ?? session.rotation,
   to: anId(),
   at: session.rotatedAt + 60_000,
   device: UNKNOWN_DEVICE,

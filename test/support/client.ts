@@ -58,7 +58,7 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
   const document = Object.assign(new EventTarget(), { hidden: false });
   const navigator = { onLine: true };
   const channels = new Set<{ onmessage: Hear | null }>();
-  const told: unknown[] = [];
+  const posted: unknown[] = [];
   /** A message of another page. */
   const hears = (data: unknown) => {
     for (const { onmessage } of channels) onmessage?.({ data });
@@ -80,7 +80,7 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
         channels.add(this);
       }
       postMessage(data: unknown) {
-        told.push(data);
+        posted.push(data);
       }
       close() {
         channels.delete(this);
@@ -98,7 +98,7 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
     navigator,
     storage,
     channels,
-    told,
+    posted,
     hears,
     happens: (type: string) => page.dispatchEvent(new Event(type)),
   };

@@ -1,4 +1,4 @@
-import type { Finding, Seen, SetUp } from '../../src/infrastructure/commands/doctor/finding.ts';
+import type { Finding, Findings, SetUp } from '../../src/infrastructure/commands/doctor/finding.ts';
 import { readConfig } from '../../src/infrastructure/config.ts';
 
 /** What the doctor examines for an environment. Without DATA_DIR, nothing may be looked for there. */
@@ -10,4 +10,5 @@ export const setUpOf = (env: Readonly<Record<string, string>>, workingDirectory 
 });
 
 /** A line for each finding: `problem redis.read-only`. */
-export const brief = (seen: Seen): string[] => [seen].flat().map(({ id, severity }: Finding) => `${severity} ${id}`);
+export const brief = (seen: Findings): string[] =>
+  [seen].flat().map(({ id, severity }: Finding) => `${severity} ${id}`);

@@ -15,7 +15,7 @@ export const useAuth = (): Auth => {
   if (auth === null) throw new Error('useAuth needs an AuthContext around it.');
   const subscribe = useCallback(
     (onStoreChange: () => void) => {
-      // That nobody is logged in at the beginning is not told to listeners, but by `ready`.
+      // That nobody is logged in at the beginning is reported by `ready`, not to listeners.
       auth.ready.then(onStoreChange, onStoreChange);
       return auth.onChange(onStoreChange);
     },

@@ -1,5 +1,5 @@
 import type { InferEntity } from '@mikro-orm/core';
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import {
   type AccountEvent,
@@ -12,7 +12,7 @@ import {
 import { isId } from '../../domain/user.ts';
 import { EventEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import type { NewRow, Tables } from '../mikro-orm/rows.ts';
+import { type NewRow, purgeRows, type Tables } from '../mikro-orm/rows.ts';
 
 const toEvent = ({
   refusedFrom: _refused,
@@ -22,6 +22,7 @@ const toEvent = ({
   requestId = null,
   userAgent = null,
   address = null,
+  actor = null,
   ...event
 }: InferEntity<typeof EventEntity>): AccountEvent => ({
   ...event,
@@ -30,6 +31,7 @@ const toEvent = ({
   requestId,
   userAgent,
   address,
+  actor,
 });
 
 /** Reasons as the version before stored them. */
@@ -48,22 +50,24 @@ const toRow = (event: AccountEvent): NewRow<'events'> => ({
   request_id: event.requestId,
   user_agent: event.userAgent,
   address: event.address,
+  actor: event.actor,
 });
 
-/** Stores events in table `events`. */
 export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => {
   const tables = () => db.em.getKysely<Tables>();
   return {
     async add(events) {
       const [first, ...others] = counted(events).map(toRow);
       if (first === undefined) return;
-      const { rows } = await translated(() => addOfUsers([first, ...others]).execute(tables()));
+      const { rows } = await translated(() => addOfUsers([first, ...others], SAME_DEVICE).execute(tables()));
       if (mayBeTooMany(rows)) await translated(() => evict(events).execute(tables()));
+      const operated = events.filter(({ actor }) => actor !== null);
+      if (operated.length > 0) await translated(() => addOperated(operated).execute(tables()));
     },
     async addRefusedLogins(refusals) {
       for (const refused of refusals) {
-        const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
-        const rows = await translated(() => addRefused(tables(), row).execute());
+        const row = toRow({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null });
+        const { rows } = await translated(() => addOfUsers([row], SAME_USER).execute(tables()));
         if (mayBeTooMany(rows)) await translated(() => evict([refused]).execute(tables()));
       }
     },
@@ -88,12 +92,23 @@ export const mikroOrmEventRepository = (db: DatabaseAccess): EventRepository => 
     async countSince(userId, kind, since) {
       return translated(() => db.em.count(EventEntity, { userId, kind, at: { $gte: since } }));
     },
-    async purge(before, limit) {
-      const { numDeletedRows } = await translated(() => purgeBefore(tables(), before, limit).executeTakeFirst());
-      return Number(numDeletedRows);
+    // By `ctid`: a join might scan the whole table. Old events do not change, so their `ctid` stays the same.
+    purge: (before, limit) => purgeRows(db, { table: 'events', key: 'ctid', time: 'at', until: before - 1, limit }),
+    async takeOperated(limit) {
+      const { rows } = await translated(() => takeOperated(limit).execute(tables()));
+      return rows.map(({ event }) => event).sort((a, b) => (a.id < b.id ? -1 : 1));
     },
   };
 };
+
+const addOperated = (events: readonly AccountEvent[]) =>
+  sql`insert into operations (id, event)
+    select event->>'id', event from jsonb_array_elements(${JSON.stringify(events)}::jsonb) as event`;
+
+/** Skips rows that another instance is taking. */
+const takeOperated = (limit: number) =>
+  sql<{ event: AccountEvent }>`delete from operations
+    where id = any(array(select id from operations order by id limit ${limit} for update skip locked)) returning event`;
 
 /** The number of events of the user before the statement. */
 type Added = { readonly before: number | string };
@@ -120,18 +135,23 @@ const counted = (events: readonly AccountEvent[]): AccountEvent[] => {
   return rows;
 };
 
+/** The last log-in on a device within a period is that of the row. */
+const SAME_DEVICE = sql`(user_id, (${DEVICE_HASH}), logged_in_from) do update set count = events.count + excluded.count, at = excluded.at,
+  session_id = excluded.session_id, request_id = excluded.request_id`;
+/** The last refused log-in of a user within a period is that of the row. */
+const SAME_USER = sql`(user_id, refused_from) do update set count = events.count + excluded.count, at = excluded.at,
+  request_id = excluded.request_id, user_agent = excluded.user_agent, address = excluded.address`;
+
 /**
  * Adds the events of users who still exist. Names the columns, so that a later version can add a column with a default while instances of
  * this version still run.
  */
-const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]]) => {
+const addOfUsers = (rows: readonly [NewRow<'events'>, ...NewRow<'events'>[]], conflict: RawBuilder<unknown>) => {
   const columns = Object.keys(rows[0]);
   return sql<Added>`insert into events (${sql.join(columns.map((column) => sql.ref(column)))})
     select ${sql.join(columns.map((column) => sql.ref(`added.${column}`)))} from jsonb_populate_recordset(null::events, ${JSON.stringify(rows)}::jsonb) as added
     cross join lateral (select from users where users.id = added.user_id for key share) as owner
-    on conflict (user_id, (${DEVICE_HASH}), logged_in_from) do update set count = events.count + excluded.count, at = excluded.at,
-      session_id = excluded.session_id, request_id = excluded.request_id
-    returning ${BEFORE} as before`;
+    on conflict ${conflict} returning ${BEFORE} as before`;
 };
 
 /** Deletes the events that `evictedEvents` selects, for those users who have too many. */
@@ -149,49 +169,3 @@ const evict = (events: readonly Pick<AccountEvent, 'userId'>[]) => {
     delete from events using ranked
     where events.user_id = ranked.user_id and events.id = ranked.id and ranked.rank > ${EVENTS_KEPT}::int`;
 };
-
-/** Adds refused log-ins of a user who still exists. */
-const addRefused = (db: Kysely<Tables>, row: NewRow<'events'>) =>
-  db
-    .insertInto('events')
-    .columns(['id', 'user_id', 'kind', 'at', 'count', 'refused_from', 'request_id', 'user_agent', 'address'])
-    .expression((eb) =>
-      eb
-        .selectFrom('users')
-        .where('users.id', '=', row.user_id)
-        .select((of) => [
-          of.cast<string>(of.val(row.id), 'text').as('id'),
-          'users.id as user_id',
-          of.cast<AccountEvent['kind']>(of.val(row.kind), 'text').as('kind'),
-          of.cast<number>(of.val(row.at), 'bigint').as('at'),
-          of.cast<number>(of.val(row.count), 'integer').as('count'),
-          of.cast<number | null>(of.val(row.refused_from), 'bigint').as('refused_from'),
-          of.cast<string | null>(of.val(row.request_id), 'text').as('request_id'),
-          of.cast<string | null>(of.val(row.user_agent), 'text').as('user_agent'),
-          of.cast<string | null>(of.val(row.address), 'text').as('address'),
-        ]),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['user_id', 'refused_from']).doUpdateSet((eb) => ({
-        count: eb('events.count', '+', eb.ref('excluded.count')),
-        at: eb.ref('excluded.at').$castTo<number>(),
-        request_id: eb.ref('excluded.request_id'),
-        user_agent: eb.ref('excluded.user_agent'),
-        address: eb.ref('excluded.address'),
-      })),
-    )
-    .returning(BEFORE.as('before'));
-
-/** Finds the rows by `ctid`, since a join might scan the whole table. Old events do not change, so their `ctid` stays the same. */
-const purgeBefore = (db: Kysely<Tables>, before: number, limit: number) =>
-  db.deleteFrom('events').where((eb) => {
-    const old = eb
-      .selectFrom('events as old')
-      .select(sql<string>`old.ctid`.as('row'))
-      .where('old.at', '<', before)
-      .orderBy('old.at')
-      .limit(limit)
-      .forUpdate()
-      .skipLocked();
-    return eb(sql`ctid`, '=', eb.fn.any(eb.fn<string[]>('array', [old])));
-  });

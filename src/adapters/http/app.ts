@@ -7,7 +7,6 @@ import { pipeline } from './pipeline.ts';
 import { rateLimiter, sharedCount } from './rate-limit/rate-limiter.ts';
 import type { Route } from './routing/define-route.ts';
 
-/** The functions that the HTTP server calls. */
 export type HttpHandlers = {
   readonly request: RequestListener;
   /** The response to a request that does not reach the application. */

@@ -22,19 +22,19 @@ export const respondWithHtml = (ctx: Context, text: string): void => {
 /** A strong entity tag without its quotes (RFC 9110 §8.8.3). */
 export const etagOf = (content: string): string => createHash('sha256').update(content).digest('base64url');
 
-type Kept = { readonly text: string; readonly etag: string };
+type CachedDocument = { readonly text: string; readonly etag: string };
 
 /** A document that the first call makes, and that is kept from then on. After a failure, the next call tries again. */
-export const cachedDocument = (make: () => Promise<string>): (() => Promise<Kept>) => {
-  let kept: Promise<Kept> | undefined;
+export const cachedDocument = (make: () => Promise<string>): (() => Promise<CachedDocument>) => {
+  let cached: Promise<CachedDocument> | undefined;
   return () => {
-    kept ??= make().then(
+    cached ??= make().then(
       (text) => ({ text, etag: etagOf(text) }),
       (error: unknown) => {
-        kept = undefined;
+        cached = undefined;
         throw error;
       },
     );
-    return kept;
+    return cached;
   };
 };

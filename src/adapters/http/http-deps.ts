@@ -9,7 +9,6 @@ import type { Tier } from './routing/define-route.ts';
 /** Requests in a window of milliseconds; `null` is no limit. */
 export type Limit = { readonly requests: number; readonly window: number } | null;
 
-/** The dependencies of the stages of the pipeline. */
 export type HttpDeps = {
   readonly logger: Logger;
   /** Bounds the log lines that an unauthenticated client can cause. */

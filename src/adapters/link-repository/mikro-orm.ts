@@ -2,9 +2,8 @@ import type { LinkRepository } from '../../application/ports/link-repository.ts'
 import { isId } from '../../domain/user.ts';
 import { LinkEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import type { Tables } from '../mikro-orm/rows.ts';
+import { purgeRows, type Tables } from '../mikro-orm/rows.ts';
 
-/** Stores links in table `links`. */
 export const mikroOrmLinkRepository = (db: DatabaseAccess): LinkRepository => ({
   async put(link) {
     await translated(() => db.em.upsert(LinkEntity, link));
@@ -39,22 +38,5 @@ export const mikroOrmLinkRepository = (db: DatabaseAccess): LinkRepository => ({
     const links = await translated(() => db.em.find(LinkEntity, live, { orderBy: { purpose: 'asc' } }));
     return links.map((link) => ({ ...link }));
   },
-  /** Skips rows that another instance is deleting. */
-  async purge(now, limit) {
-    const expired = db.em
-      .getKysely<Tables>()
-      .deleteFrom('links')
-      .where((eb) => {
-        const old = eb
-          .selectFrom('links as old')
-          .select('old.token_hash')
-          .where('old.expires_at', '<=', now)
-          .orderBy('old.expires_at')
-          .limit(limit)
-          .forUpdate()
-          .skipLocked();
-        return eb('token_hash', '=', eb.fn.any(eb.fn<string[]>('array', [old])));
-      });
-    return Number((await translated(() => expired.executeTakeFirst())).numDeletedRows);
-  },
+  purge: (now, limit) => purgeRows(db, { table: 'links', key: 'token_hash', time: 'expires_at', until: now, limit }),
 });

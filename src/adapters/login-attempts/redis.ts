@@ -41,7 +41,7 @@ type Change = (throttle: LoginThrottle | null, now: number) => LoginThrottle | n
 const TRIES = 100;
 
 /**
- * Counts in Redis, for all instances. Rejects when Redis is unavailable; `shared.ts` handles that.
+ * Counts in Redis, for all instances. Rejects when Redis is unavailable; `sharedLoginAttempts` handles that.
  * @param clock epoch milliseconds; by default the clock of Redis.
  */
 export const redisLoginAttempts = (redis: Redis | Cluster, clock?: () => number): LoginAttempts => {

@@ -1,7 +1,6 @@
 import type { SendMailOptions } from 'nodemailer';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 
-/** What a message consists of. */
 type Content = {
   readonly id: string;
   readonly to: string;
@@ -14,9 +13,9 @@ type Content = {
 export const isAddress = (text: string): boolean => text.length <= EMAIL_MAX_LENGTH && EMAIL_PATTERN.test(text);
 
 /** Characters that an id may not have in a Message-ID or a file name. */
-const OTHERS = /[^A-Za-z0-9_-]/g;
+const FORBIDDEN = /[^A-Za-z0-9_-]/g;
 
-export const safeId = ({ id }: Pick<Content, 'id'>): string => id.replaceAll(OTHERS, '_');
+export const safeId = ({ id }: Pick<Content, 'id'>): string => id.replaceAll(FORBIDDEN, '_');
 
 /**
  * The message for nodemailer, which replaces line breaks in headers by spaces. Addresses are objects, since a text would be parsed as a

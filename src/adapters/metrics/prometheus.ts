@@ -1,4 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type AccountEvent, EVENT_KINDS, SESSION_ENDINGS } from '../../domain/event.ts';
+import { DATABASE_FAILURES } from '../resilience/database-failures.ts';
 
 /** Values that are read on each scrape. */
 export type Readings = {
@@ -23,11 +25,15 @@ export type WaitingMail = { readonly count: number; readonly seconds: number };
 export type RateLimitMode = (typeof MODES)[number];
 const MODES = ['process', 'shared', 'degraded'] as const;
 
-/** Exported as 0 from the start, so that the first reuse of a token is an increase. */
+/** The outcomes of refreshes. */
 const OUTCOMES = ['rotated', 'recovered', 'replayable', 'raced', 'unproven', 'reused', 'ended'] as const;
 
 /** The outcomes of attempts to send a message. */
 const MAIL_OUTCOMES = ['sent', 'refused', 'failed', 'given-up'] as const;
+
+/** What is done every minute: rows that are purged, and `operations`, what operators did, which is logged. */
+const ROUNDS = ['sessions', 'events', 'links', 'mailboxes', 'operations'] as const;
+export type Round = (typeof ROUNDS)[number];
 
 /** What this process counts itself while Redis is unavailable. */
 const COUNTED = ['requests', 'log-ins'] as const;
@@ -43,6 +49,12 @@ export const prometheusMetrics = (version: string) => {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  /** Counts by one label. All its values are exported as 0 from the start, so that the first one is an increase. */
+  const counted = (name: string, help: string, label: string, values: readonly string[]) => {
+    const counter = new Counter({ name, help, labelNames: [label], registers });
+    for (const value of values) counter.inc({ [label]: value }, 0);
+    return (value: string): void => counter.inc({ [label]: value });
+  };
   new Gauge({
     name: 'tandem_build_info',
     help: 'The version of the service: always 1.',
@@ -62,35 +74,52 @@ export const prometheusMetrics = (version: string) => {
     labelNames: ['status'],
     registers,
   });
-  const refreshes = new Counter({
-    name: 'tandem_refreshes_total',
-    help: 'Refreshes with a verified token, by outcome.',
-    labelNames: ['outcome'],
+  const events = new Counter({
+    name: 'tandem_account_events_total',
+    help: 'What happened to accounts, by kind, and by the reason for the end of a session.',
+    labelNames: ['kind', 'reason'],
     registers,
   });
-  for (const outcome of OUTCOMES) refreshes.inc({ outcome }, 0);
-  const mail = new Counter({
-    name: 'tandem_mail_attempts_total',
-    help: 'Attempts to send a mail, by outcome.',
-    labelNames: ['outcome'],
+  for (const kind of EVENT_KINDS)
+    for (const reason of kind === 'session-ended' ? SESSION_ENDINGS : ['']) events.inc({ kind, reason }, 0);
+  const rounds = new Gauge({
+    name: 'tandem_purge_done_timestamp_seconds',
+    help: 'When a purge last left nothing that was due, by what is purged; at first, the start.',
+    labelNames: ['rows'],
     registers,
   });
-  for (const outcome of MAIL_OUTCOMES) mail.inc({ outcome }, 0);
-  const fallbacks = new Counter({
-    name: 'tandem_redis_fallbacks_total',
-    help: 'Counts that this instance made for itself because Redis is unavailable, by what was counted.',
-    labelNames: ['counted'],
-    registers,
-  });
-  for (const counted of COUNTED) fallbacks.inc({ counted }, 0);
+  for (const rows of ROUNDS) rounds.setToCurrentTime({ rows });
   return {
     /** @param duration milliseconds. */
     observeRequest: (route: string, status: number, duration: number): void =>
       requests.observe({ route, status }, duration / 1000),
     observeUnreadable: (status: number): void => unreadable.inc({ status }),
-    observeRefresh: (outcome: string): void => refreshes.inc({ outcome }),
-    observeMail: (outcome: (typeof MAIL_OUTCOMES)[number]): void => mail.inc({ outcome }),
-    observeFallback: (counted: (typeof COUNTED)[number]): void => fallbacks.inc({ counted }),
+    observeRefresh: counted(
+      'tandem_refreshes_total',
+      'Refreshes with a verified token, by outcome.',
+      'outcome',
+      OUTCOMES,
+    ),
+    observeMail: counted(
+      'tandem_mail_attempts_total',
+      'Attempts to send a mail, by outcome.',
+      'outcome',
+      MAIL_OUTCOMES,
+    ),
+    observeFallback: counted(
+      'tandem_redis_fallbacks_total',
+      'Counts that this instance made for itself because Redis is unavailable, by what was counted.',
+      'counted',
+      COUNTED,
+    ),
+    observeDatabaseFailure: counted(
+      'tandem_database_failures_total',
+      'Statements and transactions of PostgreSQL that failed, by class.',
+      'class',
+      DATABASE_FAILURES,
+    ),
+    observeEvent: ({ kind, reason, count }: AccountEvent): void => events.inc({ kind, reason: reason ?? '' }, count),
+    observePurged: (rows: Round): void => rounds.setToCurrentTime({ rows }),
     watch: (readings: Readings): void => watch(readings, registers),
     contentType: registry.contentType,
     /** In the exposition format. */
@@ -101,78 +130,56 @@ export const prometheusMetrics = (version: string) => {
 export type PrometheusMetrics = ReturnType<typeof prometheusMetrics>;
 
 const watch = (readings: Readings, registers: Registry[]): void => {
-  new Gauge({
-    name: 'tandem_password_hashes',
-    help: 'Passwords that are being hashed, and that are waiting.',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      for (const [state, count] of Object.entries(readings.passwordHashes())) this.set({ state }, count);
-    },
-  });
-  new Gauge({
-    name: 'tandem_database_connections',
-    help: 'Connections of the pool, and requests that are waiting for one.',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      for (const [state, count] of Object.entries(readings.databaseConnections() ?? {})) this.set({ state }, count);
-    },
-  });
-  if (readings.maxDatabaseConnections !== null) {
+  const { isRedisUp, isReady, waitingMail, maxDatabaseConnections } = readings;
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
-      name: 'tandem_database_connections_max',
-      help: 'The most connections that the pool opens.',
+      name,
+      help,
       registers,
-    }).set(readings.maxDatabaseConnections);
-  }
-  new Gauge({
-    name: 'tandem_ready',
-    help: 'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
-    registers,
-    async collect() {
-      this.set(Number(await readings.isReady()));
-    },
-  });
-  new Gauge({
-    name: 'tandem_rate_limit_mode',
-    help: 'Where requests are counted for the rate limits: 1 for the current mode.',
-    labelNames: ['mode'],
-    registers,
-    collect() {
-      for (const mode of MODES) this.set({ mode }, readings.rateLimits() === mode ? 1 : 0);
-    },
-  });
-  if (readings.isRedisUp !== null) watchRedis(readings.isRedisUp, registers);
-  if (readings.waitingMail !== null) watchMail(readings.waitingMail, registers);
-};
-
-const watchRedis = (isUp: () => Promise<boolean>, registers: Registry[]): void => {
-  new Gauge({
-    name: 'tandem_redis_up',
-    help: 'Whether the check `redis` of GET /health/ready is up: 1 or 0.',
-    registers,
-    async collect() {
-      this.set(Number(await isUp()));
-    },
-  });
-};
-
-const watchMail = (waiting: () => WaitingMail, registers: Registry[]): void => {
-  new Gauge({
-    name: 'tandem_mail_waiting',
-    help: 'Messages that wait to be sent.',
-    registers,
-    collect() {
-      this.set(waiting().count);
-    },
-  });
-  new Gauge({
-    name: 'tandem_mail_waiting_seconds',
-    help: 'How long the oldest message has been waiting.',
-    registers,
-    collect() {
-      this.set(waiting().seconds);
-    },
-  });
+      async collect() {
+        this.set(await read());
+      },
+    });
+  const gaugeBy = (label: string, name: string, help: string, read: () => object) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      collect() {
+        for (const [value, count] of Object.entries(read())) this.set({ [label]: value }, count);
+      },
+    });
+  gaugeBy(
+    'state',
+    'tandem_password_hashes',
+    'Passwords that are being hashed, and that are waiting.',
+    readings.passwordHashes,
+  );
+  gaugeBy(
+    'state',
+    'tandem_database_connections',
+    'Connections of the pool, and requests that are waiting for one.',
+    () => readings.databaseConnections() ?? {},
+  );
+  if (maxDatabaseConnections !== null)
+    gauge('tandem_database_connections_max', 'The most connections that the pool opens.', () => maxDatabaseConnections);
+  gauge(
+    'tandem_ready',
+    'Whether requests should be sent to this instance, as GET /health/ready responds: 1 or 0.',
+    async () => Number(await isReady()),
+  );
+  gaugeBy(
+    'mode',
+    'tandem_rate_limit_mode',
+    'Where requests are counted for the rate limits: 1 for the current mode.',
+    () => Object.fromEntries(MODES.map((mode) => [mode, Number(readings.rateLimits() === mode)])),
+  );
+  if (isRedisUp !== null)
+    gauge('tandem_redis_up', 'Whether the check `redis` of GET /health/ready is up: 1 or 0.', async () =>
+      Number(await isRedisUp()),
+    );
+  if (waitingMail === null) return;
+  gauge('tandem_mail_waiting', 'Messages that wait to be sent.', () => waitingMail().count);
+  gauge('tandem_mail_waiting_seconds', 'How long the oldest message has been waiting.', () => waitingMail().seconds);
 };

@@ -25,20 +25,22 @@ export const UserEntity = defineEntity({
   },
 });
 
+/** The id of the user, with whom the row is deleted. */
+const ofUser = (foreignKeyName: string) =>
+  p
+    .manyToOne(UserEntity)
+    .mapToPk()
+    .fieldName('user_id')
+    .deleteRule('cascade')
+    .updateRule('no action')
+    .foreignKeyName(foreignKeyName);
+
 export const SessionEntity = defineEntity({
   name: 'Session',
   tableName: 'sessions',
   properties: {
     id: p.character().length(26).primary(),
-    userId: () =>
-      p
-        .manyToOne(UserEntity)
-        .mapToPk()
-        .fieldName('user_id')
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .foreignKeyName('sessions_user_id_fkey')
-        .index('sessions_user_id_index'),
+    userId: () => ofUser('sessions_user_id_fkey').index('sessions_user_id_index'),
     currentTokenId: p.character().length(26),
     previousTokenId: p.character().length(26).nullable(),
     rotatedAt: p.bigint('number'),
@@ -74,15 +76,7 @@ export const EventEntity = defineEntity({
   indexes: [{ name: 'events_device_key', expression: DEVICE_KEY }],
   properties: {
     /** First in the primary key: otherwise PostgreSQL would search the events of all users for the latest of one. */
-    userId: () =>
-      p
-        .manyToOne(UserEntity)
-        .mapToPk()
-        .fieldName('user_id')
-        .primary()
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .foreignKeyName('events_user_id_fkey'),
+    userId: () => ofUser('events_user_id_fkey').primary(),
     id: p.character().length(26).primary(),
     kind: p.text().$type<AccountEvent['kind']>(),
     at: p.bigint('number').index('events_at_index'),
@@ -96,6 +90,17 @@ export const EventEntity = defineEntity({
     requestId: p.text().nullable(),
     userAgent: p.text().nullable(),
     address: p.text().nullable(),
+    actor: p.text().nullable(),
+  },
+});
+
+/** The events of operators that the service has not logged yet. Without a user's key: the deletion of the user is logged, too. */
+const OperationEntity = defineEntity({
+  name: 'Operation',
+  tableName: 'operations',
+  properties: {
+    id: p.character().length(26).primary(),
+    event: p.json<AccountEvent>(),
   },
 });
 
@@ -103,15 +108,7 @@ export const LinkEntity = defineEntity({
   name: 'Link',
   tableName: 'links',
   properties: {
-    userId: () =>
-      p
-        .manyToOne(UserEntity)
-        .mapToPk()
-        .fieldName('user_id')
-        .primary()
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .foreignKeyName('links_user_id_fkey'),
+    userId: () => ofUser('links_user_id_fkey').primary(),
     purpose: p.text().$type<Link['purpose']>().primary(),
     tokenHash: p.text().unique('links_token_hash_key'),
     email: p.text().index('links_email_index'),
@@ -126,16 +123,7 @@ export const MessageEntity = defineEntity({
   properties: {
     id: p.character().length(26).primary(),
     kind: p.text().$type<Message['kind']>(),
-    userId: () =>
-      p
-        .manyToOne(UserEntity)
-        .mapToPk()
-        .fieldName('user_id')
-        .nullable()
-        .deleteRule('cascade')
-        .updateRule('no action')
-        .foreignKeyName('outbox_user_id_fkey')
-        .index('outbox_user_id_index'),
+    userId: () => ofUser('outbox_user_id_fkey').nullable().index('outbox_user_id_index'),
     to: p.text(),
     email: p.text().nullable(),
     origin: p.json<Origin>(),
@@ -158,5 +146,12 @@ const MailboxEntity = defineEntity({
   },
 });
 
-/** Everything that is stored in tables. */
-export const ENTITIES = [UserEntity, SessionEntity, EventEntity, LinkEntity, MessageEntity, MailboxEntity] as const;
+export const ENTITIES = [
+  UserEntity,
+  SessionEntity,
+  EventEntity,
+  OperationEntity,
+  LinkEntity,
+  MessageEntity,
+  MailboxEntity,
+] as const;

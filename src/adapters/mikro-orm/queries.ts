@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { reasonOf, withFramesOf } from '../redaction/redact-error.ts';
+import { publishDatabaseFailure } from '../resilience/database-failures.ts';
 import { EMAIL_KEY, USERNAME_KEY } from './entities.ts';
 
 /** Where a repository sends its statements: the entity manager of the database, or of one transaction. */
@@ -11,19 +12,15 @@ export type DatabaseAccess = { readonly em: SqlEntityManager };
 /** Runs work in one transaction, which is rolled back when the work rejects. */
 export type Transact = <Result>(work: (transaction: DatabaseAccess) => Promise<Result>) => Promise<Result>;
 
-/** The state of a transaction. */
 export type Transaction = {
   /** The first failed statement. PostgreSQL then treats the commit as a rollback, without an error. */
   failure: AppError | undefined;
-  /** The error of the work. */
   rejection: { readonly error: unknown } | undefined;
-  /** The statements in progress. */
   readonly sent: Set<Promise<unknown>>;
 };
 
 const transactions = new AsyncLocalStorage<Transaction>();
 
-/** Whether the caller runs within a transaction. */
 export const inTransaction = (): boolean => transactions.getStore() !== undefined;
 
 /** Remembers that a statement failed, if it belongs to a transaction. */
@@ -104,7 +101,10 @@ const UNIQUE_COLUMNS = new Map<unknown, 'username' | 'email'>([
 
 const failureOf = (error: unknown): AppError => {
   const reason = reasonOf(error);
-  if (field(error, 'code') !== UNIQUE_VIOLATION) return new AppError('DB_QUERY_FAILED', { reason });
+  if (field(error, 'code') !== UNIQUE_VIOLATION) {
+    publishDatabaseFailure(reason);
+    return new AppError('DB_QUERY_FAILED', { reason });
+  }
   const taken = UNIQUE_COLUMNS.get(field(error, 'constraint'));
   return taken === undefined ? new AppError('DB_UNIQUE_VIOLATION', { reason }) : duplicateUser(taken, reason);
 };
@@ -184,7 +184,10 @@ export const unlessRolledBack = async <Result>(query: () => Promise<Result>): Pr
   try {
     return await sendWithRetry(query);
   } catch (error) {
-    if (isRolledBack(error)) return null;
+    if (isRolledBack(error)) {
+      publishDatabaseFailure(reasonOf(error));
+      return null;
+    }
     throw noted(translateError(error));
   }
 };

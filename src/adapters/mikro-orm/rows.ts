@@ -1,9 +1,17 @@
 import type { InferKyselyDB } from '@mikro-orm/sql';
-import type { ColumnType, Insertable, InsertType, Selectable, SelectType, UpdateType } from 'kysely';
+import {
+  type ColumnType,
+  type Insertable,
+  type InsertType,
+  type Selectable,
+  type SelectType,
+  sql,
+  type UpdateType,
+} from 'kysely';
 import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
 import type { ENTITIES } from './entities.ts';
+import { type DatabaseAccess, translated } from './queries.ts';
 
-/** The columns of a user. */
 export const USER_COLUMNS = [
   'id',
   'username',
@@ -30,7 +38,6 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   disabledAt: toTime(row.disabled_at),
 });
 
-/** The columns of the given fields. */
 export const toFields = ({ username, email, emailVerifiedAt, disabledAt }: Partial<ChangeableFields>) => ({
   ...(username !== undefined && { username, username_canonical: canonicalUsername(username) }),
   ...(email !== undefined && { email: canonicalEmail(email) }),
@@ -54,8 +61,24 @@ export type Tables = {
   [Name in keyof Entities]: { [Key in keyof Entities[Name]]: Column<Entities[Name][Key]> };
 };
 
-/** A row as it is read. */
 export type Row<Name extends keyof Tables> = Selectable<Tables[Name]>;
 
 /** A row to insert, with every column, also those that have a default. */
 export type NewRow<Name extends keyof Tables> = Required<Insertable<Tables[Name]>>;
+
+type Purge = {
+  readonly table: keyof Tables;
+  /** The column that identifies a row. */
+  readonly key: string;
+  readonly time: string;
+  readonly until: number;
+  readonly limit: number;
+};
+
+/** Deletes rows whose time has come, the earliest first. Skips those that another instance is deleting. @returns how many. */
+export const purgeRows = async (db: DatabaseAccess, { table, key, time, until, limit }: Purge): Promise<number> => {
+  const [id, at] = [sql.ref(key), sql.ref(time)];
+  const old = sql`select ${id} from ${sql.table(table)} where ${at} <= ${until}::bigint order by ${at} limit ${limit} for update skip locked`;
+  const purge = sql`delete from ${sql.table(table)} where ${id} = any(array(${old}))`;
+  return Number((await translated(() => purge.execute(db.em.getKysely<Tables>()))).numAffectedRows);
+};

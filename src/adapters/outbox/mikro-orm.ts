@@ -11,7 +11,7 @@ import { isRequest, type Message, SECRET_KINDS } from '../../domain/message.ts';
 import { isId } from '../../domain/user.ts';
 import { MessageEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import type { Tables } from '../mikro-orm/rows.ts';
+import { purgeRows, type Tables } from '../mikro-orm/rows.ts';
 
 const toMessage = ({
   nextAttemptAt: _next,
@@ -27,7 +27,6 @@ const toEntity = (message: Message) => ({
   waitingRequest: isRequest(message) ? `${message.kind} ${message.to}` : null,
 });
 
-/** Stores messages in table `outbox`. */
 export const mikroOrmOutbox = (db: DatabaseAccess): Outbox => {
   const tables = () => db.em.getKysely<Tables>();
   return {
@@ -65,22 +64,8 @@ export const mikroOrmOutbox = (db: DatabaseAccess): Outbox => {
       const { rows } = await translated(() => count(admission).execute(tables()));
       return rows.length > 0;
     },
-    async purge(now, limit) {
-      const refilled = tables()
-        .deleteFrom('mailboxes')
-        .where((eb) => {
-          const old = eb
-            .selectFrom('mailboxes as old')
-            .select('old.mailbox')
-            .where('old.refilled_at', '<=', now)
-            .orderBy('old.refilled_at')
-            .limit(limit)
-            .forUpdate()
-            .skipLocked();
-          return eb('mailbox', '=', eb.fn.any(eb.fn<string[]>('array', [old])));
-        });
-      return Number((await translated(() => refilled.executeTakeFirst())).numDeletedRows);
-    },
+    purge: (now, limit) =>
+      purgeRows(db, { table: 'mailboxes', key: 'mailbox', time: 'refilled_at', until: now, limit }),
     async waiting() {
       const counted = tables()
         .selectFrom('outbox')

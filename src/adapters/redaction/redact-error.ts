@@ -1,7 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { redisCode, safeMessage } from './safe-messages.ts';
 
-/** Frames of one error. */
 const MAX_FRAMES = 20;
 
 /** A frame in the exact format of V8: a line of the message may resemble one. */
@@ -33,7 +32,6 @@ export type RedactedError = {
   /** Of an AppError. */
   readonly reason?: string;
   readonly code?: string | number;
-  /** Frames without the message. */
   readonly stack?: string;
   readonly cause?: RedactedError;
 };

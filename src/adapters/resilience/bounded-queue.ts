@@ -7,11 +7,9 @@ export type BoundedQueue = {
   readonly load: () => QueueLoad;
 };
 
-/** How many tasks are running and waiting now. */
 export type QueueLoad = { readonly running: number; readonly waiting: number };
 
 type BoundedQueueOptions = {
-  /** How many tasks run at once. */
   readonly width: number;
   /** Milliseconds that a task may wait, estimated from the duration of recent tasks. */
   readonly maxWait: number;
@@ -56,6 +54,6 @@ export const boundedQueue = ({
 const busy = (wait: number): AppError =>
   new AppError('SYS_HTTP_UNEXPECTED_ERROR', {
     status: 503,
-    reason: `the request would wait ${Math.round(wait)} ms for its turn`,
+    reason: `the request would wait ${Math.round(wait)} ms in the queue`,
     retryAfter: Math.max(1, Math.ceil(wait / 1000)),
   });

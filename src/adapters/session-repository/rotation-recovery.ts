@@ -71,7 +71,7 @@ export const serverClock = (read: () => Promise<number>): ServerClock => {
 };
 
 type RecoveryOptions = {
-  /** Milliseconds after which a call fails; a rotation that has not happened by then never will. */
+  /** Milliseconds after which a call fails. */
   readonly answerBudget: number;
   /** Milliseconds between two attempts to revert. */
   readonly retryInterval?: number;
@@ -79,11 +79,14 @@ type RecoveryOptions = {
   readonly capacity?: number;
 };
 
+/** How many rotations are reverted at once: a row that somebody has locked must not delay the others, nor they every request. */
+const AT_ONCE = 5;
+
 const failed = (reason: string) => new AppError('DB_QUERY_FAILED', { reason });
 
 /**
- * Reverts every rotation whose outcome is unknown, and retries until the store confirms it. So the refresh token is still current after a
- * refresh that failed (ADR 0022). Until then, `rotate` and `find` of that session fail at once with DB_QUERY_FAILED in this process.
+ * Reverts every rotation whose outcome is unknown, at once, and retries until the store confirms it. So the refresh token is still current
+ * after a refresh that failed (ADR 0022). Until then, `rotate` and `find` of that session fail at once with DB_QUERY_FAILED in this process.
  * Unconfirmed rotations are lost when the process ends.
  */
 export const recoveringSessionRepository = (
@@ -96,26 +99,28 @@ export const recoveringSessionRepository = (
 
   const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
     withResponseTimeout(answerBudget, work, () => failed('the session store does not respond'));
-  const schedule = (): void => {
+  const schedule = (delay: number): void => {
     if (closed || timer !== null || unconfirmed.isEmpty()) return;
-    timer = setTimeout(() => void revertDecided(), retryInterval).unref();
+    timer = setTimeout(() => void revertSome(), delay).unref();
   };
-  const recover = (rotation: Rotation, decidedAt: number): void => {
-    unconfirmed.add({ rotation, decidedAt });
-    schedule();
+  const recover = (rotation: Rotation): void => {
+    unconfirmed.add(rotation);
+    schedule(0);
   };
-  const revertDecided = async (): Promise<void> => {
-    for (const decided of unconfirmed.decided(performance.now())) {
-      try {
-        await inTime(store.revert(decided.rotation));
-        unconfirmed.remove(decided);
-      } catch {
-        unconfirmed.postpone(decided);
-        break;
-      }
+  const confirm = async (rotation: Rotation): Promise<boolean> => {
+    try {
+      await inTime(store.revert(rotation));
+      unconfirmed.remove(rotation);
+      return true;
+    } catch {
+      unconfirmed.postpone(rotation);
+      return false;
     }
+  };
+  const revertSome = async (): Promise<void> => {
+    const reverted = await Promise.all(unconfirmed.first(AT_ONCE).map(confirm));
     timer = null;
-    schedule();
+    schedule(reverted.some(Boolean) ? 0 : retryInterval);
   };
   const assertConfirmed = (sessionId: string): void => {
     if (unconfirmed.has(sessionId)) throw failed('an earlier rotation of the session is unconfirmed');
@@ -137,11 +142,10 @@ export const recoveringSessionRepository = (
     },
     async rotate(rotation) {
       assertConfirmed(rotation.sessionId);
-      const decidedAt = performance.now() + answerBudget;
       try {
         return await inTime(store.rotate(rotation));
       } catch (error) {
-        if (!(error instanceof NotExecutedError)) recover(rotation, decidedAt);
+        if (!(error instanceof NotExecutedError)) recover(rotation);
         throw error;
       }
     },
@@ -149,7 +153,7 @@ export const recoveringSessionRepository = (
       try {
         await inTime(store.revert(rotation));
       } catch (error) {
-        recover(rotation, performance.now());
+        recover(rotation);
         throw error;
       }
     },
@@ -160,40 +164,33 @@ export const recoveringSessionRepository = (
   };
 };
 
-/** A rotation that failed with an unknown outcome. */
-type UnconfirmedRotation = {
-  readonly rotation: Rotation;
-  /** From this time on it can no longer happen. Milliseconds of `performance.now()`. */
-  readonly decidedAt: number;
-};
-
-/** A queue in the order in which rotations failed or were postponed. Beyond `capacity`, the oldest are dropped. */
+/** Rotations with an unknown outcome, in the order in which they failed or were postponed. Beyond `capacity`, the oldest are dropped. */
 const unconfirmedRotations = (capacity: number) => {
-  const queue = new Set<UnconfirmedRotation>();
+  const queue = new Set<Rotation>();
   const perSession = new Map<string, number>();
   const count = (sessionId: string, step: 1 | -1): void => {
     const left = (perSession.get(sessionId) ?? 0) + step;
     if (left === 0) perSession.delete(sessionId);
     else perSession.set(sessionId, left);
   };
-  const remove = (unconfirmed: UnconfirmedRotation): void => {
-    if (queue.delete(unconfirmed)) count(unconfirmed.rotation.sessionId, -1);
+  const remove = (rotation: Rotation): void => {
+    if (queue.delete(rotation)) count(rotation.sessionId, -1);
   };
 
   return {
     remove,
-    add(unconfirmed: UnconfirmedRotation): void {
+    add(rotation: Rotation): void {
       const [oldest] = queue;
       if (queue.size >= capacity && oldest !== undefined) remove(oldest);
-      queue.add(unconfirmed);
-      count(unconfirmed.rotation.sessionId, 1);
+      queue.add(rotation);
+      count(rotation.sessionId, 1);
     },
     /** Moves an element to the end of the queue, if it is still in it. */
-    postpone(unconfirmed: UnconfirmedRotation): void {
-      if (queue.delete(unconfirmed)) queue.add(unconfirmed);
+    postpone(rotation: Rotation): void {
+      if (queue.delete(rotation)) queue.add(rotation);
     },
     has: (sessionId: string): boolean => perSession.has(sessionId),
-    decided: (now: number): UnconfirmedRotation[] => [...queue].filter(({ decidedAt }) => decidedAt <= now),
+    first: (count: number): Rotation[] => [...queue].slice(0, count),
     isEmpty: (): boolean => queue.size === 0,
   };
 };

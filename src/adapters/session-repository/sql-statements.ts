@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type DeviceProof, PROOFS_KEPT } from '../../domain/device-binding.ts';
-import { type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
+import { nextNumber, type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
 import { type NewRow, type Tables, USER_COLUMNS } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 
@@ -105,10 +105,20 @@ const withProof = ({ proofNumber }: ProofValues) =>
   sql<number[]>`(array(select number from unnest(proofs || ${proofNumber}::bigint) number
     order by number desc limit ${sql.lit(PROOFS_KEPT)}))`;
 
+/** Whether a request shows the device of the session, or need not (`deviceStatus`). */
+const showsDevice = (values: RotationValues) =>
+  sql<boolean>`(not ${values.required}::boolean or (device_key is null and browser_key is null)
+    or browser_key = ${values.browserKey}::text or ${isUnusedProof(values)})`;
+
+const proofsAfter = (proof: ProofValues) =>
+  sql<number[]>`case when ${isUnusedProof(proof)} then ${withProof(proof)} else proofs end`;
+
 type RotationValues = Omit<Rotation, 'evidence' | 'device'> &
   Rotation['device'] &
   ProofValues & {
     readonly required: boolean;
+    /** The number of the next token. */
+    readonly next: number;
     readonly browserKey: string | null;
     /** Epoch seconds of the database clock. From then on, nothing is changed. */
     readonly deadline: number;
@@ -119,6 +129,7 @@ export const toRotationValues = (
   deadline: number,
 ): RotationValues => ({
   ...rotation,
+  next: nextNumber(rotation),
   userAgent,
   address,
   required,
@@ -129,76 +140,53 @@ export const toRotationValues = (
 });
 
 /**
- * Compares and swaps the current token. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
+ * Compares and swaps the current token and its number. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
  * time is read then: the wait for the lock may last until after the deadline. Indexed columns keep their values, unless the new expiry is
  * earlier than the last, so PostgreSQL writes to no index (ADR 0017).
  */
-export const rotateBefore = statement(
-  (
-    db,
-    {
-      sessionId,
-      userId,
-      from,
-      expected,
-      number,
-      to,
-      at,
-      expiresAt,
-      continuesRun,
-      deadline,
-      userAgent,
-      address,
-      required,
-      browserKey,
-      proofKey,
-      proofNumber,
-    }: RotationValues,
-  ) =>
-    db
-      .with('locked', () =>
-        db
-          .selectFrom('sessions')
-          .select('id')
-          .where('id', '=', sessionId)
-          .where('user_id', '=', userId)
-          .where('current_token_id', '=', expected)
-          .where('expires_at', '>', at)
-          .where(
-            sql<boolean>`(not ${required}::boolean or (device_key is null and browser_key is null)
-              or browser_key = ${browserKey}::text or ${isUnusedProof({ proofKey, proofNumber })})`,
-          )
-          .forNoKeyUpdate(),
-      )
-      .with('rotated', (query) =>
-        query
-          .updateTable('sessions')
-          .set((eb) => ({
-            current_token_id: to,
-            previous_token_id: from,
-            rotated_at: at,
-            rotation: sql<number>`${number}::bigint + 1`,
-            run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
-            run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
-            expires_at: expiresAt,
-            user_agent: userAgent,
-            address,
-            proofs: sql<number[]>`case when ${isUnusedProof({ proofKey, proofNumber })}
-              then ${withProof({ proofKey, proofNumber })} else proofs end`,
-            purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
-          }))
-          .where('id', '=', (inner) =>
-            inner
-              .selectFrom('locked')
-              .select('id')
-              .where((eb) => eb(clockOf(eb), '<', deadline)),
-          )
-          .returning('user_id'),
-      )
-      .selectFrom('users')
-      .select(USER_COLUMNS)
-      .where('id', '=', (query) => query.selectFrom('rotated').select('user_id')),
-);
+export const rotateBefore = statement((db, values: RotationValues) => {
+  const { sessionId, userId, from, expected, expectedNumber, number, to, next, at, expiresAt, continuesRun } = values;
+  return db
+    .with('locked', () =>
+      db
+        .selectFrom('sessions')
+        .select('id')
+        .where('id', '=', sessionId)
+        .where('user_id', '=', userId)
+        .where('current_token_id', '=', expected)
+        .where('rotation', '=', expectedNumber)
+        .where('expires_at', '>', at)
+        .where(showsDevice(values))
+        .forNoKeyUpdate(),
+    )
+    .with('rotated', (query) =>
+      query
+        .updateTable('sessions')
+        .set((eb) => ({
+          current_token_id: to,
+          previous_token_id: from,
+          rotated_at: at,
+          rotation: next,
+          run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
+          run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
+          expires_at: expiresAt,
+          user_agent: values.userAgent,
+          address: values.address,
+          proofs: proofsAfter(values),
+          purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
+        }))
+        .where('id', '=', (inner) =>
+          inner
+            .selectFrom('locked')
+            .select('id')
+            .where((eb) => eb(clockOf(eb), '<', values.deadline)),
+        )
+        .returning('user_id'),
+    )
+    .selectFrom('users')
+    .select(USER_COLUMNS)
+    .where('id', '=', (query) => query.selectFrom('rotated').select('user_id'));
+});
 
 /** Uses a proof, unless it may have been used before. */
 export const useProof = (db: Kysely<Tables>, { id, userId }: SessionKey, { key, number }: DeviceProof) =>
@@ -224,16 +212,24 @@ export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
     .where('id', '=', userId),
 );
 
-/** Also matches the session before the rotation, so that the statement waits for a rotation in progress. */
-export const revertRotation = (db: Kysely<Tables>, { sessionId, userId, from, expected, to }: Rotation) =>
-  db
+/**
+ * Undoes a rotation, or prevents it: the session before the rotation gets another number than it expects. So the statement also waits for a
+ * rotation in progress, which has locked the row.
+ */
+export const revertRotation = (db: Kysely<Tables>, rotation: Rotation) => {
+  const { sessionId, userId, from, expected, expectedNumber, to } = rotation;
+  return db
     .updateTable('sessions')
-    .set((eb) => ({
-      current_token_id: eb.case().when('current_token_id', '=', to).then(from).else(eb.ref('current_token_id')).end(),
-    }))
+    .set({ current_token_id: from, previous_token_id: from, rotation: nextNumber(rotation) })
     .where('id', '=', sessionId)
     .where('user_id', '=', userId)
-    .where('current_token_id', 'in', [expected, to]);
+    .where((eb) =>
+      eb.or([
+        eb('current_token_id', '=', to),
+        eb.and([eb('current_token_id', '=', expected), eb('rotation', '=', expectedNumber)]),
+      ]),
+    );
+};
 
 /** The key of the advisory lock of purges: an arbitrary number. */
 const PURGE_LOCK = 7_263_501_949;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Logger } from 'pino';
 import type { EventRepository } from '../../application/ports/event-repository.ts';
 import type { Outbox } from '../../application/ports/outbox.ts';
 import type { Stores, UnitOfWork } from '../../application/ports/unit-of-work.ts';
@@ -12,6 +13,9 @@ const units = new AsyncLocalStorage<true>();
  * Runs a unit of work, unless the caller is within one: a nested unit could wait for the outer one for ever, or be kept when the outer one
  * fails.
  * @throws AppError SYS_UNEXPECTED_ERROR
+ *
+ * @example
+ * const unitOfWork: UnitOfWork = { run: (work) => outsideOfUnits(() => database.transaction(() => work(stores))) };
  */
 export const outsideOfUnits = async <Result>(run: () => Promise<Result>): Promise<Result> => {
   if (units.getStore() === true)
@@ -56,7 +60,7 @@ export const watchedUnitOfWork = (unitOfWork: UnitOfWork, onAdded: OnAdded): Uni
 
 /**
  * Reports the events of each unit of work after its commit: not those of a unit that failed, and once for a unit that ran twice.
- * @param audit called with the stored events.
+ * @param audit called with the events that were stored, or taken.
  */
 export const auditedUnitOfWork = (
   unitOfWork: UnitOfWork,
@@ -75,6 +79,30 @@ export const auditedUnitOfWork = (
   },
 });
 
+const AUDIT_MESSAGE = 'account event';
+
+/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
+export const auditLog =
+  (logger: Logger, onEvent?: (event: AccountEvent) => void) =>
+  (events: readonly AccountEvent[]): void => {
+    for (const event of events) {
+      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
+      onEvent?.(event);
+    }
+  };
+
+/** Without the user agent, which any client can choose. With the time of what an operator did: it is logged up to a minute later. */
+const lineOf = ({ kind, userId, at, sessionId, reason, count, requestId, address, actor }: AccountEvent) => ({
+  kind,
+  userId,
+  ...(sessionId !== null && { sessionId }),
+  ...(reason !== null && { reason }),
+  ...(kind === 'login-refused' && { count }),
+  ...(requestId !== null && { requestId }),
+  ...(address !== null && { address }),
+  ...(actor !== null && { actor, at: new Date(at).toISOString() }),
+});
+
 const noting = (events: EventRepository, note: (...events: readonly AccountEvent[]) => void): EventRepository => ({
   async add(added) {
     await events.add(added);
@@ -82,7 +110,13 @@ const noting = (events: EventRepository, note: (...events: readonly AccountEvent
   },
   async addRefusedLogins(refusals) {
     await events.addRefusedLogins(refusals);
-    for (const refused of refusals) note({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
+    for (const refused of refusals)
+      note({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null });
+  },
+  async takeOperated(limit) {
+    const taken = await events.takeOperated(limit);
+    note(...taken);
+    return taken;
   },
   list: (query) => events.list(query),
   knowsDevice: (userId, device) => events.knowsDevice(userId, device),

@@ -5,7 +5,6 @@ import { UserEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
 import { type Tables, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
 
-/** Stores users in table `users`. */
 export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   const findBy = async (
     where: FilterQuery<InferEntity<typeof UserEntity>>,

@@ -88,7 +88,7 @@ export const emailChangeFinal = (
 ): MailText =>
   mailLayout(context, `The new email address at ${context.serviceName} is about to be final`, [
     prose`The email address of the account "${username}" at ${trusted(context.serviceName)} was changed, and its password was then reset by the new address.`,
-    prose`Until ${trusted(timeText(undoUntil))} the former address can still take the account back, with the link in the message that told of the change. Afterwards it cannot.`,
+    prose`Until ${trusted(timeText(undoUntil))} the former address can still take the account back, with the link in the message that reported the change. Afterwards it cannot.`,
     prose`If this was agreed, you have nothing to do.`,
   ]);
 

@@ -13,7 +13,6 @@ class Trusted {
 /** Marks a text as trusted: it comes from the code or from the configuration, and not from a client. */
 export const trusted = (text: string): Trusted => new Trusted(text);
 
-/** A paragraph of a mail. */
 export class Prose {
   readonly text: string;
 
@@ -37,7 +36,7 @@ const INVISIBLE = /(?!\s)\p{C}/gu;
  * Makes a text that a client chose, such as a username or a User-Agent, safe to show in a mail: one line of bounded length, without
  * links. Mail programs recognize links in plain text by a dot beside a letter (`evil.example`), a colon (`mailto:x`, `https://`), an
  * `@`, and a backslash (`\\server\file`). These characters are put into brackets: `evil[.]example`. Invisible characters in their place
- * would look better, but some programs drop those before they look for links. The text is normalized first (NFKC), as some programs do.
+ * would be easier to read, but some programs drop those before they search for links. The text is normalized first (NFKC), as some programs do.
  */
 export const sanitize = (text: string): string => {
   const visible = text.normalize('NFKC').replaceAll(INVISIBLE, '').replaceAll(/\s+/gu, ' ').trim();
@@ -92,7 +91,6 @@ const pieces = (word: string): string[] => {
   return Array.from({ length: count }, (_, at) => points.slice(at * size, (at + 1) * size).join(''));
 };
 
-/** What every mail needs to know. */
 export type MailContext = {
   /** The host of BASE_URL. */
   readonly serviceName: string;
@@ -102,7 +100,7 @@ export type MailContext = {
 
 export type MailText = Pick<Mail, 'subject' | 'text' | 'html'>;
 
-/** A link of ours, with its label in HTML. */
+/** A link to a page of the service or of its operator, with its label in HTML. */
 type Link = { readonly label: string; readonly link: string };
 type Facts = { readonly facts: readonly (readonly [name: string, value: Prose])[] };
 type Block = Prose | Link | Facts;

@@ -10,7 +10,6 @@ import {
   trusted,
 } from './layout.ts';
 
-/** When something happened, and on which device. */
 export type TimeAndDevice = {
   /** Epoch milliseconds. */
   readonly at: number;

@@ -20,7 +20,6 @@ import {
   tokenReplayed,
 } from './security-mails.ts';
 
-/** A link that a mail needs. */
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   (
     | {
@@ -99,10 +98,10 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
     if (user.email === to) return null;
     const changed = { username: user.username, newEmail: newEmail ?? user.email };
     // Otherwise an attacker could change the address twice, and so replace the owner's link.
-    const held = live.find(({ purpose }) => purpose === 'email-change-undo');
-    if (held?.email !== to) return { links: [], write: () => emailChangedAgain(context, changed) };
+    const undo = live.find(({ purpose }) => purpose === 'email-change-undo');
+    if (undo?.email !== to) return { links: [], write: () => emailChangedAgain(context, changed) };
     // A password reset may have shortened the right to undo since the message was added.
-    const { createdAt, expiresAt } = held;
+    const { createdAt, expiresAt } = undo;
     return {
       links: [{ purpose: 'email-change-undo', email: to, expiresAt }],
       write: (urlOf) =>

@@ -28,7 +28,12 @@ type EventsQuery = {
  * - purges events from before a time, at most as many as it is asked to, the oldest first
  * - purges each event once when two instances purge
  * - loses the events of a user who is deleted
+ * - hands out each event of an operator once, the earliest first, also when two instances ask and the user is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * @example
+ * const [latest] = await events.list({ userId, before: null, limit: 50 });
+ * const older = await events.list({ userId, before: latest?.id ?? null, limit: 50 });
  */
 export interface EventRepository {
   /** Adds events. A log-in is counted in the event of its device and hour, which keeps the last session and request. */
@@ -41,4 +46,9 @@ export interface EventRepository {
   countSince(userId: string, kind: EventKind, since: number): Promise<number>;
   /** @returns how many were deleted. */
   purge(before: number, limit: number): Promise<number>;
+  /**
+   * Takes the events with an actor that were added and not taken yet, for the audit log of the service: operators add them in other
+   * processes. They stay in the list.
+   */
+  takeOperated(limit: number): Promise<AccountEvent[]>;
 }

@@ -11,7 +11,7 @@ export type Attempt = {
  * Counts log-in attempts by the rule of domain/login-throttle.ts. An attempt counts as a failure as soon as it begins, so that
  * concurrent attempts are admitted no more often than consecutive ones.
  *
- * The service's own instance never rejects when its store is unavailable (adapters/login-attempts/shared.ts).
+ * In the service, none rejects when the store is unavailable: `sharedLoginAttempts` then counts in the process.
  * - admits 50 failures at once, and makes the next attempt wait
  * - doubles the wait with each further failure, from a second up to a minute
  * - does not count attempts that have to wait
@@ -34,6 +34,11 @@ export type Attempt = {
  * - does not count an attempt that is withdrawn
  * - admits exactly 50 of many concurrent attempts at two instances
  * - does not reject when its store fails, or with DB_QUERY_FAILED alone
+ *
+ * @example
+ * const wait = await attempts.begin(attempt);
+ * if (wait > 0) throw tooManyFailures(wait);
+ * if (await hasher.verify(password, hash)) await attempts.succeed(attempt);
  */
 export interface LoginAttempts {
   /** Counts the attempt, unless it has to wait. @returns the wait in milliseconds; 0 when the attempt is admitted. */

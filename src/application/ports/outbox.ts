@@ -28,7 +28,7 @@ export type Admission = {
  * The messages that are still to be sent: a transactional outbox. A message is added in the unit of work of the change that it reports,
  * and removed when it was sent.
  * - claims messages whose time has come, the oldest first, at most as many as it is asked to
- * - claims messages that may wait only if they were due at the last look
+ * - claims messages that may wait only if they were due at the last poll
  * - claims a message as it was added
  * - claims each message for one of several instances, until the lease ends
  * - counts the attempts of a message
@@ -46,6 +46,13 @@ export type Admission = {
  * - says how many messages wait, and since when
  * - loses the messages about a user who is deleted
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * @example
+ * const due = await outbox.claim({ now, until: now + LEASE, limit: 10 });
+ * for (const { id, to } of due) {
+ *   await mailer.send({ id, to, subject, text, html });
+ *   await outbox.remove([id]);
+ * }
  */
 export interface Outbox {
   /**

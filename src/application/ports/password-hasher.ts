@@ -10,6 +10,11 @@
  * - detects a hash that was made at a lower cost than its own
  *
  * `hash` and `verify` reject with AppError SYS_HTTP_UNEXPECTED_ERROR, status 503, when too many passwords are waiting.
+ *
+ * @example
+ * const passwordHash = await hasher.hash('correct horse');
+ * await hasher.verify('correct horse', passwordHash); // true
+ * await hasher.verify('correct horse', null); // false, after the same time
  */
 export interface PasswordHasher {
   /** @throws RangeError for a password that is not hashable (domain/password.ts). */

@@ -23,9 +23,9 @@ export type UserInSession = {
  * - rotates a session by its current token
  * - rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated
  * - returns the user of the session that it rotates
- * - numbers the current token one higher than the one that is rotated, also after a rotation that was reverted
+ * - numbers the current token one higher than the last, also after a rotation that was reverted
  * - remembers when the run of rotations began, and with which number
- * - changes nothing when another token is current
+ * - changes nothing when another token is current, or has another number
  * - remembers the device that rotated a session last
  * - finds the keys of a session and its used proofs
  * - rotates a session with a key of its device only with an unused proof of it, unless none is required
@@ -45,10 +45,11 @@ export type UserInSession = {
  * - never performs a rotation after its budget
  * - reverts a rotation, so that the rotated token is current again
  * - changes the current token alone when a rotation is reverted
+ * - never performs a rotation that was reverted before it happened
  * - begins the run again when its first rotation was reverted
  * - does not revert a rotation that was followed by another
  * - either reverts a rotation or accepts the next one, when both are asked for at the same time
- * - reverts nothing in a session that was ended or never rotated
+ * - reverts nothing in a session that was ended, or whose token is another
  * - ends a session, and returns false when there is none
  * - does not end a session of another user
  * - ends all sessions of one user, and returns their ids
@@ -73,6 +74,12 @@ export type UserInSession = {
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not. Sessions are stored with their users.
+ *
+ * @example
+ * const outcome = await sessions.rotate(rotation);
+ * if (outcome === 'too-late') throw new AppError('DB_QUERY_FAILED');
+ * if (outcome === 'stale') throw new AppError('AUTH_FAILED'); // another token or number is current, or the session has ended
+ * const user = outcome;
  */
 export interface SessionRepository {
   /**
@@ -91,8 +98,8 @@ export interface SessionRepository {
    */
   rotate(rotation: Rotation): Promise<RotationOutcome>;
   /**
-   * Undoes a rotation whose new token nobody has: `from` is current again, and nothing else changes. Called after the budget of the
-   * rotation, when it can no longer happen. Idempotent. ADR 0022.
+   * Undoes a rotation whose new token nobody has: `from` is current again. If the rotation has not happened, it no longer can: the session
+   * gets the next number, and other rotations of `from` have to expect that. Waits for a rotation in progress. Idempotent. ADR 0022.
    */
   revert(rotation: Rotation): Promise<void>;
   /**

@@ -51,6 +51,11 @@ export type UserChange = Partial<ChangeableFields> & { readonly now: number };
  * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
  *
  * A call that rejected with DB_QUERY_FAILED may have changed the store, or not.
+ *
+ * @example
+ * await users.add(user); // AUTH_USER_DUPLICATE if the username or the email is taken
+ * const verified = await users.update(user.id, { emailVerifiedAt: now, now }, { email: user.email });
+ * if (verified === null) throw new AppError('AUTH_LINK_INVALID'); // the email has changed meanwhile
  */
 export interface UserRepository {
   /** @throws AppError `duplicateUser` when the username or email is taken, DB_UNIQUE_VIOLATION when the id is. */

@@ -56,7 +56,6 @@ export const accountData = async (
   };
 };
 
-/** A user without the hash of the password. */
 export const userData = (user: User): AccountData['user'] => ({
   id: user.id,
   username: user.username,
@@ -68,7 +67,6 @@ export const userData = (user: User): AccountData['user'] => ({
   disabledAt: user.disabledAt,
 });
 
-/** An event without the id of the user. */
 export type EventData = Omit<AccountEvent, 'userId'>;
 
 /** The events of a user, the latest first. @param limit by default all: a user has some more than `EVENTS_KEPT` at most. */
@@ -88,4 +86,5 @@ const eventData = (event: AccountEvent): EventData => ({
   requestId: event.requestId,
   userAgent: event.userAgent,
   address: event.address,
+  actor: event.actor,
 });

@@ -5,7 +5,6 @@ import type { Stores } from '../ports/unit-of-work.ts';
 import { type AssessTokensDeps, assessTokens, reusedSessions } from './assess-tokens.ts';
 import { endings, type NoticeDeps, notifyOfReplay, type RecordDeps, record } from './record.ts';
 
-/** Why sessions end, and the request that caused it. */
 export type Ending = { readonly reason: SessionEnding; readonly origin: Origin };
 
 /** Ends one session. @returns whether there was such a session. */

@@ -56,7 +56,6 @@ type Owner = Pick<User, 'id' | 'email'>;
 /** The most notices of one kind that a user gets in an hour: an attacker with the password could cause any number. */
 export const NOTICES_PER_HOUR = 5;
 const HOUR = 3_600_000;
-/** How many of the latest events are read. */
 const LATEST = 200;
 
 /**

@@ -1,10 +1,6 @@
 import { countingPeriodOf, type Origin } from '../../domain/event.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { RefusedLogins } from '../ports/event-repository.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-
-type RefusedLoginCounterDeps = { readonly unitOfWork: UnitOfWork; readonly clock: Clock; readonly ids: IdGenerator };
+import type { ChangeDeps } from './record.ts';
 
 export type RefusedLoginCounter = {
   /** Counts a refused log-in of a user. Works in memory, so that the response time does not show whether an account exists. */
@@ -26,7 +22,7 @@ export const COUNTED_AT_ONCE = 5_000;
 const BATCH_SIZE = 100;
 
 /** Counts refused log-ins in memory until they are stored (ADR 0051). */
-export const refusedLoginCounter = ({ unitOfWork, clock, ids }: RefusedLoginCounterDeps): RefusedLoginCounter => {
+export const refusedLoginCounter = ({ unitOfWork, clock, ids }: ChangeDeps): RefusedLoginCounter => {
   let counts = new Map<string, RefusedLogins>();
   let lost = 0;
 

@@ -11,7 +11,6 @@ export type UserWithPasswordDeps = LiveUserDeps & {
   readonly hasher: PasswordHasher;
 };
 
-/** An authenticated request that repeats the password. */
 export type RequestWithPassword = Caller & {
   /** `iat` of the request's access token, in seconds. */
   readonly tokenIssuedAt: number;

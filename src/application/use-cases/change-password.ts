@@ -2,12 +2,9 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { comparePassword, deviceAttempt } from '../steps/compare-password.ts';
@@ -15,19 +12,17 @@ import { endSessionsOf } from '../steps/end-sessions.ts';
 import { withdrawLinks } from '../steps/links.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
-import { type NoticeDeps, notifyOfPassword, record } from '../steps/record.ts';
+import { type ChangeDeps, type NoticeDeps, notifyOfPassword, record } from '../steps/record.ts';
 
-export type ChangePasswordDeps = NoticeDeps &
+export type ChangePasswordDeps = ChangeDeps &
+  NoticeDeps &
   LiveUserDeps &
   PrepareSessionDeps & {
     readonly users: UserRepository;
-    readonly unitOfWork: UnitOfWork;
     readonly hasher: PasswordHasher;
     /** `null`: common passwords are allowed. */
     readonly blocklist: PasswordBlocklist | null;
     readonly attempts: LoginAttempts;
-    readonly clock: Clock;
-    readonly ids: IdGenerator;
   };
 
 type ChangePasswordInput = Caller & {

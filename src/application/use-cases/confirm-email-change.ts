@@ -5,13 +5,21 @@ import { isLive, type SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
-import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
-import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
+import {
+  assertNotReserved,
+  findLink,
+  invalidLink,
+  type LinkDeps,
+  reservationOf,
+  reserveAddress,
+  takeLink,
+  withdrawLinks,
+} from '../steps/links.ts';
 import { type PrepareSessionDeps, replaceSession, type TokenPair } from '../steps/open-session.ts';
-import { enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../steps/record.ts';
-import { assertNotReserved, reservationOf, reserveAddress } from '../steps/reserved-addresses.ts';
+import { type ChangeDeps, enqueue, type NoticeDeps, notifiesFormerAddress, record } from '../steps/record.ts';
 import type { UserWithPasswordDeps } from '../steps/user-with-password.ts';
 
 export type PreviewEmailChangeDeps = LinkDeps &
@@ -32,23 +40,16 @@ export const previewEmailChange =
     const { userId, email } = await findLink(deps, deps, 'email-change', token);
     const user = await deps.users.findById(userId);
     if (user === null || user.disabledAt !== null) throw invalidLink('the user does not exist, or is disabled');
-    const held = await reservationOf(deps, deps, userId);
+    const reservation = await reservationOf(deps, deps, userId);
     const { username, createdAt } = user;
-    if (held !== null && held.email !== email) return { username, createdAt, undoUntil: held.expiresAt };
+    if (reservation !== null && reservation.email !== email)
+      return { username, createdAt, undoUntil: reservation.expiresAt };
     return { username, createdAt, undoUntil: notifiesFormerAddress(deps) ? deps.clock.now() + UNDO_LIFETIME : null };
   };
 
-export type ConfirmEmailChangeDeps = LinkDeps &
-  NoticeDeps &
-  PrepareSessionDeps &
-  UserWithPasswordDeps & {
-    readonly links: LinkRepository;
-    readonly users: UserRepository;
-    readonly unitOfWork: UnitOfWork;
-  };
+export type ConfirmEmailChangeDeps = PreviewEmailChangeDeps & ChangeDeps & PrepareSessionDeps & UserWithPasswordDeps;
 
 type Confirmation = {
-  /** The token of the link. */
   readonly token: string;
   /** The session of the request, if it has an access token. */
   readonly session?: SessionKey | undefined;
@@ -124,8 +125,8 @@ const assertOwner = async (
  * take it back. An address that the user takes again is no longer reserved.
  */
 const releaseOrReserve = async (deps: ConfirmEmailChangeDeps, stores: Stores, before: User, { email }: User) => {
-  const held = await reservationOf(deps, stores, before.id);
-  if (held !== null && held.email !== email) return;
+  const reservation = await reservationOf(deps, stores, before.id);
+  if (reservation !== null && reservation.email !== email) return;
   await withdrawLinks(stores, before.id, ['email-change-undo']);
   if (notifiesFormerAddress(deps)) await reserveAddress(deps, stores, before);
 };

@@ -1,7 +1,6 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import type { RecordDeps } from '../steps/record.ts';
+import type { ChangeDeps } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 import {
   isStillUserWithPassword,
@@ -10,7 +9,7 @@ import {
   userWithPassword,
 } from '../steps/user-with-password.ts';
 
-export type DeleteAccountDeps = UserWithPasswordDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type DeleteAccountDeps = UserWithPasswordDeps & ChangeDeps;
 
 type Deletion = RequestWithPassword & { readonly origin?: Origin };
 

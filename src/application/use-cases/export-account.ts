@@ -1,3 +1,4 @@
+import { withoutName } from '../../domain/event.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
@@ -9,7 +10,7 @@ export type ExportAccountDeps = Stores & { readonly clock: Clock };
 export type ExportedAccount = Omit<AccountData, 'messages'> & {
   readonly messages: Omit<AccountData['messages'][number], 'attempts'>[];
   /** The latest first. */
-  readonly events: EventData[];
+  readonly events: ReturnType<typeof withoutName<EventData>>[];
   /** Epoch milliseconds. */
   readonly exportedAt: number;
 };
@@ -25,7 +26,7 @@ export const exportAccount =
     const user = await liveUser(deps, caller);
     const exportedAt = deps.clock.now();
     const data = await accountData(deps, user, exportedAt);
-    const events = await eventsData(deps.events, user.id);
+    const events = (await eventsData(deps.events, user.id)).map(withoutName);
     // The number of attempts is of interest to the operator only.
     const messages = data.messages.map(({ attempts: _, ...message }) => message);
     return { ...data, messages, events, exportedAt };

@@ -1,11 +1,11 @@
-import type { AccountEvent } from '../../domain/event.ts';
+import { type AccountEvent, withoutName } from '../../domain/event.ts';
 import type { EventRepository } from '../ports/event-repository.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
 
 export type ListEventsDeps = LiveUserDeps & { readonly events: EventRepository };
 
 type EventsPage = {
-  readonly events: readonly AccountEvent[];
+  readonly events: readonly ReturnType<typeof withoutName<AccountEvent>>[];
   /** The value of `before` for the next page; `null` on the last page. */
   readonly next: string | null;
 };
@@ -26,5 +26,5 @@ export const listEvents =
     const { id: userId } = await liveUser(deps, caller);
     const found = await deps.events.list({ userId, before, limit: limit + 1 });
     const page = found.slice(0, limit);
-    return { events: page, next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
+    return { events: page.map(withoutName), next: found.length > limit ? (page.at(-1)?.id ?? null) : null };
   };

@@ -3,9 +3,8 @@ import type { Origin } from '../../domain/event.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, record } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
 type Disabled = {
@@ -63,10 +62,7 @@ export const endSessionsAsOperator =
       endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'operator', origin }),
     );
 
-export type MakeResetLinkDeps = RecordDeps & {
-  readonly unitOfWork: UnitOfWork;
-  readonly linkTokens: LinkTokens;
-};
+export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
 
 type ResetLink = {
   /** Only its hash is stored. */
@@ -89,6 +85,12 @@ export const makeResetLink =
     });
     return { token, expiresAt };
   };
+
+/** Takes what operators did in other processes: the audit log has the events of every unit of work. @returns how many events. */
+export const logOperated =
+  ({ unitOfWork }: Pick<ChangeDeps, 'unitOfWork'>) =>
+  (limit: number): Promise<number> =>
+    unitOfWork.run(async ({ events }) => (await events.takeOperated(limit)).length);
 
 /** Deletes a user with everything that is stored about them. @returns whether there was such a user. */
 export const deleteAccountAsOperator =

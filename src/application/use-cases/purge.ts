@@ -11,7 +11,6 @@ export type PurgeDeps = ChangeDeps &
     readonly eventsRetention: number;
   };
 
-/** Deletes expired sessions. */
 export const purgeSessions =
   (deps: ChangeDeps): Purge =>
   (limit) =>
@@ -22,7 +21,6 @@ export const purgeSessions =
       return purged.length;
     });
 
-/** Deletes expired links. */
 export const purgeLinks =
   ({ links, clock }: Pick<PurgeDeps, 'links' | 'clock'>): Purge =>
   (limit) =>

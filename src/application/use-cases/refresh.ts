@@ -1,8 +1,8 @@
 import { NOT_REQUIRED, needsProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Rotation, Session } from '../../domain/session.ts';
-import { continuesRun, type ReplayPolicy } from '../../domain/tokens.ts';
+import { nextNumber, type Rotation, type Session } from '../../domain/session.ts';
+import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -79,17 +79,17 @@ export const refresh =
 
 const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Request): Promise<TokenPair> => {
   const { verified, evidence } = request;
-  let token = first;
+  let [token, session]: [RefreshToken, Session | null] = [first, null];
   // A single token is rotated without a look-up: the rotation shows whether it was current.
   if (verified.length > 1 || mayBeReplayable(deps, first)) {
     const assessed = await assessTokens(deps, verified, evidence);
     const best = mostFavorable(assessed);
     if (best.status !== 'current') return handleStaleTokens(deps, assessed, request);
     await endReused(deps, assessed, request.origin);
-    token = best.token;
+    ({ token, session } = best);
   }
 
-  const pair = await rotate(deps, nextRotation(deps, token, request), request);
+  const pair = await rotate(deps, nextRotation(deps, token, session, request), request);
   if (pair === 'stale') return handleStaleTokens(deps, await assessTokens(deps, verified, evidence), request);
   deps.report?.('refresh', 'rotated');
   return pair;
@@ -128,31 +128,42 @@ const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   return user;
 };
 
-const nextRotation = (deps: RefreshDeps, token: RefreshToken, { evidence, origin }: Request): Rotation => {
+/**
+ * If the store has forgotten rotations, this one begins a run, since the times of those are unknown.
+ * @param session as it is stored; `null` to expect that `token` is its current one, and was not rotated before.
+ */
+const nextRotation = (
+  deps: RefreshDeps,
+  token: RefreshToken,
+  session: Session | null,
+  { evidence, origin }: Request,
+): Rotation => {
   const { sessionId, claims, rotation } = token;
   const now = deps.clock.now();
+  const isForgotten = session !== null && session.currentTokenId !== claims.jti;
   return {
     sessionId,
     userId: claims.sub,
     from: claims.jti,
-    expected: claims.jti,
+    expected: session?.currentTokenId ?? claims.jti,
+    expectedNumber: session?.rotation ?? rotation,
     number: rotation,
     to: deps.ids.next(),
     at: now,
     expiresAt: now + deps.refreshLifetime,
-    continuesRun: continuesRun(token, now, deps.replayPolicy),
+    continuesRun: !isForgotten && continuesRun(token, now, deps.replayPolicy),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
   };
 };
 
-const currentTokenAfter = ({ sessionId, userId, number, to, at, expiresAt }: Rotation) => ({
-  id: sessionId,
-  userId,
-  currentTokenId: to,
-  rotation: number + 1,
-  rotatedAt: at,
-  expiresAt,
+const currentTokenAfter = (rotation: Rotation) => ({
+  id: rotation.sessionId,
+  userId: rotation.userId,
+  currentTokenId: rotation.to,
+  rotation: nextNumber(rotation),
+  rotatedAt: rotation.at,
+  expiresAt: rotation.expiresAt,
 });
 
 /** Reverts the rotation if the new tokens cannot be issued. */
@@ -169,20 +180,21 @@ const revertOnError = async <Result>(
   }
 };
 
-/** Handles a request without a current token: recovers the session, issues its current token again, or rejects the request. */
+/** Handles a request whose token was not rotated: rotates it as stored, issues the current token again, or rejects the request. */
 const handleStaleTokens = async (
   deps: RefreshDeps,
   assessed: readonly AssessedToken[],
   request: Request,
 ): Promise<TokenPair> => {
-  const { token, session, status } = mostFavorable(assessed);
+  const best = mostFavorable(assessed);
+  const { token, session, status } = best;
   const ended = await endReused(deps, assessed, request.origin);
+  if (mayRotate(status)) return rotateAsStored(deps, best, request);
   if (session !== null) {
-    if (status === 'recoverable') return recover(deps, token, session, request);
     if (status === 'replayable') return issueAgain(deps, token, session, request);
     if (status === 'unproven') return handleUnproven(deps, token, session, request);
   }
-  if (status !== 'reused' && status !== 'recoverable') deps.report?.('refresh', status);
+  if (status !== 'reused') deps.report?.('refresh', status);
   if (ended.length === 0) throw failed(`the session is not refreshed: ${status}`);
   throw new AppError('AUTH_FAILED', {
     level: 'warn',
@@ -219,27 +231,28 @@ const handleUnproven = async (
   throw refusal;
 };
 
-/**
- * Rotates a token that is newer than the one that the store has as current: the store has forgotten rotations. Begins a run of rotations,
- * since the times of those are unknown.
- */
-const recover = async (
+const mayRotate = (status: TokenStatus): status is 'current' | 'recoverable' =>
+  status === 'current' || status === 'recoverable';
+
+/** Rotates a token whose number is not that of the session: an earlier rotation of it was reverted, or the store has forgotten rotations. */
+const rotateAsStored = async (
   deps: RefreshDeps,
-  token: RefreshToken,
-  { id: sessionId, userId, currentTokenId: expected }: Session,
+  { token, session, status }: AssessedToken,
   request: Request,
 ): Promise<TokenPair> => {
-  const event = { userId, kind: 'session-recovered', sessionId } as const;
+  const isForgotten = status === 'recoverable';
+  const event = { userId: token.claims.sub, kind: 'session-recovered', sessionId: token.sessionId } as const;
   const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, request.origin, [event]));
-  const rotation = { ...nextRotation(deps, token, request), expected, continuesRun: false };
-  const pair = await rotate(deps, rotation, request, storeEvent);
+  const rotation = nextRotation(deps, token, session, request);
+  const pair = await rotate(deps, rotation, request, isForgotten ? storeEvent : undefined);
   if (pair === 'stale') {
-    // Another request was first, so the token is no longer recoverable. If it is, the store cannot rotate it.
+    // Another request was first, so the token may no longer be rotated. If it may, the store cannot do so.
     const assessed = await assessTokens(deps, [token], request.evidence);
-    if (mostFavorable(assessed).status === 'recoverable') throw failed('the session is not refreshed: recoverable');
+    const now = mostFavorable(assessed).status;
+    if (mayRotate(now)) throw failed(`the session is not refreshed: ${now}`);
     return handleStaleTokens(deps, assessed, request);
   }
-  deps.report?.('refresh', 'recovered');
+  deps.report?.('refresh', isForgotten ? 'recovered' : 'rotated');
   return pair;
 };
 

@@ -6,8 +6,8 @@ import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
+import { assertNotReserved, isReserved } from '../steps/links.ts';
 import { enqueue, record } from '../steps/record.ts';
-import { assertNotReserved, isReserved } from '../steps/reserved-addresses.ts';
 import type { RegisterDeps, RegisterInput } from './register.ts';
 
 export type RegisterUnverifiedDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
@@ -74,7 +74,6 @@ const add = async (deps: RegisterUnverifiedDeps, stores: Stores, user: User, ori
 
 type TakenAddress = Pick<Registration, 'randomHash' | 'origin'> & { readonly owner: User };
 
-/** How many such mails an account gets in a period. */
 const MAILS_PER_PERIOD = 5;
 /** Milliseconds. */
 const PERIOD = 86_400_000;

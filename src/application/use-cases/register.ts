@@ -2,35 +2,31 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { TokenSigner } from '../ports/token-signer.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
-import { keysOf, type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import { assertNotReserved } from '../steps/links.ts';
+import {
+  keysOf,
+  type OpenedSession,
+  type PrepareSessionDeps,
+  prepareSession,
+  storeSession,
+} from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { enqueue } from '../steps/record.ts';
-import { assertNotReserved } from '../steps/reserved-addresses.ts';
+import { type ChangeDeps, enqueue } from '../steps/record.ts';
 
-export type RegisterDeps = ProveDeviceDeps & {
-  readonly users: UserRepository;
-  readonly unitOfWork: UnitOfWork;
-  readonly tokens: TokenSigner;
-  readonly hasher: PasswordHasher;
-  /** `null`: common passwords are allowed. */
-  readonly blocklist: PasswordBlocklist | null;
-  readonly clock: Clock;
-  readonly ids: IdGenerator;
-  /** Milliseconds. */
-  readonly accessLifetime: number;
-  /** Milliseconds. */
-  readonly refreshLifetime: number;
-  /** Whether users verify their email addresses. Default: off. */
-  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
-};
+export type RegisterDeps = ChangeDeps &
+  ProveDeviceDeps &
+  PrepareSessionDeps & {
+    readonly users: UserRepository;
+    readonly hasher: PasswordHasher;
+    /** `null`: common passwords are allowed. */
+    readonly blocklist: PasswordBlocklist | null;
+    /** Whether users verify their email addresses. Default: off. */
+    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+  };
 
 /** Validated against the limits of the domain. */
 export type RegisterInput = {

@@ -1,8 +1,7 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { canonicalEmail } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
-import { enqueue, type RecordDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, enqueue, record } from '../steps/record.ts';
 import {
   isStillUserWithPassword,
   type RequestWithPassword,
@@ -10,7 +9,7 @@ import {
   userWithPassword,
 } from '../steps/user-with-password.ts';
 
-export type RequestEmailChangeDeps = UserWithPasswordDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type RequestEmailChangeDeps = UserWithPasswordDeps & ChangeDeps;
 
 type EmailChange = RequestWithPassword & { readonly email: string; readonly origin?: Origin };
 
@@ -35,8 +34,8 @@ export const requestEmailChange = (deps: RequestEmailChangeDeps) => {
     const isDone = await deps.unitOfWork.run(async (stores) => {
       // A change of the password removes such links; none may be stored after it.
       if (!(await isStillUserWithPassword(deps, stores, input, user))) return false;
-      const asked = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
-      if (asked >= REQUESTS_PER_PERIOD) return true;
+      const requests = await stores.events.countSince(userId, 'email-change-requested', deps.clock.now() - PERIOD);
+      if (requests >= REQUESTS_PER_PERIOD) return true;
       await record(deps, stores, origin, [{ userId, kind: 'email-change-requested', sessionId }]);
       await enqueue(deps, stores, origin, [{ kind: 'email-change', userId, to }]);
       return true;

@@ -1,20 +1,24 @@
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { Link, LinkPurpose } from '../../domain/link.ts';
-import type { MessageKind, Notice } from '../../domain/message.ts';
 import { canonicalEmail, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Outbox } from '../ports/outbox.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { findLink, invalidLink, takeLink } from '../steps/links.ts';
-import { enqueue, notifiesFormerAddress, type RecordDeps, record } from '../steps/record.ts';
-import { shortenReservation } from '../steps/reserved-addresses.ts';
+import { findLink, invalidLink, type LinkDeps, shortenReservation, takeLink, withdrawLinks } from '../steps/links.ts';
+import {
+  type ChangeDeps,
+  enqueue,
+  type NoticeDeps,
+  notifiesFormerAddress,
+  type RecordDeps,
+  record,
+} from '../steps/record.ts';
 
 export type RequestPasswordResetDeps = RecordDeps & { readonly outbox: Outbox };
 
@@ -27,20 +31,17 @@ export const requestPasswordReset =
   (email: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     enqueue(deps, deps, origin, [{ kind: 'password-reset-request', userId: null, to: canonicalEmail(email) }]);
 
-export type ResetPasswordDeps = RecordDeps & {
-  readonly users: UserRepository;
-  readonly links: LinkRepository;
-  readonly unitOfWork: UnitOfWork;
-  readonly linkTokens: LinkTokens;
-  readonly hasher: PasswordHasher;
-  /** `null`: common passwords are allowed. */
-  readonly blocklist: PasswordBlocklist | null;
-  /** The notices that are sent by mail; none without mail. */
-  readonly notices?: ReadonlySet<Notice> | undefined;
-};
+export type ResetPasswordDeps = ChangeDeps &
+  NoticeDeps &
+  LinkDeps & {
+    readonly users: UserRepository;
+    readonly links: LinkRepository;
+    readonly hasher: PasswordHasher;
+    /** `null`: common passwords are allowed. */
+    readonly blocklist: PasswordBlocklist | null;
+  };
 
 type ResetPasswordInput = {
-  /** The token of the link. */
   readonly token: string;
   /** Validated against the limits of the domain. */
   readonly newPassword: string;
@@ -92,7 +93,7 @@ const replacePassword = async (
   await stores.users.update(userId, { emailVerifiedAt: now, now }, { emailVerifiedAt: null });
   await record(deps, stores, origin, [{ userId, kind: 'password-reset' }]);
   await endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'password-reset', origin });
-  await removeOutdated(stores, userId);
+  await withdrawLinks(stores, userId, OUTDATED);
   if (notifiesFormerAddress(deps)) await endUndo(deps, stores, link, origin);
   if (!deps.notices?.has('password')) return;
   await enqueue(deps, stores, origin, [{ kind: 'password-was-reset', userId, to: email }]);
@@ -110,15 +111,7 @@ const endUndo = async (deps: ResetPasswordDeps, stores: Stores, { userId, email 
 };
 
 /**
- * Messages and links that an attacker with the old password may have requested, or that the reset made superfluous. The link that undoes a
- * change of the address stays for a day: it belongs to the owner of the former address.
+ * Links that an attacker with the old password may have requested, or that the reset made superfluous. The one that undoes a change of the
+ * address stays for a day: it belongs to the owner of the former address.
  */
-const OUTDATED_MESSAGES: readonly MessageKind[] = ['password-reset', 'email-change', 'email-verification'];
-const OUTDATED_LINKS: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];
-
-/** The messages come first: a message that is being prepared is locked until its links are stored. */
-const removeOutdated = async ({ outbox, links }: Stores, userId: string): Promise<void> => {
-  const waiting = await outbox.listByUser(userId);
-  await outbox.remove(waiting.filter(({ kind }) => OUTDATED_MESSAGES.includes(kind)).map(({ id }) => id));
-  await links.removeOfUser(userId, OUTDATED_LINKS);
-};
+const OUTDATED: readonly LinkPurpose[] = ['password-reset', 'email-change', 'email-verification', 'not-me'];

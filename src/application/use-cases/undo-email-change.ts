@@ -2,17 +2,12 @@ import { NO_ORIGIN } from '../../domain/event.ts';
 import { LINK_PURPOSES } from '../../domain/link.ts';
 import type { LinkRepository } from '../ports/link-repository.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink, withdrawLinks } from '../steps/links.ts';
-import { enqueue, type RecordDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, enqueue, record } from '../steps/record.ts';
 
 export type UndoEmailChangeDeps = LinkDeps &
-  RecordDeps & {
-    readonly links: LinkRepository;
-    readonly hasher: PasswordHasher;
-    readonly unitOfWork: UnitOfWork;
-  };
+  ChangeDeps & { readonly links: LinkRepository; readonly hasher: PasswordHasher };
 
 /**
  * Restores the former address of a user. Somebody who changed it knew the password, so the password stops working, all sessions end, and

@@ -2,10 +2,9 @@ import { NO_ORIGIN } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
 import { canonicalEmail } from '../../domain/user.ts';
 import type { Outbox } from '../ports/outbox.ts';
-import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { findLink, invalidLink, type LinkDeps, takeLink } from '../steps/links.ts';
-import { enqueue, type RecordDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, enqueue, type RecordDeps, record } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
 export type RequestEmailVerificationDeps = RecordDeps & { readonly outbox: Outbox };
@@ -16,7 +15,7 @@ export const requestEmailVerification =
   (email: string, origin = NO_ORIGIN): Promise<void> =>
     enqueue(deps, deps, origin, [{ kind: 'email-verification-request', userId: null, to: canonicalEmail(email) }]);
 
-export type ConfirmEmailDeps = LinkDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type ConfirmEmailDeps = LinkDeps & ChangeDeps;
 
 /**
  * Marks an address as verified, if the user still has it. From then on the link "I did not register" has no effect.
@@ -47,7 +46,7 @@ const assertVerified = async (users: UserRepository, { userId, email }: Link): P
   if (!isVerified) throw invalidLink('the address is not that of the user any more');
 };
 
-export type RemoveUnverifiedAccountDeps = LinkDeps & RecordDeps & { readonly unitOfWork: UnitOfWork };
+export type RemoveUnverifiedAccountDeps = LinkDeps & ChangeDeps;
 
 /**
  * "I did not register": removes an account that was registered with somebody else's address. Not one whose address is verified, and not a

@@ -20,7 +20,6 @@ export type AppErrorOptions = {
   readonly details?: readonly FieldProblem[];
   /** Logged, never sent to the client. Contains no secret. */
   readonly reason?: string;
-  /** Overrides the catalog's log level. */
   readonly level?: ErrorLevel;
   /** Overrides the catalog's status: SYS_HTTP_UNEXPECTED_ERROR keeps the original one. */
   readonly status?: number;
@@ -31,7 +30,12 @@ export type AppErrorOptions = {
   readonly cause?: unknown;
 };
 
-/** The error that application code throws: a code of the catalog, and details of this case. */
+/**
+ * The error that application code throws: a code of the catalog, and details of this case.
+ *
+ * @example
+ * throw new AppError('DB_QUERY_FAILED', { reason: 'the store does not respond' });
+ */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

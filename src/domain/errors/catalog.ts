@@ -1,7 +1,6 @@
 /** The log level of an error. SPEC "Exception mapping". */
 export type ErrorLevel = 'info' | 'warn' | 'error' | 'fatal';
 
-/** One entry of the catalog. */
 export type CatalogEntry = {
   /** HTTP status. */
   readonly status: number;

@@ -49,9 +49,9 @@ type Result = { readonly status: 0 | 1 | 2 | 3; readonly output: string; readonl
 /** The command `data`. @returns the exit status, and the texts for standard output and standard error. */
 export const runData = async (args: readonly string[], env: Env): Promise<Result> => {
   try {
-    const asked = read(args);
-    if (asked === null) return { status: 0, output: HELP, errors: '' };
-    const report = await asked.command(asked, parseConfig(env));
+    const options = read(args);
+    if (options === null) return { status: 0, output: HELP, errors: '' };
+    const report = await options.command(options, parseConfig(env));
     return { status: 0, output: `${JSON.stringify(report, null, 2)}\n`, errors: '' };
   } catch (error) {
     const [status, code, message] = failureOf(error);

@@ -20,6 +20,9 @@ const askOnTerminal = async (question: string): Promise<boolean> => {
  * @param env the variables of the service
  * @param overrides the caller's storage, in place of the configured one; `close` is called at the end
  * @returns the exit status
+ *
+ * @example
+ * process.exit(await manageUsers(process.argv.slice(2), process.env, { storage, close: () => database.close() }));
  */
 export const manageUsers = async (
   args: readonly string[],

@@ -46,26 +46,13 @@ const migrate = async ({ database }: Config): Promise<void> => {
   await migrateSql(database, () => void process.stdout.write('Preparing the database …\n'));
 };
 
+type Report = { readonly status: number; readonly output: string; readonly errors: string };
+
 /** Ends the process as soon as the report is written: a server that hangs may keep a connection open. */
-const examine = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  const { runDoctor } = await import('./doctor.ts');
-  const { status, output, errors } = await runDoctor(args, env);
+const report = async ({ status, output, errors }: Report): Promise<void> => {
   process.stderr.write(errors);
   await print(output);
   process.exit(status);
-};
-
-const manageData = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  const { runData } = await import('./data.ts');
-  const { status, output, errors } = await runData(args, env);
-  process.stderr.write(errors);
-  await print(output);
-  process.exit(status);
-};
-
-const keys = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<void> => {
-  const { manageKeys } = await import('./keys.ts');
-  await print(await manageKeys(args, env));
 };
 
 /**
@@ -87,10 +74,10 @@ export const runCommand = async ([name = 'serve', ...args]: readonly string[], e
   const commands = new Map<string, () => unknown>([
     ['serve', () => alone(args, 'npm start runs the service.', () => serveUntilSignalled(parseConfig(env), env))],
     ['migrate', () => alone(args, 'npm run migrate brings the database up to date.', () => migrate(parseConfig(env)))],
-    ['doctor', () => examine(args, env)],
+    ['doctor', async () => report(await (await import('./doctor.ts')).runDoctor(args, env))],
     ['users', async () => process.exit(await manageUsers(args, env))],
-    ['data', () => manageData(args, env)],
-    ['keys', () => keys(args, env)],
+    ['data', async () => report(await (await import('./data.ts')).runData(args, env))],
+    ['keys', async () => print(await (await import('./keys.ts')).manageKeys(args, env))],
   ]);
   try {
     makeFilesPrivate();

@@ -25,6 +25,7 @@ disable, end-sessions and delete ask before they do what cannot be undone.
 --json     one object on standard output, or { "error": { "code", "message" } }; with npm run -s
 --dry-run  says what would be changed, and changes nothing
 --yes      does not ask
+--as NAME  who makes the change, for the events and the audit log; without it, the system's user
 
 Exit status: 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user.
 `;

@@ -12,7 +12,6 @@ import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Config } from '../config.ts';
 
-/** The ports of the application. */
 export type Ports = Storage & {
   readonly linkTokens: LinkTokens;
   /** `null`: no mail is sent, and there are no routes that need it. */
@@ -52,6 +51,9 @@ export type Overrides = {
 
 /**
  * Milliseconds that `rotate` of an own storage may take. A rotation that has not happened by then must never happen. ADR 0022.
+ *
+ * @example
+ * const storage = openStorage({ budget: rotationBudget(config) });
  */
 export const rotationBudget = ({ requestTimeout }: Pick<Config, 'requestTimeout'>): number =>
   rotationBudgets(requestTimeout).rotation;

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { type RefusedLoginCounter, refusedLoginCounter } from '../../application/steps/refused-login-counter.ts';
 
@@ -16,7 +17,7 @@ const STORE_AFTER = 5_000;
 export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[0], logger: Logger): RefusedLogins => {
   const counts = refusedLoginCounter(deps);
   let timer: NodeJS.Timeout | undefined;
-  let storing = Promise.resolve();
+  const oneAtATime = pLimit(1);
   let closed = false;
 
   const store = async () => {
@@ -29,8 +30,7 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
     timer ??= setTimeout(
       () => {
         timer = undefined;
-        storing = storing.then(store);
-        void storing.then(() => counts.waiting() > 0 && storeLater());
+        void oneAtATime(store).then(() => counts.waiting() > 0 && storeLater());
       },
       STORE_AFTER * (0.2 + 0.8 * Math.random()),
     ).unref();
@@ -44,8 +44,7 @@ export const storeRefusedLogins = (deps: Parameters<typeof refusedLoginCounter>[
     close: async () => {
       closed = true;
       clearTimeout(timer);
-      await storing;
-      await store();
+      await oneAtATime(store);
     },
   };
 };

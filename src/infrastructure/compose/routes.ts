@@ -22,7 +22,6 @@ import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { VERSION } from '../version.ts';
 
-/** The dependencies of all use cases. */
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
   Parameters<typeof deviceRoutes>[0] &
@@ -46,7 +45,6 @@ type RoutesOptions = {
   readonly application: string | null;
 };
 
-/** All routes of the service. */
 export const declareRoutes = (
   deps: UseCaseDeps,
   {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { recoveringSessionRepository, rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
-import { auditedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
+import { auditedUnitOfWork, auditLog } from '../../adapters/unit-of-work/wrappers.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { AccountEvent } from '../../domain/event.ts';
 import type { Config } from '../config.ts';
@@ -12,15 +12,21 @@ type Opened = { readonly storage: Storage } & Pick<OpenStorage, 'checks' | 'conn
 
 /**
  * Opens the storage of DATABASE_URL, unless the caller brings one. Rotations whose outcome is unknown are reverted (ADR 0022).
+ * @param onEvent called for each event that is logged
  * @throws Error that names the setting at fault, and the reason.
  */
-export const openStorage = async (config: StorageConfig, logger: Logger, custom?: Storage): Promise<Opened> => {
+export const openStorage = async (
+  config: StorageConfig,
+  logger: Logger,
+  custom?: Storage,
+  onEvent?: (event: AccountEvent) => void,
+): Promise<Opened> => {
   const opened = custom === undefined ? await openDatabase(config, logger) : alreadyOpen(custom);
   const { sessionsWithin, unitOfWork, checks, connections, close, ...stores } = opened;
   const { rotation: budget, answer: answerBudget } = rotationBudgets(config.requestTimeout);
   const sessions = recoveringSessionRepository(sessionsWithin({ budget }), { answerBudget });
   return {
-    storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger)) },
+    storage: { ...stores, sessions, unitOfWork: auditedUnitOfWork(unitOfWork, auditLog(logger, onEvent)) },
     checks,
     connections,
     close: async () => {
@@ -37,25 +43,3 @@ const openDatabase = async (config: StorageConfig, logger: Logger): Promise<Open
   const { openSql } = await import('../storages/sql.ts');
   return openSql(config.database, { migrate: config.migrateOnStart, onCreate, logger });
 };
-
-/** The message of every line about an event of an account. */
-const AUDIT_MESSAGE = 'account event';
-
-/** Writes a line for each event (ADR 0051): `warn` for a replayed token, else `info`. */
-const auditLog =
-  (logger: Logger) =>
-  (events: readonly AccountEvent[]): void => {
-    for (const event of events)
-      logger[event.reason === 'token-replayed' ? 'warn' : 'info'](lineOf(event), AUDIT_MESSAGE);
-  };
-
-/** Without the user agent, which any client can choose. */
-const lineOf = ({ kind, userId, sessionId, reason, count, requestId, address }: AccountEvent) => ({
-  kind,
-  userId,
-  ...(sessionId !== null && { sessionId }),
-  ...(reason !== null && { reason }),
-  ...(kind === 'login-refused' && { count }),
-  ...(requestId !== null && { requestId }),
-  ...(address !== null && { address }),
-});

@@ -8,7 +8,6 @@ import type { Rule, ValuesOf, Variable } from './variable.ts';
 /** The default sender outside production. */
 const LOCAL_SENDER = 'Tandem <tandem@localhost>';
 
-/** Settings of mail and of accounts. */
 export const ACCOUNT_VARIABLES = {
   MAIL_URL: {
     schema: v.optional(form.mailUrl),
@@ -42,7 +41,7 @@ export const ACCOUNT_VARIABLES = {
     expected: `some of ${NOTICES.join(', ')}, separated by commas, or off`,
     default: NOTICES.join(','),
     meaning:
-      'What users are told by mail: a log-in on a new device, a changed password, a changed email address, a replayed token; or off.',
+      'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address, a replayed token; or off.',
   },
   EVENTS_RETENTION: {
     schema: form.duration,
@@ -56,7 +55,6 @@ type AccountValues = ValuesOf<typeof ACCOUNT_VARIABLES>;
 /** The pages of links in mail are those of the service, or may call it. */
 type Values = AccountValues & ServiceValues;
 
-/** The part of the configuration for mail and accounts. */
 export type AccountSettings = {
   /** `null`: there is no mail. */
   readonly mail: {

@@ -8,11 +8,9 @@ const OPTIONS = new Set(['family', 'sentinel_username', 'sentinel_password']);
 /** Whether the URL leads to a sentinel, which knows the master. */
 export const isSentinelUrl = (text: string): boolean => SENTINEL.includes(new URL(text).protocol);
 
-/** The database number in the URL. */
 export const databaseIn = (text: string): number =>
   Number(new URL(text).pathname.split('/')[isSentinelUrl(text) ? 2 : 1] || 0);
 
-/** The name of the master in the URL of a sentinel. */
 export const masterIn = (text: string): string => new URL(text).pathname.split('/')[1] ?? '';
 
 /**

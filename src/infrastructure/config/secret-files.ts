@@ -6,6 +6,7 @@ import type { Env } from './variable.ts';
 /** The variables that may contain a secret. `<name>_FILE` is the path of a file with the value, as Docker and Kubernetes mount secrets. */
 export const SECRET_VARIABLES: readonly string[] = [
   'DATABASE_URL',
+  'PGPASSWORD',
   'REDIS_URL',
   'MAIL_URL',
   ...Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]),
@@ -26,5 +27,13 @@ export const readSecretFiles = (env: Env): { readonly env: Env; readonly problem
       problems.push(`${name}_FILE: the file cannot be read: ${systemReason(error)}`);
     }
   }
-  return { env: { ...env, ...values }, problems };
+  return { env: withPassword({ ...env, ...values }, values.PGPASSWORD), problems };
+};
+
+/** The driver reads PGPASSWORD from the environment of the process alone, so the password of a file becomes that of the URL. */
+const withPassword = (env: Env, password: string | undefined): Env => {
+  if (!password || !URL.canParse(env.DATABASE_URL ?? '')) return env;
+  const url = new URL(env.DATABASE_URL ?? '');
+  if (url.password === '') url.password = encodeURIComponent(password);
+  return { ...env, DATABASE_URL: url.href };
 };

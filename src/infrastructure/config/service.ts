@@ -1,14 +1,20 @@
 import * as v from 'valibot';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
-import { ENVIRONMENTS, type Rule, unlessProduction, type ValuesOf, type Variable } from './variable.ts';
+import {
+  ENVIRONMENTS,
+  type Environment,
+  type Rule,
+  unlessProduction,
+  type ValuesOf,
+  type Variable,
+} from './variable.ts';
 
 const MAX_TIMER = 2 ** 31 - 1;
 const MINUTE = 60_000;
 const ORIGINS = 'origins such as https://app.example.com, separated by commas, without a path and without *';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** Settings of the process, of requests and of responses. */
 export const SERVICE_VARIABLES = {
   NODE_ENV: {
     schema: v.picklist(ENVIRONMENTS),
@@ -101,13 +107,15 @@ export const SERVICE_VARIABLES = {
 
 export type ServiceValues = ValuesOf<typeof SERVICE_VARIABLES>;
 
-/** The part of the configuration for requests and responses. */
 export type ServiceSettings = {
+  readonly environment: Environment;
+  readonly host: string;
+  /** 0 is any free port. */
+  readonly port: number;
   /** An http(s) URL without a trailing slash. */
   readonly baseUrl: string;
   /** Serialized origins (RFC 6454 §6.2). */
   readonly allowedOrigins: readonly string[];
-  /** The variable that sets them. */
   readonly allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
   /** The origins at which browsers open the pages of the service. */
   readonly ownOrigins: readonly string[];
@@ -115,18 +123,25 @@ export type ServiceSettings = {
   readonly console: boolean;
   /** The number of proxies in front of the service. */
   readonly trustProxy: number;
-  /** Milliseconds. */
+  /** Milliseconds, as is the next one. */
   readonly requestTimeout: number;
+  readonly shutdownDelay: number;
   /** Milliseconds; `warn` is not above `error`. */
   readonly slowRequest: { readonly warn: number; readonly error: number };
   /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
   readonly rateLimits: form.RateLimits;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** The address of the metrics; `null` when they are off. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
 };
 
 export const serviceSettings = (values: ServiceValues): ServiceSettings => {
   const production = values.NODE_ENV === 'production';
   const allowedOriginsSetting = production ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV';
   return {
+    environment: values.NODE_ENV,
+    host: values.HOST,
+    port: values.PORT,
     baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
     allowedOrigins: values[allowedOriginsSetting],
     allowedOriginsSetting,
@@ -134,8 +149,11 @@ export const serviceSettings = (values: ServiceValues): ServiceSettings => {
     console: !production,
     trustProxy: values.TRUST_PROXY,
     requestTimeout: values.REQUEST_TIMEOUT_MS,
+    shutdownDelay: values.SHUTDOWN_DELAY,
     slowRequest: values.SLOW_REQUEST_THRESHOLDS,
     rateLimits: values.RATE_LIMITS,
+    logLevel: values.LOG_LEVEL,
+    metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };
 

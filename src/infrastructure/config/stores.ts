@@ -7,7 +7,6 @@ import type { Env, Rule, ValuesOf, Variable } from './variable.ts';
 
 const isPostgresql = (text: string): boolean => form.isUrlOf(text, ['postgres:', 'postgresql:']);
 
-/** Settings of the storage. */
 export const STORE_VARIABLES = {
   DATA_DIR: {
     schema: form.path,
@@ -18,7 +17,8 @@ export const STORE_VARIABLES = {
   },
   DATABASE_URL: {
     schema: v.optional(v.pipe(v.string(), v.check(isPostgresql))),
-    expected: 'a postgres:// or postgresql:// URL with one host and with special characters percent-encoded',
+    expected:
+      'a postgres:// or postgresql:// URL with special characters percent-encoded and with one host: one that follows the primary, such as that of a proxy before several servers',
     unset: 'an embedded database in DATA_DIR',
     meaning: 'The URL of the PostgreSQL database. If it has no password, PGPASSWORD is used.',
   },
@@ -74,8 +74,29 @@ export type DatabaseOptions =
       readonly idleTimeout: number;
     };
 
+export type StoreSettings = {
+  readonly database: DatabaseOptions;
+  readonly dataDir: string;
+  readonly migrateOnStart: boolean;
+  /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
+  readonly redisUrls: readonly string[];
+  /** SPEC "Password handling": 10. */
+  readonly bcryptCost: number;
+  /** Which new passwords are rejected. */
+  readonly passwordBlocklist: 'common' | 'off';
+};
+
+export const storeSettings = (values: Values): StoreSettings => ({
+  database: databaseOptions(values),
+  dataDir: values.DATA_DIR,
+  migrateOnStart: values.MIGRATE_ON_START,
+  redisUrls: values.REDIS_URL ?? [],
+  bcryptCost: values.BCRYPT_COST,
+  passwordBlocklist: values.NODE_ENV === 'production' ? 'common' : 'off',
+});
+
 /** The limits are far below that of a request, so that the request can still report a failure. */
-export const databaseOptions = (values: Values): DatabaseOptions => {
+const databaseOptions = (values: Values): DatabaseOptions => {
   const { DATABASE_URL: url, REQUEST_TIMEOUT_MS: timeout } = values;
   if (url === undefined) return { kind: 'embedded', dataDir: values.DATA_DIR };
   const share = (part: number) => Math.max(1, Math.floor(timeout / part));

@@ -2,7 +2,6 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
 import { type Texts, VARIABLES } from './variables.ts';
 
-/** The variables of the two key pairs. */
 export const KEY_VARIABLES = {
   access: { privateKey: 'JWT_ACCESS_PRIVATE_KEY', publicKeys: 'JWT_ACCESS_PUBLIC_KEY' },
   refresh: { privateKey: 'JWT_REFRESH_PRIVATE_KEY', publicKeys: 'JWT_REFRESH_PUBLIC_KEY' },

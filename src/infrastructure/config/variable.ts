@@ -4,9 +4,7 @@ export const ENVIRONMENTS = ['development', 'production', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 type PerEnvironment = Readonly<Record<Environment, string>>;
 
-/** One variable of the environment. */
 export type Variable = {
-  /** Parses the text of the variable. */
   readonly schema: v.GenericSchema<string | undefined, unknown>;
   /** Completes the message "expected …" for an invalid text. */
   readonly expected: string;

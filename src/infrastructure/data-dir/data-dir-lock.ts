@@ -57,7 +57,7 @@ const openSqlite = (path: string, options = {}) => {
 };
 
 /** The open files of locks: one that is collected as garbage is closed, which releases its lock. */
-const held = new Set<unknown>();
+const openLocks = new Set<unknown>();
 
 /** Nothing is ever stored in the file. @returns releases the lock; `null` if another process holds it. */
 const lockFile = (path: string): (() => void) | null => {
@@ -69,9 +69,9 @@ const lockFile = (path: string): (() => void) | null => {
     if (isBusy(error)) return null;
     throw error;
   }
-  held.add(database);
+  openLocks.add(database);
   return () => {
-    if (held.delete(database)) database.close();
+    if (openLocks.delete(database)) database.close();
   };
 };
 
@@ -115,6 +115,9 @@ const isHeld = (file: string): boolean => {
     return !isError(error, 'ESRCH');
   }
 };
+
+/** PostgreSQL writes this file when it creates a database. */
+export const hasDatabase = (dataDir: string): boolean => existsSync(join(dataDir, 'database', 'PG_VERSION'));
 
 /** The directory in DATA_DIR to which a backup is restored, before it gets its place. */
 export const RESTORING = 'restoring';

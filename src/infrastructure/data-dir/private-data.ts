@@ -30,15 +30,15 @@ export const keepPrivate = (dataDir: string, name: OwnDirectory): void => {
   // Windows has no such permissions.
   if (process.geteuid === undefined) return;
   const path = join(dataDir, name);
-  if (isOwn(dataDir)) restrict(dataDir);
+  if (isDedicated(dataDir)) restrict(dataDir);
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return;
   if (!lstatSync(path).isSymbolicLink()) restrict(path);
   const { mode } = statSync(path);
   if ((mode & OTHERS) !== 0) throw new Error(`everybody may enter ${name} in it: its owner must set its mode to 700`);
 };
 
-/** A sticky directory, such as /tmp, is shared. */
-const isOwn = (dataDir: string): boolean => {
+/** Whether the directory belongs to this user and has entries of the service only. A sticky one, such as /tmp, is shared. */
+const isDedicated = (dataDir: string): boolean => {
   const stats = statSync(dataDir, { throwIfNoEntry: false });
   if (stats === undefined || stats.uid !== process.geteuid?.() || (stats.mode & STICKY) !== 0) return false;
   return stats.isDirectory() && readdirSync(dataDir).every((name) => OWN.test(name));

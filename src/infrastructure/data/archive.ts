@@ -1,14 +1,14 @@
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
-import { packTar, unpackTar } from 'modern-tar';
+import { createGunzip, gzip } from 'node:zlib';
+import { packTar, type TarHeader, unpackTar } from 'modern-tar';
 import * as v from 'valibot';
 import { CommandError } from '../command-error.ts';
 import { pairOf } from '../config/token-keys.ts';
 import { KEY_FILES } from '../keys/keys.ts';
 import { VERSION } from '../version.ts';
 
-/** The content of a backup. */
 export type Backup = {
   /** The version of Tandem that made it. */
   readonly tandem: string;
@@ -19,6 +19,8 @@ export type Backup = {
   /** The directory of the database as PGlite dumps it: a tar archive. */
   readonly database: Buffer;
 };
+
+export type CopyOptions = { readonly dataDir: string; readonly file: string; readonly withKeys: boolean };
 
 /** A backup file is a tar archive of ABOUT, the keys, if any, and the database; gzip adds its length and a checksum. */
 const FORMAT = 2;
@@ -39,15 +41,17 @@ export const packBackup = async ({ takenAt, keys, database }: Omit<Backup, 'tand
 
 /** Reads a backup, and checks its content. @throws CommandError when it is not a whole, unchanged backup; Error of the system */
 export const readBackup = async (path: string): Promise<Backup> => {
-  const content = await readFile(path);
-  const entries = await promisify(gunzip)(content)
-    .then((tar) => unpackTar(tar, { strict: true }))
-    .catch(() => {
-      throw damaged('it cannot be read');
-    });
+  await using file = await open(path);
+  const tar = pipeline(file.createReadStream(), createGunzip(), () => undefined);
+  const entries = await unpackTar(Readable.toWeb(tar), { strict: true, filter: isSmallEnough }).catch((error) => {
+    throw error instanceof CommandError ? error : damaged('it cannot be read');
+  });
   const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]));
   if (files.size < entries.length) throw damaged('a file is in it twice');
-  const { tandem, takenAt } = aboutOf(files.get(ABOUT));
+  if (!files.has(ABOUT)) throw damaged(`${ABOUT} is missing`);
+  const about = v.safeParse(About, files.get(ABOUT)?.toString());
+  if (!about.success) throw new CommandError('other-version', OTHER_VERSION);
+  const { tandem, takenAt } = about.output;
   const database = files.get(DATABASE);
   if (!database?.includes('PG_VERSION')) throw damaged('it has no database');
   const keys = new Map([...files].filter(([name]) => name !== ABOUT && name !== DATABASE));
@@ -58,20 +62,18 @@ export const readBackup = async (path: string): Promise<Backup> => {
 const damaged = (problem: string): CommandError =>
   new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
-const aboutOf = (text: Buffer | undefined): v.InferOutput<typeof About> => {
-  if (text === undefined) throw damaged(`${ABOUT} is missing`);
-  const about = v.safeParse(About, text.toString());
-  if (about.success) return about.output;
-  throw new CommandError(
-    'other-version',
-    'This backup was made by a version of Tandem whose form this version does not know.',
-  );
-};
+const OTHER_VERSION = 'This backup was made by a version of Tandem whose form this version does not know.';
 
 /** Bytes. A key has some 250. */
 const MAX_KEY = 16_384;
 
+/** Before the content is read: only a database may be large. */
+const isSmallEnough = ({ name, size }: TarHeader): true => {
+  if (size > MAX_KEY && name !== DATABASE) throw damaged(`${name} is too large`);
+  return true;
+};
+
 const assertKey = (name: string, pem: Buffer): void => {
-  if (pem.length > MAX_KEY || !Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
+  if (!Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
     throw damaged(`${name} is no private key of the service`);
 };

@@ -3,14 +3,8 @@ import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError } from '../command-error.ts';
 import { KEY_FILES } from '../keys/keys.ts';
-import { packBackup, readBackup } from './archive.ts';
+import { type CopyOptions, packBackup, readBackup } from './archive.ts';
 import { takeDump } from './dump.ts';
-
-type Options = {
-  readonly dataDir: string;
-  readonly file: string;
-  readonly withKeys: boolean;
-};
 
 /**
  * Copies the embedded database of DATA_DIR, and the keys beside it, into a new file that only its owner can read. It needs three times the
@@ -19,7 +13,7 @@ type Options = {
  *   and the names of the private keys in it.
  * @throws CommandError; Error of the system, and then there is no file.
  */
-export const backUp = async ({ dataDir, file, withKeys }: Options) => {
+export const backUp = async ({ dataDir, file, withKeys }: CopyOptions) => {
   const path = resolve(file);
   if (existsSync(path)) throw taken(path);
   const takenAt = new Date().toISOString();

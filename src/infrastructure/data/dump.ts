@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { realpathSync, rmSync } from 'node:fs';
-import { createServer, get, type IncomingMessage } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { SqlEntityManager } from '@mikro-orm/sql';
+import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
@@ -34,16 +35,15 @@ export const withDumps = async (
   dataDir: string,
   logger: Pick<Logger, 'info'>,
 ): Promise<Database> => {
-  let dumps: Promise<unknown> = Promise.resolve();
+  // Each dump is as large as the database.
+  const oneAtATime = pLimit(1);
+  const send = async (response: ServerResponse): Promise<void> => {
+    response.end(await dump(database.em));
+    await once(response, 'close');
+    logger.info('The database was dumped for a backup');
+  };
   const server = createServer((_request, response) => {
-    // One after the other: each is as large as the database.
-    dumps = dumps
-      .then(async () => {
-        response.end(await dump(database.em));
-        await once(response, 'close');
-        logger.info('The database was dumped for a backup');
-      })
-      .catch(() => response.destroy());
+    oneAtATime(send, response).catch(() => response.destroy());
   });
   try {
     makePrivate(dataDir, 'run');
@@ -59,26 +59,23 @@ export const withDumps = async (
     ...database,
     close: async () => {
       server.close().closeAllConnections();
-      await dumps;
+      await oneAtATime(() => undefined);
       await database.close();
     },
   };
 };
 
-/** The dump of a database, and whether a running service made it. */
-export type Dump = { readonly database: Buffer; readonly live: boolean };
-
 /** Asks the service that uses the database of DATA_DIR for a dump, or opens the database if no process uses it. @throws CommandError */
-export const takeDump = async (dataDir: string): Promise<Dump> => {
+export const takeDump = async (dataDir: string) => {
   assertHasDatabase(dataDir);
-  const live = await ask(socketOf(dataDir));
+  const live = await requestDump(socketOf(dataDir));
   if (live !== null) return { database: live, live: true };
   const { em, close } = await openEmbedded(dataDir, { migrate: false });
   return { database: await dump(em).finally(close), live: false };
 };
 
 /** @returns `null` when nobody listens. */
-const ask = async (socketPath: string): Promise<Buffer | null> => {
+const requestDump = async (socketPath: string): Promise<Buffer | null> => {
   try {
     const [response] = (await once(get({ socketPath }), 'response')) as [IncomingMessage];
     return await buffer(response);

@@ -1,3 +1,4 @@
+import { closing } from '../closing.ts';
 import { CommandError, failureText } from '../command-error.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
 import { type Database, openDatabase } from '../database/database.ts';
@@ -21,22 +22,21 @@ const BATCH = 1000;
  * @throws CommandError, and then the target has at most empty tables; Error, and then too, unless the commit failed.
  */
 export const move = async ({ dataDir, target: options, dryRun }: Options) => {
-  const source = await openEmbedded(dataDir, { migrate: true });
+  const opened = closing();
   try {
+    const source = await openEmbedded(dataDir, { migrate: true });
+    opened.add(source.close);
     const from = sendOver(source.em.getKysely());
     await assertKnown(from);
     const oneConnection = { ...options, poolSize: 1, statementTimeout: STATEMENT_TIMEOUT };
     const target = await openDatabase(oneConnection, { migrate: false });
-    try {
-      await assertEmpty(sendOver(target.em.getKysely()));
-      const rows = await countRows(from);
-      if (!dryRun) await write(target, (to) => copyAll(rows, { from, to }));
-      return { moved: !dryRun, rows };
-    } finally {
-      await target.close();
-    }
+    opened.add(target.close);
+    await assertEmpty(sendOver(target.em.getKysely()));
+    const rows = await countRows(from);
+    if (!dryRun) await write(target, (to) => copyAll(rows, { from, to }));
+    return { moved: !dryRun, rows };
   } finally {
-    await source.close();
+    await opened.closeAll();
   }
 };
 

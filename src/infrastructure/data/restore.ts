@@ -5,14 +5,8 @@ import { CommandError } from '../command-error.ts';
 import { lockDataDir, RESTORING } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
 import { openDatabase } from '../database/database.ts';
-import { type Backup, readBackup } from './archive.ts';
+import { type Backup, type CopyOptions, readBackup } from './archive.ts';
 import { assertKnown, assertNotInUse, countRows, type RowCounts, sendOver } from './tables.ts';
-
-type Options = {
-  readonly dataDir: string;
-  readonly file: string;
-  readonly withKeys: boolean;
-};
 
 /**
  * Puts a backup into a DATA_DIR without a database. Everything is written to a directory of its own, opened and counted there, and gets
@@ -20,7 +14,7 @@ type Options = {
  * @returns the rows of each table and the names of the keys that DATA_DIR now has from the backup.
  * @throws CommandError, and then nothing was changed.
  */
-export const restore = async ({ dataDir, file, withKeys }: Options) => {
+export const restore = async ({ dataDir, file, withKeys }: CopyOptions) => {
   const backup = await readBackup(file);
   const keys: Backup['keys'] = withKeys ? backup.keys : new Map();
   assertNotInUse(dataDir);

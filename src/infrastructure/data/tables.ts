@@ -1,16 +1,13 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { ENTITIES } from '../../adapters/mikro-orm/entities.ts';
 import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
 import { CommandError } from '../command-error.ts';
-import { lockHolder } from '../data-dir/data-dir-lock.ts';
+import { hasDatabase, lockHolder } from '../data-dir/data-dir-lock.ts';
 import { type Database, openDatabase } from '../database/database.ts';
 
 /** @throws CommandError */
 export const assertHasDatabase = (dataDir: string): void => {
-  if (!existsSync(join(dataDir, 'database', 'PG_VERSION')))
-    throw new CommandError('no-database', `DATA_DIR (${dataDir}) has no embedded database.`);
+  if (!hasDatabase(dataDir)) throw new CommandError('no-database', `DATA_DIR (${dataDir}) has no embedded database.`);
 };
 
 /** @throws CommandError */
@@ -37,7 +34,6 @@ export const sendOver =
 /** The tables with data, as SQL names them. Tables that others reference come first. */
 export const TABLE_NAMES: readonly string[] = ENTITIES.map((entity) => entity.meta.tableName);
 
-/** The number of rows of each table. */
 export type RowCounts = Readonly<Record<string, number>>;
 
 export const countRows = async (send: Send): Promise<RowCounts> => {

@@ -1,3 +1,5 @@
+import { open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from './database.ts';
@@ -12,13 +14,16 @@ const WAL_SINCE_CHECKPOINT = `select pg_wal_lsn_diff(pg_current_wal_insert_lsn()
   from pg_control_checkpoint()`;
 
 type Options = {
+  /** Where the files of the database are. */
+  readonly directory: string;
   readonly logger: Pick<Logger, 'warn'>;
   readonly interval?: number;
 };
 
 /**
  * Makes checkpoints of an embedded database while it is open: PGlite makes none, and its WAL would grow without end.
- * @returns the database, whose `close` also ends the checkpoints.
+ * @returns the database, whose `close` also ends the checkpoints, and then writes all files to the disk: PGlite leaves that to the system, so a
+ *   loss of power after a stop could take the database.
  */
 export const withCheckpoints = (database: Database, options: Options): Database => {
   const ending = new AbortController();
@@ -29,8 +34,19 @@ export const withCheckpoints = (database: Database, options: Options): Database 
       ending.abort();
       await running;
       await database.close();
+      await writeToDisk(options.directory).catch((error: unknown) => {
+        options.logger.warn({ err: error }, 'the embedded database could not be written to the disk');
+      });
     },
   };
+};
+
+/** fsync of each file and directory. */
+const writeToDisk = async (directory: string): Promise<void> => {
+  for (const name of ['', ...(await readdir(directory, { recursive: true }))]) {
+    await using file = await open(join(directory, name));
+    await file.sync();
+  }
 };
 
 const checkpoints = async (

@@ -1,12 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { MikroORM, type SqlEntityManager } from '@mikro-orm/sql';
 import { MIGRATION_NAMES } from '../../adapters/mikro-orm/migrations/migrations.ts';
 import { field, translated } from '../../adapters/mikro-orm/queries.ts';
 import { reasonOf, systemReason } from '../../adapters/redaction/redact-error.ts';
 import { DATABASE_CLOSED, NO_SCHEMA } from '../../adapters/redaction/safe-messages.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
-import { assertNotRestoring, lockDataDir } from '../data-dir/data-dir-lock.ts';
+import { assertNotRestoring, hasDatabase, lockDataDir } from '../data-dir/data-dir-lock.ts';
 import { makePrivate } from '../data-dir/private-data.ts';
 import { ormOptions } from './orm-options.ts';
 
@@ -29,7 +27,6 @@ export type Database = {
 };
 
 type OpenOptions = {
-  /** Whether to apply pending migrations. */
   readonly migrate: boolean;
   /** Called before an embedded database is created, which takes seconds. */
   readonly onCreate?: () => void;
@@ -62,7 +59,7 @@ export const openDatabase = async (options: DatabaseOptions, opening: OpenOption
     if (options.kind === 'embedded') {
       assertNotRestoring(options.dataDir);
       makePrivate(options.dataDir, 'database');
-      if (isNew(options.dataDir)) onCreate?.();
+      if (!hasDatabase(options.dataDir)) onCreate?.();
     }
     await orm.em.execute('select 1');
     if (migrate) await bringUpToDate(orm, options);
@@ -85,9 +82,6 @@ const REFUSE_READ_ONLY = `do $$ begin
 end $$`;
 const assertWritable = (orm: MikroORM, signal: AbortSignal): Promise<unknown> =>
   orm.em.execute(REFUSE_READ_ONLY, [], { signal });
-
-/** PostgreSQL writes this file when it creates a database. The driver checks for it as well. */
-const isNew = (dataDir: string): boolean => !existsSync(join(dataDir, 'database', 'PG_VERSION'));
 
 /** The part of the driver's pool that is used here. */
 type Pool = { readonly totalCount: number; readonly idleCount: number; readonly waitingCount: number };
@@ -123,7 +117,6 @@ const unreadableFile = (error: unknown): string | undefined =>
 /** Whether the error is one of PostgreSQL's own, whose message may quote stored values. */
 const isPostgresqlError = (error: unknown): boolean => error instanceof Error && 'severity' in error;
 
-/** Where MikroORM keeps the names of the applied migrations. */
 const APPLIED_TABLE = 'mikro_orm_migrations';
 
 /** Applies pending migrations. Loads the migrator only if there are any, which is rare (ADR 0035). */

@@ -57,8 +57,8 @@ const limitQuery = (answer: Promise<unknown>, { pool, client, limit }: Sent): vo
     timer = setTimeout(() => client.connection.stream.destroy(), REPORT_TIME);
   };
   let timer = setTimeout(cancel, limit);
-  const settled = () => clearTimeout(timer);
-  answer.then(settled, settled);
+  const stopTimer = () => clearTimeout(timer);
+  answer.then(stopTimer, stopTimer);
 };
 
 /** Sends a CancelRequest, with TLS if the client has it (PostgreSQL's frontend/backend protocol, "Canceling Requests in Progress"). */

@@ -33,8 +33,8 @@ const OUTDATED = ['0A000', '26000'];
 export const prepareStatements =
   (timeout: number) =>
   async (client: Client): Promise<void> => {
-    const asked = { text: OWN_PROCESS, values: [client.processID], query_timeout: timeout };
-    const { rows } = (await client.query(asked)) as Result;
+    const question = { text: OWN_PROCESS, values: [client.processID], query_timeout: timeout };
+    const { rows } = (await client.query(question)) as Result;
     if (rows[0]?.settings == null) return;
     const query = client.query.bind(client);
     client.query = (text, values, ...others) => {

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { Round } from '../../adapters/metrics/prometheus.ts';
+import { logOperated } from '../../application/use-cases/operate-accounts.ts';
 import {
   type PurgeDeps,
   purgeEvents,
@@ -13,32 +15,33 @@ const BATCH_SIZE = 1000;
 /** Milliseconds between two rounds. */
 const PURGE_INTERVAL_MS = 60_000;
 
-/** Deletes expired sessions, events, links and counts of mail until `signal` is aborted. None of them waits for another. */
-export const purge = async (deps: PurgeDeps, logger: Logger, signal: AbortSignal): Promise<void> => {
-  await Promise.all([
-    purgeInBatches(purgeSessions(deps), { failure: 'expired sessions could not be purged', logger, signal }),
-    purgeInBatches(purgeEvents(deps), { failure: 'old events could not be purged', logger, signal }),
-    purgeInBatches(purgeLinks(deps), { failure: 'expired links could not be purged', logger, signal }),
-    purgeInBatches(purgeMailboxes(deps), { failure: 'old counts of mail could not be purged', logger, signal }),
-  ]);
-};
-
-type Purging = {
-  /** Logged when a batch fails; it is tried again at the next interval. */
-  readonly failure: string;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-};
-
-const purgeInBatches = async (
-  purgeBatch: (limit: number) => Promise<number>,
-  { failure, logger, signal }: Purging,
+/**
+ * Deletes expired sessions, events, links and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
+ * for another.
+ * @param onDone called when a round has left nothing that was due.
+ */
+export const purge = async (
+  deps: PurgeDeps,
+  logger: Logger,
+  signal: AbortSignal,
+  onDone: (round: Round) => void = () => undefined,
 ): Promise<void> => {
-  while (!signal.aborted) {
-    const purged = await purgeBatch(BATCH_SIZE).catch((error: unknown) => {
-      logger.warn({ err: error }, failure);
-      return 0;
-    });
-    if (purged < BATCH_SIZE) await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
-  }
+  const repeat = async (round: Round, batch: (limit: number) => Promise<number>, failure: string): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if ((await batch(BATCH_SIZE)) >= BATCH_SIZE) continue;
+        onDone(round);
+      } catch (error) {
+        logger.warn({ err: error }, failure);
+      }
+      await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  };
+  await Promise.all([
+    repeat('sessions', purgeSessions(deps), 'expired sessions could not be purged'),
+    repeat('events', purgeEvents(deps), 'old events could not be purged'),
+    repeat('links', purgeLinks(deps), 'expired links could not be purged'),
+    repeat('mailboxes', purgeMailboxes(deps), 'old counts of mail could not be purged'),
+    repeat('operations', logOperated(deps), 'what operators did could not be logged'),
+  ]);
 };

@@ -32,7 +32,6 @@ export class InputChunks {
     return chunk;
   }
 
-  /** Discards all input. */
   discard(): void {
     this.#buffer = EMPTY;
     while (this.#source.read() !== null);

@@ -70,10 +70,10 @@ export const deliverMail = async (
   { pollInterval = POLL_INTERVAL, grace = GRACE } = {},
 ): Promise<void> => {
   const inProgress = new Set<Promise<void>>();
-  const looks = randomPolls(clock, pollInterval);
+  const polls = randomPolls(clock, pollInterval);
   const begin = async (): Promise<number> => {
     const room = CONCURRENCY - inProgress.size;
-    const attempts = room === 0 ? [] : await send(room, looks.last());
+    const attempts = room === 0 ? [] : await send(room, polls.last());
     for (const attempt of attempts) {
       inProgress.add(attempt);
       attempt.finally(() => {
@@ -89,7 +89,7 @@ export const deliverMail = async (
     const begun = await beginOrWarn();
     if (begun > 0 && inProgress.size < CONCURRENCY) continue;
     if (begun === 0) await onIdle?.();
-    if (await wakeUp.wait(looks.untilNext())) looks.next();
+    if (await wakeUp.wait(polls.untilNext())) polls.next();
   }
   const ended = Promise.all(inProgress);
   await Promise.race([ended, pause(grace, undefined, { ref: false })]);

@@ -64,7 +64,7 @@ export const mailDelivery = (
 ): MailDelivery => {
   const send = sendMessages({ ...ports, ...settingsOf(config), report });
   let waiting: Awaited<ReturnType<typeof ports.outbox.waiting>> = { count: 0, since: null };
-  const look = async () => {
+  const countWaiting = async () => {
     // While the database fails, the last values stay.
     waiting = await ports.outbox.waiting().catch(() => waiting);
   };
@@ -72,7 +72,10 @@ export const mailDelivery = (
   return {
     send,
     deliver: (signal) =>
-      deliverMail({ send, wakeUp, abandon, clock: ports.clock, logger, onIdle: isWatched ? look : undefined }, signal),
+      deliverMail(
+        { send, wakeUp, abandon, clock: ports.clock, logger, onIdle: isWatched ? countWaiting : undefined },
+        signal,
+      ),
     waiting: () => ({
       count: waiting.count,
       seconds: waiting.since === null ? 0 : Math.max(0, (ports.clock.now() - waiting.since) / 1000),

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
-import { type Cluster, Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { NO_SENTINEL } from '../../adapters/redaction/safe-messages.ts';
-import { withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
+import { onResponseTimeout, withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
 import { isSentinelUrl } from '../config/redis-url.ts';
 import { connectCluster } from './cluster.ts';
 import { accessOf, addressesOf, serverOf } from './options.ts';
-import { limitResponseTime } from './response-time.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -56,7 +55,27 @@ export const connectRedis = (
 
 const isCluster = (urls: readonly string[]): boolean => urls.length > 1 && !urls.some(isSentinelUrl);
 
-/** Logs each reason once in an outage at `warn`: errors of commands do not tell why there is no connection. */
+/**
+ * Rejects each command of the client that has no response after `timeout` milliseconds. The `commandTimeout` of ioredis is a plain timer: it
+ * would reject commands whose response has arrived while this process was busy.
+ */
+const limitResponseTime = (redis: RedisClient, timeout: number): void => {
+  if (redis instanceof Cluster) redis.on('+node', (node: Redis) => limitCommands(node, timeout));
+  else limitCommands(redis, timeout);
+};
+
+const limitCommands = (redis: Redis, timeout: number): void => {
+  const send = redis.sendCommand.bind(redis);
+  redis.sendCommand = (command, stream) => {
+    const cancel = onResponseTimeout(timeout, () => {
+      if (!command.isSettled) command.reject(new Error('Command timed out'));
+    });
+    command.promise.then(cancel, cancel);
+    return send(command, stream);
+  };
+};
+
+/** Logs each reason once in an outage at `warn`: errors of commands do not say why there is no connection. */
 const logFailures = (redis: RedisClient, logger: Logger): void => {
   let logged = new Set<string>();
   redis.on('ready', () => {

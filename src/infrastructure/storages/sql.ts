@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
@@ -41,7 +42,6 @@ const onPostgresql =
         return work(within(em, transaction));
       });
 
-/** The entity manager of a transaction. */
 const within = (em: SqlEntityManager, transaction: Kysely<Tables>): DatabaseAccess => {
   const fork = em.fork();
   fork.setTransactionContext(transaction);
@@ -107,7 +107,8 @@ export const openForService = async (options: DatabaseOptions, context: OpenCont
     import('../database/checkpoints.ts'),
   ]);
   const { logger } = context;
-  return withDumps(withCheckpoints(database, { logger }), options.dataDir, logger);
+  const { dataDir } = options;
+  return withDumps(withCheckpoints(database, { directory: join(dataDir, 'database'), logger }), dataDir, logger);
 };
 
 export const migrateSql = async (options: DatabaseOptions, onCreate: () => void): Promise<void> => {

@@ -5,7 +5,6 @@ import type { SessionRepository } from '../../application/ports/session-reposito
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 
 export type OpenContext = {
-  /** Whether to bring the schema up to date. */
   readonly migrate: boolean;
   /** Called before a database is created, if that takes seconds. */
   readonly onCreate: () => void;

@@ -11,18 +11,18 @@ afterAll(root.remove);
 const LINK = 'http://localhost:3000/account/password-reset#token=abc_-';
 
 describe('mail in files', () => {
-  it('is told to the caller with its path and its links', async () => {
+  it('is reported to the caller with its path and its links', async () => {
     const written: unknown[] = [];
     const mailer = fileMailer({
-      directory: join(root.path, 'told'),
+      directory: join(root.path, 'reported'),
       from: 'tandem@localhost',
       onWritten: (path, links) => written.push([path, links]),
     });
     await mailer.send({ ...MAIL, text: `Open this:\n\n${LINK}\n\nNot you? Then:\n\n${LINK}d\n` });
-    const [name = ''] = await readdir(join(root.path, 'told'));
+    const [name = ''] = await readdir(join(root.path, 'reported'));
     expect(name).toMatch(/^\d{4}-\d\d-\d\dT[\d.-]+Z-01KAMA5A7000000000000000M1\.eml$/);
-    expect(written).toEqual([[join(root.path, 'told', name), [LINK, `${LINK}d`]]]);
-    expect(await readFile(join(root.path, 'told', name), 'utf8')).toContain('Subject: A subject\r\n');
+    expect(written).toEqual([[join(root.path, 'reported', name), [LINK, `${LINK}d`]]]);
+    expect(await readFile(join(root.path, 'reported', name), 'utf8')).toContain('Subject: A subject\r\n');
   });
 
   it('can be read by its owner alone', async () => {

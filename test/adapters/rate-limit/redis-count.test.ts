@@ -111,7 +111,8 @@ describe.runIf(server !== undefined)('limits counted in Redis', () => {
   };
   const five = Array.from({ length: 5 }, () => 'a');
 
-  it.each([['OK'], [[]], [[['x', null]]], [[[1, Number.NaN]]], [null]])(
+  const ODD = ['OK', null, [], [['x', null]], [[1, Number.NaN]], [[0, 0]], [[0, 2 * WINDOW]], [[2, 0]], [[1, 0, 0]]];
+  it.each(ODD.map((reply) => [reply]))(
     'are not decided by a reply that is not that of the script: %j',
     async (reply) => {
       const { redis } = await setUp();

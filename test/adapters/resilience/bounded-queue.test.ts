@@ -9,8 +9,8 @@ const settled = async () => {
 const controlledQueue = (options: { width: number; maxWait: number }) => {
   let time = 0;
   const running: (() => void)[] = [];
-  const inTurn = boundedQueue({ ...options, now: () => time });
-  const submit = () => inTurn(() => new Promise<void>((resolve) => running.push(resolve)));
+  const enqueue = boundedQueue({ ...options, now: () => time });
+  const submit = () => enqueue(() => new Promise<void>((resolve) => running.push(resolve)));
   /** Ends the oldest running task, some milliseconds later. */
   const endFirst = async (later: number) => {
     await settled();
@@ -18,7 +18,7 @@ const controlledQueue = (options: { width: number; maxWait: number }) => {
     running.shift()?.();
     await settled();
   };
-  return { submit, endFirst, load: inTurn.load };
+  return { submit, endFirst, load: enqueue.load };
 };
 
 const REJECTED = { code: 'SYS_HTTP_UNEXPECTED_ERROR', status: 503 };
@@ -63,9 +63,9 @@ describe('the bounded queue', () => {
   });
 
   it('continues after a task that failed', async () => {
-    const inTurn = boundedQueue({ width: 1, maxWait: 0 });
-    await expect(inTurn(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await inTurn(async () => 'yes')).toBe('yes');
+    const enqueue = boundedQueue({ width: 1, maxWait: 0 });
+    await expect(enqueue(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await enqueue(async () => 'yes')).toBe('yes');
   });
 
   it('rejects every task that would have to wait when the maximum wait is 0', async () => {

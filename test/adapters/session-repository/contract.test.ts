@@ -201,6 +201,26 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
       await Promise.all([transaction, recovering]);
       expect(await repository.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
     });
+
+    it.runIf(concurrent)('does not perform a rotation that waits while it is reverted', async () => {
+      const { repository, owner } = await empty();
+      const session = aSession({ userId: owner });
+      await repository.add(session);
+      const rotation = aRotation(session);
+      const [reverted, committing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const transaction = database.em.fork().transactional(async (em) => {
+        await mikroOrmSessionRepository({ em }).revert(rotation);
+        reverted.resolve();
+        await committing.promise;
+      });
+      await reverted.promise;
+      const waiting = mikroOrmSessionRepository(database, { budget: AMPLE_BUDGET }).rotate(rotation);
+      while ((await database.em.execute(WAITING)).length === 0);
+      committing.resolve();
+      expect(await waiting).toBe('stale');
+      await transaction;
+      expect(await repository.find(session)).toMatchObject({ currentTokenId: session.currentTokenId, rotation: 1 });
+    });
   });
 
 onDatabase('on PGlite', openEmbedded, false);

@@ -28,15 +28,15 @@ const describeUpdates = (name: string, open: () => Promise<Database>) =>
         const sessions = mikroOrmSessionRepository({ em }, { budget: AMPLE_BUDGET });
         const session = aSession({ userId: user.id });
         await sessions.add(session);
-        let current = session.currentTokenId;
+        let current = { ...session };
         for (const days of [8, 9, 30]) {
-          const rotation = aRotation({ ...session, currentTokenId: current }, { expiresAt: NOW + days * DAY });
+          const rotation = aRotation(current, { expiresAt: NOW + days * DAY });
           expect(await sessions.rotate(rotation)).toHaveProperty('id');
-          current = rotation.to;
+          current = { ...current, currentTokenId: rotation.to, rotation: current.rotation + 1 };
         }
         expect(await updatesOf(em)).toEqual({ all: 3, hot: 3 });
 
-        const earlier = aRotation({ ...session, currentTokenId: current }, { expiresAt: NOW + DAY });
+        const earlier = aRotation(current, { expiresAt: NOW + DAY });
         expect(await sessions.rotate(earlier)).toHaveProperty('id');
         expect(await updatesOf(em)).toEqual({ all: 4, hot: 3 });
       });

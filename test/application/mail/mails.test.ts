@@ -162,7 +162,7 @@ describe.each(Object.entries(MAILS))('the mail %s', (_name, { make, links, says 
     }
   });
 
-  it('is the same for everybody but for what it is told', () => {
+  it('depends on its arguments alone', () => {
     expect(make(SERVICE, USUAL)).toEqual(usual);
     expect(make({ serviceName: 'login.example.net', pagesUrl: 'https://login.example.net' }, USUAL).text).not.toContain(
       'auth.example.com ',
@@ -178,7 +178,7 @@ describe('a notice', () => {
 });
 
 describe('a changed address', () => {
-  it('is not told to the former one', () => {
+  it('is not shown to the former one', () => {
     const { text, html } = MAILS.emailChanged?.make(SERVICE, { ...USUAL, email: 'bob.secret@example.org' }) ?? {};
     expect(text).toContain('b***[@]example[.]org');
     for (const part of [text, html]) expect(part).not.toContain('secret');

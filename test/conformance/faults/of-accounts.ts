@@ -171,7 +171,7 @@ const linkFaults: readonly Fault[] = [
   fault(
     'email-change-request',
     'the address',
-    'an address that counts before it is proven',
+    'an address that counts before it is verified',
     altering(
       both(isTo('GET /users/me'), isSuccess),
       withData((data) => ({ ...data, email: 'new@example.org' })),

@@ -16,7 +16,7 @@ export const counting = ({ it }: Tests<GivenEvents>): void => {
     const ofOther = refusals({ userId: otherUser });
     await repository.add([anEvent({ userId: owner, at: HOUR })]);
     await repository.addRefusedLogins([first, last, next, ofOther]);
-    const expected = { kind: 'login-refused', sessionId: null, reason: null };
+    const expected = { kind: 'login-refused', sessionId: null, reason: null, actor: null };
     const refused = async () => (await listAll(repository, owner)).filter(({ kind }) => kind === 'login-refused');
     expect(await refused()).toStrictEqual([
       { ...next, ...expected },

@@ -17,6 +17,7 @@ export const failing = ({ it }: Tests<GivenEvents>): void => {
       () => store.knowsDevice(owner, ORIGIN),
       () => store.countSince(owner, 'logged-in', 0),
       () => store.purge(NOW + 1, 1),
+      () => store.takeOperated(1),
     ];
     const secrets = [owner, event.id, ORIGIN.requestId, ORIGIN.userAgent, ORIGIN.address];
     for (const call of calls) expectTranslated(await rejection(call()), secrets);

@@ -11,6 +11,7 @@ export const listing = ({ it }: Tests<GivenEvents>): void => {
       ...SESSION_ENDINGS.map((reason) =>
         anEvent({ userId: owner, kind: 'session-ended', sessionId: anId(), reason, ...NOWHERE }),
       ),
+      anEvent({ userId: owner, actor: 'Ünna' }),
     ];
     await repository.add([]);
     await repository.add(events.slice(0, 1));

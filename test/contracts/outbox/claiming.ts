@@ -23,7 +23,7 @@ export const claiming = ({ it }: Tests<GivenMessages>): void => {
     ]);
   });
 
-  it('claims messages that may wait only if they were due at the last look', async ({ repository: outbox, owner }) => {
+  it('claims messages that may wait only if they were due at the last poll', async ({ repository: outbox, owner }) => {
     const [before, urgent] = [aRequest({ createdAt: NOW }), aMessage({ userId: owner, createdAt: NOW + 2 })];
     const [after, ...others] = [
       aRequest({ kind: 'email-verification-request', createdAt: NOW + 1 }),

@@ -11,9 +11,10 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     await sessions.rotate(rotation);
     await sessions.revert(rotation);
     await sessions.revert(rotation);
-    expect(await sessions.find(session)).toMatchObject({ currentTokenId: session.currentTokenId });
-    expect(await sessions.rotate(aRotation(session, { from: rotation.to }))).toBe('stale');
-    expect(await sessions.rotate(aRotation(session))).toHaveProperty('id');
+    const before = (await sessions.find(session)) ?? expect.unreachable();
+    expect(before).toMatchObject({ currentTokenId: session.currentTokenId });
+    expect(await sessions.rotate(aRotation(before, { from: rotation.to }))).toBe('stale');
+    expect(await sessions.rotate(aRotation(before))).toHaveProperty('id');
     expect(await sessions.find(other)).toStrictEqual(other);
   });
 
@@ -34,7 +35,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     const first = aRotation(session, { continuesRun: false });
     await sessions.rotate(first);
     await sessions.revert(first);
-    const again = aRotation(session, { at: first.at + 1, continuesRun: true });
+    const again = aRotation(session, { at: first.at + 1, continuesRun: true, expectedNumber: first.number + 1 });
     await sessions.rotate(again);
     expect(await sessions.find(session)).toMatchObject({ runStartedAt: again.at, runFirst: again.number });
   });
@@ -43,7 +44,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     const session = await stored();
     const first = aRotation(session);
     await sessions.rotate(first);
-    await sessions.rotate(aRotation(session, { from: first.to }));
+    expect(await sessions.rotate(aRotation(session, { from: first.to, number: 1 }))).toHaveProperty('id');
     const now = await sessions.find(session);
     await sessions.revert(first);
     expect(await sessions.find(session)).toStrictEqual(now);
@@ -53,7 +54,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     const { sessions, storedSeries } = given;
     const pairs = (await storedSeries(20)).map((session) => {
       const first = aRotation(session);
-      return { session, first, next: aRotation(session, { from: first.to }) };
+      return { session, first, next: aRotation(session, { from: first.to, number: 1 }) };
     });
     for (const { first } of pairs) expect(await sessions.rotate(first)).toHaveProperty('id');
     const outcomes = await Promise.all(
@@ -65,19 +66,35 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('reverts nothing in a session that was ended or never rotated', async ({ sessions, otherUser, stored }) => {
-    const [ended, fresh, lost] = [await stored(), await stored(), await stored({ previousTokenId: anId() })];
+  it('never performs a rotation that was reverted before it happened', async ({ sessions, stored, rotateOn }) => {
+    const session = await rotateOn(await stored(), 3, { continuesRun: true });
+    const [late, later] = [aRotation(session), aRotation(session)];
+    await sessions.revert(late);
+    expect(await sessions.rotate(late)).toBe('stale');
+    expect(await sessions.rotate(later)).toBe('stale');
+    const before = { ...session, previousTokenId: session.currentTokenId, rotation: 4 };
+    expect(await sessions.find(session)).toStrictEqual(before);
+    await sessions.revert(later);
+    await sessions.revert(late);
+    expect(await sessions.find(session)).toStrictEqual(before);
+
+    const next = aRotation(session, { expectedNumber: 4 });
+    expect(await sessions.rotate(next)).toHaveProperty('id');
+    await sessions.revert(late);
+    expect(await sessions.find(session)).toMatchObject({ currentTokenId: next.to, rotation: 5, runFirst: 3 });
+  });
+
+  it('reverts nothing in a session that was ended, or whose token is another', async (given) => {
+    const { sessions, otherUser, stored } = given;
+    const [ended, lost] = [await stored(), await stored({ previousTokenId: anId() })];
     const rotation = aRotation(ended);
     await sessions.rotate(rotation);
     await sessions.end(ended);
     await sessions.revert(rotation);
     expect(await sessions.find(ended)).toBeNull();
 
-    await sessions.revert(aRotation(fresh));
-    expect(await sessions.find(fresh)).toStrictEqual(fresh);
-
     await sessions.revert(aRotation(lost, { from: anId() }));
-    await sessions.revert(aRotation(lost, { userId: otherUser, from: anId(), to: lost.currentTokenId }));
+    await sessions.revert(aRotation(lost, { userId: otherUser, to: lost.currentTokenId }));
     expect(await sessions.find(lost)).toStrictEqual(lost);
   });
 };

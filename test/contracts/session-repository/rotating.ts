@@ -39,7 +39,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     const session = await rotateOn(await stored(), 2, { continuesRun: true });
     const known = aRotation(session).from;
     const recovery = { ...aRotation(session), from: anId(), number: 7 };
-    expect(await sessions.rotate({ ...recovery, expected: recovery.from })).toBe('stale');
+    expect(await sessions.rotate({ ...recovery, expected: recovery.from, expectedNumber: 7 })).toBe('stale');
     expect(await sessions.rotate(recovery)).toHaveProperty('id');
     expect(await sessions.find(session)).toMatchObject({
       currentTokenId: recovery.to,
@@ -61,18 +61,15 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     }
   });
 
-  it('numbers the current token one higher than the one that is rotated, also after a rotation that was reverted', async ({
-    sessions,
-    stored,
-    rotateOn,
-  }) => {
+  it('numbers the current token one higher than the last, also after a rotation that was reverted', async (given) => {
+    const { sessions, stored, rotateOn } = given;
     const session = await rotateOn(await stored(), 3, { continuesRun: true });
     expect(session).toMatchObject({ rotation: 3 });
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
     await sessions.revert(rotation);
-    expect(await sessions.rotate({ ...rotation, to: anId() })).toHaveProperty('id');
-    expect(await sessions.find(session)).toMatchObject({ rotation: 4 });
+    expect(await sessions.rotate({ ...rotation, to: anId(), expectedNumber: 4 })).toHaveProperty('id');
+    expect(await sessions.find(session)).toMatchObject({ rotation: 5 });
   });
 
   it('remembers when the run of rotations began, and with which number', async ({ sessions, stored, rotateOn }) => {
@@ -88,15 +85,19 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(continued);
   });
 
-  it('changes nothing when another token is current', async ({ sessions, otherUser, stored }) => {
+  it('changes nothing when another token is current, or has another number', async ({
+    sessions,
+    otherUser,
+    stored,
+  }) => {
     const session = await stored();
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
     const now = await sessions.find(session);
     expect(await sessions.rotate(rotation)).toBe('stale');
-    expect(await sessions.rotate(aRotation(session, { from: anId() }))).toBe('stale');
-    expect(await sessions.rotate(aRotation(session, { sessionId: anId(), from: rotation.to }))).toBe('stale');
-    expect(await sessions.rotate(aRotation(session, { userId: otherUser, from: rotation.to }))).toBe('stale');
+    const next = { from: rotation.to, number: 1 };
+    for (const wrong of [{ from: anId() }, { sessionId: anId() }, { userId: otherUser }, { number: 0 }, { number: 2 }])
+      expect(await sessions.rotate(aRotation(session, { ...next, ...wrong }))).toBe('stale');
     expect(await sessions.find(session)).toStrictEqual(now);
   });
 

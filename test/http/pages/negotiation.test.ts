@@ -146,7 +146,7 @@ describe('a route without a page', () => {
 
 describe('the rate limit of a page', () => {
   it.each(['/', '/docs', '/errors'])(
-    'is that of public routes, and tells a browser when to come back: %s',
+    'is that of public routes, and says to a browser when to come back: %s',
     async (path) => {
       const limited = await start({ RATE_LIMITS: 'global=off,strict=off,public=1/60' });
       await limited.http.get(path).set('Accept', 'text/html').expect(200);

@@ -1,6 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createAccountClient } from '../../../client/src/account.ts';
+import { createAuthClient } from '../../../client/src/index.ts';
+import { ADVICE } from '../../../src/adapters/http/pages/advice.ts';
+import { CLIENT_CALLS } from '../../../src/adapters/http/pages/client-calls.ts';
 import { homePage } from '../../../src/adapters/http/pages/home.ts';
-import { PAGE_POLICY } from '../../../src/adapters/http/stages/security-headers.ts';
+import { DOCS_POLICY } from '../../../src/adapters/http/routes/pages.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
 import { servicesOverOneDatabase } from '../../support/http/auth-http.ts';
@@ -78,7 +82,7 @@ describe('GET /docs', () => {
     const { text, headers } = await service.http.get('/docs').expect(200);
     expect(headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': PAGE_POLICY,
+      'content-security-policy': DOCS_POLICY,
       'cache-control': 'public, max-age=300',
     });
     const words = wordsOf(text);
@@ -107,6 +111,27 @@ describe('GET /docs', () => {
     expect(words.split('curl ')).toHaveLength(service.routes.length + 1);
   });
 
+  it('has the call of the browser client where there is one, which the client has', async () => {
+    const words = wordsOf(await pageOf('/docs'));
+    const options = { baseUrl: 'https://auth.example.org', fetch: () => new Promise<Response>(() => undefined) };
+    const [auth, account] = [createAuthClient(options), createAccountClient(options)];
+    onTestFinished(() => auth.dispose());
+    for (const [name, call] of Object.entries(CLIENT_CALLS)) {
+      expect(service.routes.map((route) => route.name)).toContain(name);
+      expect(words).toContain(call);
+      const path = call.replace(/\(.*$/, '').split('.').slice(1);
+      const client: unknown = call.startsWith('auth.') ? auth : account;
+      const called = path.reduce<unknown>((object, member) => Reflect.get(object as object, member), client);
+      expect(typeof called, call).toBe(call.includes('(') ? 'function' : 'object');
+    }
+  });
+
+  it('says for every error what to do', async () => {
+    const words = wordsOf(await pageOf('/docs'));
+    expect(words).toContain(ADVICE.AUTH_TOKEN_INVALID);
+    expect(words).toContain('Send less.');
+  });
+
   it('has no two elements of one id, and no link to an id that is not there', async () => {
     const page = await pageOf('/docs');
     const ids = [...page.matchAll(/ id="([^"]*)"/g)].map(([, id]) => id);
@@ -118,9 +143,10 @@ describe('GET /docs', () => {
 const PAGES = ['/', '/errors', '/errors/AUTH_USER_DUPLICATE', '/errors/SYS_HTTP_UNEXPECTED_ERROR', '/docs', '/nowhere'];
 
 describe.each(PAGES)('the page %s', (path) => {
-  it('has no script, no inline style and nothing of another host', async () => {
+  it('has no script but the filter of the routes, no inline style and nothing of another host', async () => {
     const page = await pageOf(path);
-    expect(page).not.toContain('<script');
+    const scripts = path === '/docs' ? ['<script defer src="/docs-filter.js"></script>'] : [];
+    expect(page.match(/<script.*<\/script>/g) ?? []).toEqual(scripts);
     expect(page).not.toMatch(/<style| style=| on[a-z]+=|javascript:/i);
     const outside = linksOf(page).filter((link) => !/^[/#]/.test(link) || link.startsWith('//'));
     expect(outside).toEqual([]);

@@ -40,7 +40,7 @@ describe('refused log-ins', () => {
   });
 
   // Proves: network-8
-  it('are stored at a moment that nobody can tell', async () => {
+  it('are stored at a moment that nobody can predict', async () => {
     const random = vi.spyOn(Math, 'random');
     onTestFinished(() => random.mockRestore());
     for (const [drawn, after] of [

@@ -72,6 +72,12 @@ describe.each([
       ['DATABASE_URL'],
     ],
     [
+      'a URL of several hosts with ports',
+      { DATABASE_URL: 'postgresql://one:5432,other:5432/x?sslmode=verify-full' },
+      { DATABASE_URL: 'postgresql://one:5432/x?sslmode=verify-full' },
+      ['DATABASE_URL'],
+    ],
+    [
       'a URL of several hosts in a parameter',
       { DATABASE_URL: 'postgresql:///x?host=one,other&sslmode=verify-full' },
       { DATABASE_URL: 'postgresql:///x?host=one&sslmode=verify-full' },

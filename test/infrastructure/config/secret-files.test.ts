@@ -36,6 +36,19 @@ describe('a secret in a file', () => {
     expect(config.warnings.filter((warning) => warning.includes('_FILE'))).toEqual([]);
   });
 
+  it('is the password of a URL without one, whatever letters it has', () => {
+    const password = (url: string, file: string) => {
+      const { database } = parseConfig({ ...DEVELOPMENT, DATABASE_URL: url, PGPASSWORD_FILE: file });
+      return database.kind === 'postgresql' ? decodeURIComponent(new URL(database.url).password) : null;
+    };
+    const file = fileWith('p@ss/w%20rd:ü\n');
+    expect(password('postgresql://tandem@db/x', file)).toBe('p@ss/w%20rd:ü');
+    expect(password('postgresql://tandem:own@db/x', file)).toBe('own');
+    expect(problemsOf({ DATABASE_URL: 'postgresql://tandem@db/x', PGPASSWORD: 'one', PGPASSWORD_FILE: file })).toEqual([
+      'PGPASSWORD_FILE: must be unset, or PGPASSWORD must be',
+    ]);
+  });
+
   it('is refused beside the variable, and if it cannot be read or is empty, without its content', () => {
     const path = fileWith('redis://:S3CRET@r');
     expect(problemsOf({ REDIS_URL: 'redis://a', REDIS_URL_FILE: path })).toEqual([

@@ -93,7 +93,7 @@ describe('a configuration that is allowed', () => {
     expect(warning).toMatch(/^RATE_LIMITS has off for strict, public: /);
   });
 
-  it('is told of without its values', () => {
+  it('is reported without its values', () => {
     const secrets = {
       DATABASE_URL: 'postgresql://u:marker0@db.example.com/x?sslmode=disable',
       REDIS_URL: 'redis://marker1.example.com',

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WAL_LIMIT, withCheckpoints } from '../../../src/infrastructure/database/checkpoints.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { openForService } from '../../../src/infrastructure/storages/sql.ts';
@@ -42,7 +43,8 @@ const walFiles = (dataDir: string): string[] =>
 describe('checkpoints of the embedded database', () => {
   it('keep the WAL small, however much is written', async () => {
     const dataDir = await newDataDir();
-    const database = withCheckpoints(await open(dataDir), { logger: NOBODY, interval: 1 });
+    const directory = join(dataDir, 'database');
+    const database = withCheckpoints(await open(dataDir), { directory, logger: NOBODY, interval: 1 });
     onTestFinished(database.close);
     for (let round = 0; round < 5; round += 1) {
       await writeWal(database);
@@ -50,6 +52,18 @@ describe('checkpoints of the embedded database', () => {
     }
     // 20 files of 16 MiB were written.
     expect(walFiles(dataDir).length).toBeLessThan(12);
+  });
+
+  it('end with the database, whose files and directories are then written to the disk', async () => {
+    const dataDir = await newDataDir();
+    const directory = join(dataDir, 'database');
+    const database = withCheckpoints(await open(dataDir), { directory, logger: NOBODY });
+    const file = await openFile(join(directory, 'PG_VERSION'));
+    const synced = vi.spyOn(Object.getPrototypeOf(file), 'sync');
+    onTestFinished(() => synced.mockRestore());
+    await file.close();
+    await database.close();
+    expect(synced).toHaveBeenCalledTimes(readdirSync(directory, { recursive: true }).length + 1);
   });
 
   it('are made by the service', async () => {

@@ -8,7 +8,7 @@ import { createDatabase, inTransaction, onPostgresql, TEST_DATABASE_URL } from '
 import { ROUTES } from '../../support/storage/routes.ts';
 
 const LOCK_KEY = 7_263_501_948;
-/** Limits that an operator may set for requests, and that PostgreSQL applies to whoever sets no other. */
+/** Limits that an operator may set for requests, and that PostgreSQL applies where a client sets no other. */
 const LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'];
 
 /** Opens a database, and alters it for all connections from now on. */
@@ -110,7 +110,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is
       where schemaname not in ('pg_catalog', 'information_schema') order by 1`);
     return rows.map(({ name }) => name);
   };
-  const TABLES = ['events', 'links', 'mailboxes', 'mikro_orm_migrations', 'outbox', 'sessions', 'users'];
+  const TABLES = ['events', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'sessions', 'users'];
 
   it('has the tables in the first schema that exists, and is used by the second start', async () => {
     const url = await directly();

@@ -7,7 +7,7 @@ import { EVENTS_KEPT, shortUserAgent } from '../../../src/domain/event.ts';
 import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { migratorOptions } from '../../../src/infrastructure/database/migrate.ts';
-import { anId, aRotation, aSession, aUser } from '../../support/builders.ts';
+import { anEvent, anId, aRotation, aSession, aUser } from '../../support/builders.ts';
 import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../../support/storage/databases.ts';
 import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -118,6 +118,24 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       const session = aSession({ userId: USER.id });
       await insertAsFirst(database.em, session);
       expect(await mikroOrmSessionRepository(database).find(session)).toStrictEqual(session);
+    });
+
+    it('takes events of instances that know no actors, and gives them those of operators', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillOlder(options, '0009-mailboxes');
+      const database = await openDatabase(options, { migrate: true });
+      onTestFinished(() => database.close());
+      const events = mikroOrmEventRepository(database);
+      await insertUnbounded(database.em, 'registered', { from: 1, count: 1 });
+      await events.add([anEvent({ userId: USER.id, kind: 'disabled', actor: 'Una' })]);
+      expect(await events.list({ userId: USER.id, before: null, limit: 5 })).toMatchObject([
+        { kind: 'disabled', actor: 'Una' },
+        { kind: 'registered', actor: null },
+      ]);
+      const asBefore =
+        'select kind, session_id, reason, count, request_id, user_agent, address from events order by id';
+      expect(await database.em.execute(asBefore)).toMatchObject([{ kind: 'registered' }, { kind: 'disabled' }]);
     });
 
     it('is purged of what the first version wrote before and after the upgrade', async () => {

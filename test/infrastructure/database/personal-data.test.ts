@@ -64,8 +64,14 @@ describe('a user, of whom every table that names users has a row', () => {
     for (const [name, rowsOf] of Object.entries(EXPORTED)) expect(rowsOf(account), name).toHaveLength(1);
   });
 
-  it('leaves no row in any table', async () => {
-    expect(await removeAccount({ clock, ids: { next: anId } }, stores, user, { origin: NO_ORIGIN })).toBe(true);
+  it('leaves no row in any table, but what an operator did until it is logged', async () => {
+    const origin = { ...NO_ORIGIN, actor: 'Una' };
+    expect(await removeAccount({ clock, ids: { next: anId } }, stores, user, { origin })).toBe(true);
+    expect(await tablesWithTheUser()).toEqual(['operations']);
+    expect(await stores.events.takeOperated(10)).toMatchObject([
+      { kind: 'deleted', actor: 'Una' },
+      { kind: 'session-ended', actor: 'Una' },
+    ]);
     expect(await tablesWithTheUser()).toEqual([]);
   });
 });

@@ -84,7 +84,7 @@ describe.runIf(server !== undefined)('the doctor asks PostgreSQL', () => {
     expect(JSON.stringify([silent, dead])).not.toContain(password);
   });
 
-  it('that refuses the question, and tells no more than the code', async () => {
+  it('that refuses the question, and is reported with the code alone', async () => {
     const url = await newDatabase();
     await execute(url, ['create table mikro_orm_migrations (id int, name text)']);
     const seen = await examinedAsRole(url);

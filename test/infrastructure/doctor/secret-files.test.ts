@@ -23,7 +23,7 @@ const examined = async (files: readonly File[], nodeArguments: readonly string[]
   return seen.filter(({ seen }) => !/(?:database|mail)\.$/.test(seen));
 };
 
-describe.runIf(process.geteuid !== undefined)('the doctor looks who can read', () => {
+describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read', () => {
   it.each([
     [0o600, ['ok secrets.private']],
     [0o640, ['note secrets.group']],

@@ -5,17 +5,17 @@ import { createWakeUp, deliverMail } from '../../../src/infrastructure/mail/deli
 /** Milliseconds after which something hangs. */
 const HANGING = 600_000;
 
-/** An outbox of attempts that end when the test says so. `fail` makes the next look at it fail. */
+/** An outbox of attempts that end when the test says so. `fail` makes the next read of it fail. */
 const anOutbox = () => {
   const waiting: Promise<void>[] = [];
   const begun: Promise<void>[] = [];
   let failures = 0;
-  const looks: number[] = [];
-  /** When the sender looked last at a moment of its own, for each look. */
+  const reads: number[] = [];
+  /** When the sender last polled, for each read. */
   const lastPolledAt: (number | undefined)[] = [];
   return {
     begun,
-    looks,
+    reads,
     lastPolledAt,
     abandon: vi.fn(),
     fail: (times: number) => {
@@ -27,7 +27,7 @@ const anOutbox = () => {
       return resolve;
     },
     send: async (limit: number, at?: number) => {
-      looks.push(limit);
+      reads.push(limit);
       lastPolledAt.push(at);
       if (failures > 0) {
         failures -= 1;
@@ -79,7 +79,7 @@ describe('the loop that sends mail', () => {
   });
 
   // Proves: network-8
-  it('does not look for messages that may wait when it is signalled', async () => {
+  it('does not read messages that may wait when it is signalled', async () => {
     const { outbox, wake, idle, stop, done } = start();
     for (let times = 1; times < 4; times += 1) {
       await expect.poll(() => idle).toHaveBeenCalledTimes(times);
@@ -92,7 +92,7 @@ describe('the loop that sends mail', () => {
   });
 
   // Proves: mail-9
-  it('looks for them at once when it is signalled for all', async () => {
+  it('reads them at once when it is signalled for all', async () => {
     const { outbox, wake, idle, stop, done } = start();
     await expect.poll(() => idle).toHaveBeenCalledTimes(1);
     wake(true);
@@ -101,7 +101,7 @@ describe('the loop that sends mail', () => {
     await done;
   });
 
-  it('looks for them after a time, however often it is signalled', async () => {
+  it('reads them after a time, however often it is signalled', async () => {
     const { outbox, wake, stop, done } = start({ pollInterval: 20 });
     const ringing = setInterval(() => wake(), 1);
     onTestFinished(() => clearInterval(ringing));
@@ -110,9 +110,9 @@ describe('the loop that sends mail', () => {
     await done;
   });
 
-  it('looks for messages of other instances after a time', async () => {
+  it('reads messages of other instances after a time', async () => {
     const { outbox, stop, done } = start({ pollInterval: 1 });
-    await expect.poll(() => outbox.looks.length).toBeGreaterThan(3);
+    await expect.poll(() => outbox.reads.length).toBeGreaterThan(3);
     outbox.add()();
     await expect.poll(() => outbox.begun).toHaveLength(1);
     stop();

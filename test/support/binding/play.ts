@@ -17,7 +17,7 @@ import { separately } from '../units.ts';
 import type { Attack, Program, Step } from './program.ts';
 import { timedDeviceProofs, timedProof } from './timed-proofs.ts';
 
-/** Milliseconds: longer than any call here takes. `letPass` advances the monotonic clock by it. */
+/** Milliseconds: longer than any call here takes. */
 const BUDGET = 60_000;
 const PASSWORD = 'correct horse';
 const BROWSER = 'browser';
@@ -48,7 +48,6 @@ const codeOf = (error: unknown): string => {
 };
 
 export type Options = {
-  readonly letPass: (milliseconds: number) => void;
   /** Puts something between the service and its store: the order of concurrent calls. */
   readonly between?: (sessions: SessionRepository) => SessionRepository;
   /** Ends when all requests have arrived and are answered. */
@@ -60,7 +59,7 @@ export type Options = {
  * session lives, and no proof yields tokens twice. In the end the browser gets a token, whatever happened.
  * @returns what happened, in words.
  */
-export const play = async (store: Store, program: Program, options: Options): Promise<string[]> => {
+export const play = async (store: Store, program: Program, options: Options = {}): Promise<string[]> => {
   const trace: string[] = [];
   const world = await stage(store, program, options, (word) => trace.push(word));
   try {
@@ -83,7 +82,7 @@ export const play = async (store: Store, program: Program, options: Options): Pr
 const stage = async (
   { users, sessions }: Store,
   { policy, skew, steps }: Program,
-  { letPass, between = (each) => each, whileAllArrive = (requests) => requests }: Options,
+  { between = (each) => each, whileAllArrive = (requests) => requests }: Options,
   say: (word: string) => void,
 ) => {
   const line = faultyLine(sessions);
@@ -189,10 +188,8 @@ const stage = async (
   };
 
   const settle = async (): Promise<void> => {
-    await line.deliver();
     await uses.deliver();
-    letPass(BUDGET);
-    await line.settled();
+    await line.settle();
   };
 
   /** The store is what it was some steps ago: what proofs have yielded since is forgotten, too. */

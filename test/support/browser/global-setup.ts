@@ -5,8 +5,8 @@ import { provideChromium } from './program.ts';
 
 /** Provides a Chromium. Without one the run fails in CI; elsewhere its tests are skipped and the last line says so. */
 export const setup = async (project: TestProject): Promise<() => void> => {
-  const { unlessMissing, refuseInCi, tell } = missingParts();
+  const { unlessMissing, refuseInCi, report } = missingParts();
   project.provide('chromium', await unlessMissing('Chromium', provideChromium));
   refuseInCi();
-  return tell;
+  return report;
 };

@@ -10,7 +10,7 @@ import {
   partsOf,
 } from './forge.ts';
 
-/** Genuine parts in another serialization: RFC 7515 §7.2. */
+/** Valid parts in another serialization: RFC 7515 §7.2. */
 const serializations: Forgeries = {
   'the flattened JSON serialization': ({ token }) => {
     const [header, payload, signature] = partsOf(token);

@@ -77,7 +77,7 @@ const anyPath = fc
   )
   .map((path) => (/^[/*]|^http:/.test(path) ? path : `/${path}`));
 
-/** Genuine tokens, changed ones and arbitrary text. */
+/** Valid tokens, changed ones and arbitrary text. */
 const tokenLike = (valid: string): fc.Arbitrary<string> =>
   fc.oneof(
     fc.constant(valid),

@@ -48,7 +48,7 @@ const copy = (source: string, destination: string, directory: string): void => {
   if (!existsSync(target)) throw new Error(`COPY ${source}: .dockerignore does not admit it`);
 };
 
-/** As `npm ci` in a stage of its own, followed by what that stage does to the packages. */
+/** As `npm ci` in a stage of its own. */
 const installPackages = (stage: readonly Instruction[], directory: string): void => {
   const needed = stage.filter(({ name }) => name === 'COPY').flatMap(({ text }) => copyOf(text).sources);
   const missing = needed.find((source) => !isAdmitted(source));
@@ -63,10 +63,8 @@ const installPackages = (stage: readonly Instruction[], directory: string): void
     const filter = (file: string) => !relative(from, file).startsWith('node_modules');
     cpSync(from, join(directory, path), { recursive: true, filter });
   }
-  const [install, ...others] = stage.filter(({ name }) => name === 'RUN').map(({ text }) => text);
-  const [first, ...rest] = install?.split(' && ') ?? [];
-  if (first !== INSTALL || others.length > 0) throw new Error(`Dockerfile: the packages are not those of ${INSTALL}`);
-  for (const command of rest) run(command, directory);
+  const commands = stage.filter(({ name }) => name === 'RUN').map(({ text }) => text);
+  if (commands.join() !== INSTALL) throw new Error(`Dockerfile: the packages are not those of ${INSTALL}`);
 };
 
 const run = (command: string, directory: string): void => {

@@ -51,8 +51,8 @@ export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readon
         await Promise.all(attempts);
       }
     },
-    tell: (telling: MessageDraft) =>
-      app.outbox.add([newMessage(telling, { id: app.ids.next(), at: app.clock.now(), origin: NO_ORIGIN })]),
+    enqueue: (draft: MessageDraft) =>
+      app.outbox.add([newMessage(draft, { id: app.ids.next(), at: app.clock.now(), origin: NO_ORIGIN })]),
     requestPasswordReset: requestPasswordReset(deps),
     resetPassword: resetPassword(deps),
   };

@@ -10,6 +10,7 @@ export const memoryEventRepository = (
   tables: Tables = memoryTables(),
 ): MemoryEventRepository => {
   const events = tables.open<AccountEvent>('events');
+  const operated = tables.open<AccountEvent>('operations');
   const all = () => [...events.values()];
   const ofUser = (userId: string) => all().filter((event) => event.userId === userId);
 
@@ -23,9 +24,11 @@ export const memoryEventRepository = (
   return {
     async add(added) {
       added.forEach(add);
+      for (const event of added) if (event.actor !== null) operated.set(event.id, { ...event });
     },
     async addRefusedLogins(refusals) {
-      for (const refused of refusals) add({ ...refused, kind: 'login-refused', sessionId: null, reason: null });
+      for (const refused of refusals)
+        add({ ...refused, kind: 'login-refused', sessionId: null, reason: null, actor: null });
     },
     list: async ({ userId, before, limit }) =>
       ofUser(userId)
@@ -49,6 +52,11 @@ export const memoryEventRepository = (
         .slice(0, limit);
       for (const { id } of old) events.delete(id);
       return old.length;
+    },
+    async takeOperated(limit) {
+      const taken = [...operated.values()].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
+      for (const { id } of taken) operated.delete(id);
+      return taken;
     },
     removeOfUser(userId) {
       for (const { id } of ofUser(userId)) events.delete(id);

@@ -9,7 +9,7 @@ const MOST_RUNS = 100;
 
 /** Runs units one after the other. @param storesOver makes stores over given tables. */
 export const memoryUnitOfWork = (tables: SharedTables, storesOver: (tables: Tables) => Stores): UnitOfWork => {
-  const inTurn = pLimit(1);
+  const oneAtATime = pLimit(1);
   const runAlone = async <Result>(work: (stores: Stores) => Promise<Result>): Promise<Result> => {
     for (let runs = 0; runs < MOST_RUNS; runs += 1) {
       const changes = tables.begin();
@@ -18,5 +18,5 @@ export const memoryUnitOfWork = (tables: SharedTables, storesOver: (tables: Tabl
     }
     throw new AppError('DB_QUERY_FAILED', { reason: 'what a unit of work changes was changed again and again' });
   };
-  return { run: (work) => outsideOfUnits(() => inTurn(() => runAlone(work))) };
+  return { run: (work) => outsideOfUnits(() => oneAtATime(() => runAlone(work))) };
 };

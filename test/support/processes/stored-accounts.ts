@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ulidGenerator } from '../../../src/adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../src/adapters/link-tokens/random.ts';
-import { reserveAddress } from '../../../src/application/steps/reserved-addresses.ts';
+import { reserveAddress } from '../../../src/application/steps/links.ts';
 import { isRequest, MESSAGE_KINDS, type MessageKind } from '../../../src/domain/message.ts';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';

@@ -6,12 +6,14 @@ import type { Fault } from './program.ts';
 
 const broken = () => new AppError('DB_QUERY_FAILED', { reason: 'the line is broken' });
 
-/** A store behind a connection that can make the next rotation fail. */
+/** A store behind a connection that can make the next rotation fail, and then reverts nothing until the line is mended. */
 export const faultyLine = (store: SessionRepository) => {
   let next: Fault = 'none';
   let met: Rotation | null = null;
   const unconfirmed = new Set<Rotation>();
   const late: Rotation[] = [];
+  const tooLate: Rotation[] = [];
+  let mended = false;
   const rotate = async (rotation: Rotation): Promise<RotationOutcome> => {
     const fault = next;
     next = 'none';
@@ -20,9 +22,11 @@ export const faultyLine = (store: SessionRepository) => {
     met = rotation;
     if (fault === 'answer lost') await store.rotate(rotation);
     if (fault === 'late') late.push(rotation);
+    if (fault === 'too late') tooLate.push(rotation);
     throw broken();
   };
   const revert = async (rotation: Rotation): Promise<void> => {
+    if (unconfirmed.has(rotation) && !mended) throw broken();
     await store.revert(rotation);
     unconfirmed.delete(rotation);
   };
@@ -42,14 +46,14 @@ export const faultyLine = (store: SessionRepository) => {
       next = 'none';
       return met;
     },
-    /** Delivers late rotations. */
-    deliver: async (): Promise<void> => {
+    /** Delivers late rotations, waits until every unconfirmed one was reverted, and delivers those that are later than that. */
+    settle: async (): Promise<void> => {
       for (const rotation of late.splice(0)) await store.rotate(rotation);
-    },
-    /** Resolves when every unconfirmed rotation was reverted. */
-    settled: async (): Promise<void> => {
+      mended = true;
       while (unconfirmed.size > 0) await setImmediate();
       await setImmediate();
+      mended = false;
+      for (const rotation of tooLate.splice(0)) await store.rotate(rotation);
     },
   };
 };

@@ -10,11 +10,17 @@ type Progress = State & {
   replaced: boolean;
   /** The token of the last rotation. */
   previous: Token | null;
-  /** How many rotations the current token is away from the first. After a revert, that of the token that was current before. */
+  /** How many rotations the current token is away from the first, counting those that were reverted. */
   generation: number;
 };
-/** `expected` is the token that has to be current: `from`, unless the store has forgotten rotations. */
-type Rotation = { readonly from: Token; readonly expected: Token; readonly to: Token; readonly at: number };
+/** `expected` is the token that has to be current, with that generation: `from`, unless the store has forgotten rotations. */
+type Rotation = {
+  readonly from: Token;
+  readonly expected: Token;
+  readonly generation: number;
+  readonly to: Token;
+  readonly at: number;
+};
 /** What the store knows of the session. */
 type Stored = Pick<ModelSession, 'state' | 'runFirst' | 'runStartedAt'>;
 
@@ -31,7 +37,7 @@ type ModelSession = {
   /** How many rotations each token is away from the first. */
   readonly generations: Map<Token, number>;
   /** Rotations with an outcome that is unknown to an instance. */
-  readonly unconfirmed: { readonly instance: number; readonly rotation: Rotation; late: boolean }[];
+  readonly unconfirmed: { readonly instance: number; readonly rotation: Rotation; readonly fault: Fault }[];
 };
 
 const withoutProgress = ({ current, rotatedAt, expiresAt }: Progress): State => ({ current, rotatedAt, expiresAt });
@@ -65,14 +71,17 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
   const mayRotate = (token: Token, at: number): boolean =>
     session.state !== null && session.state.current === token && at < session.state.expiresAt;
   const generationOf = (token: Token): number => session.generations.get(token) ?? 0;
-  const rotate = ({ from, expected, to, at }: Rotation): boolean => {
-    if (!mayRotate(expected, at)) return false;
+  const isExpected = ({ expected, generation }: Rotation): boolean =>
+    session.state?.current === expected && session.state.generation === generation;
+  const rotate = (rotation: Rotation): boolean => {
+    const { from, expected, to, at } = rotation;
+    if (!isExpected(rotation) || !mayRotate(expected, at)) return false;
     const isFirstAgain = generationOf(from) === generationOf(session.runFirst);
     if (isFirstAgain || from !== expected || at - issuedAt(from) > window + 999) {
       session.runFirst = from;
       session.runStartedAt = at;
     }
-    const generation = generationOf(from) + 1;
+    const generation = Math.max(generationOf(from), rotation.generation) + 1;
     session.generations.set(to, generation);
     session.state = {
       current: to,
@@ -85,10 +94,14 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
     session.expirations.set(to, wholeSeconds(at + REFRESH_LIFETIME));
     return true;
   };
-  const takeBack = ({ from, to }: Rotation): void => {
-    if (session.state?.current !== to) return;
-    session.state.current = from;
-    session.state.replaced = false;
+  /** Undoes a rotation, or makes it impossible. */
+  const takeBack = (rotation: Rotation): void => {
+    const { state } = session;
+    if (state === null || (state.current !== rotation.to && !isExpected(rotation))) return;
+    state.current = rotation.from;
+    state.previous = rotation.from;
+    state.replaced = false;
+    state.generation = Math.max(generationOf(rotation.from), rotation.generation) + 1;
   };
   /** Whether the current token replaced another within the replay window: then it is issued again. */
   const isFresh = (now: number): boolean =>
@@ -106,21 +119,23 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
       return 'timed out';
     }
     if (fault === 'answer lost') rotate(rotation);
-    session.unconfirmed.push({ instance, rotation, late: fault === 'late' });
+    session.unconfirmed.push({ instance, rotation, fault });
     return 'DB_QUERY_FAILED';
   };
-  const next = (from: Token, expected: Token, at: number): Rotation => {
+  /** @param stored what the service has read; without it, the token is expected to be current, and rotated for the first time. */
+  const next = (from: Token, at: number, stored?: State & Pick<Progress, 'generation'>): Rotation => {
     session.last += 1;
-    return { from, expected, to: session.last, at };
+    const { current: expected, generation } = stored ?? { current: from, generation: generationOf(from) };
+    return { from, expected, generation, to: session.last, at };
   };
   const isForgotten = (token: Token): boolean =>
     session.state !== null && generationOf(token) > session.state.generation;
-  const refuse = (token: Token, now: number, recover: (rotation: Rotation) => string | null): string => {
+  const refuse = (token: Token, now: number, again: (rotation: Rotation) => string | null): string => {
     const { state } = session;
     if (state === null || now >= state.expiresAt) return 'AUTH_FAILED ended';
-    if (token === state.current && !isFresh(now)) return 'AUTH_FAILED current';
-    if (token === state.current) return `token ${token} again`;
-    if (isForgotten(token)) return recover(next(token, state.current, now)) ?? refuse(token, now, recover);
+    if (token === state.current && isFresh(now)) return `token ${token} again`;
+    if (token === state.current || isForgotten(token))
+      return again(next(token, now, state)) ?? refuse(token, now, again);
     const { earliest, latest } = knownOf(token, state);
     if (state.replaced && now - earliest < policy.replayWindow) return `token ${state.current} again`;
     if (now - latest <= window) return 'AUTH_FAILED raced';
@@ -147,7 +162,8 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
       // The first rotation meets the fault; a time-out is noticed before the second.
       const withoutFault = (rotation: Rotation) =>
         fault === 'timed out' ? 'timed out' : perform(rotation, instance, 'none');
-      return withFault(next(token, token, now)) ?? refuse(token, now, withoutFault);
+      const stored = isLookedAtFirst(token, now) ? session.state : undefined;
+      return withFault(next(token, now, stored ?? undefined)) ?? refuse(token, now, withoutFault);
     },
     /** What the store knows now. */
     snapshot: (): Stored => {
@@ -164,7 +180,7 @@ export const sessionModel = (policy: ReplayPolicy, openedAt: number) => {
       return session.state === null;
     },
     settle(): void {
-      for (const { rotation, late } of session.unconfirmed) if (late) rotate(rotation);
+      for (const { rotation, fault } of session.unconfirmed) if (fault === 'late') rotate(rotation);
       for (const { rotation } of session.unconfirmed.splice(0)) takeBack(rotation);
     },
     /** The number of the newest token. */

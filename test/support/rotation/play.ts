@@ -15,7 +15,7 @@ import type { Fault, Program, Step } from './program.ts';
 
 export type Store = { readonly users: UserRepository; readonly sessions: SessionRepository };
 
-/** Milliseconds: longer than any call here takes. `letPass` advances the clock by it. */
+/** Milliseconds: longer than any call here takes. */
 const BUDGET = 60_000;
 const PASSWORD = 'correct horse';
 
@@ -49,12 +49,11 @@ const ids = sequentialIds();
 /**
  * Runs a program of one user's devices on two instances of the service, and compares every response, and the stored sessions
  * after it, with the model.
- * @param letPass advances the monotonic clock by milliseconds.
  * @returns the results, step by step.
  */
-export const play = async (store: Store, program: Program, letPass: (milliseconds: number) => void) => {
+export const play = async (store: Store, program: Program) => {
   const trace: string[] = [];
-  const { take, devices, now, close } = await stage(store, program, letPass);
+  const { take, devices, now, close } = await stage(store, program);
   try {
     for (const step of [...program.steps, { type: 'settle' } as const]) {
       trace.push(`${step.type}: ${await take(step)}`);
@@ -69,7 +68,7 @@ export const play = async (store: Store, program: Program, letPass: (millisecond
   }
 };
 
-const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (milliseconds: number) => void) => {
+const stage = async ({ users, sessions }: Store, { policy }: Program) => {
   const line = faultyLine(sessions);
   const shared = { users, tokens: plainTokenSigner(), ids, replayPolicy: policy };
   const stores = [0, 1].map(() =>
@@ -123,9 +122,7 @@ const stage = async ({ users, sessions }: Store, { policy }: Program, letPass: (
 
   const settle = async (): Promise<string> => {
     for (const { model } of devices) model.settle();
-    await line.deliver();
-    letPass(BUDGET);
-    await line.settled();
+    await line.settle();
     return 'done';
   };
 

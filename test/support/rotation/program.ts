@@ -6,10 +6,10 @@ import { DAY, MINUTE, SECOND } from '../application.ts';
 export const REFRESH_LIFETIME = 7 * DAY;
 
 /**
- * The fault of a rotation: it never arrives, its response is lost, it arrives after its caller received an error, or its caller
- * has timed out in the meantime.
+ * The fault of a rotation: it never arrives, its response is lost, it arrives after its caller received an error, or even after it was
+ * reverted, or its caller has timed out in the meantime.
  */
-export type Fault = 'none' | 'lost' | 'answer lost' | 'late' | 'timed out';
+export type Fault = 'none' | 'lost' | 'answer lost' | 'late' | 'too late' | 'timed out';
 
 /** Sessions are numbered in the order of their log-ins, modulo their count. The newest token of a session has the age 0. */
 export type Step =
@@ -71,7 +71,7 @@ const constantly = <const Value>(value: Value) => fc.constant(value);
 const stepAmong = (instances: number): fc.Arbitrary<Step> => {
   const instance = fc.nat({ max: instances - 1 });
   const refresh = { type: constantly('refresh'), instance, session, age };
-  const fault = fc.constantFrom<Fault[]>('lost', 'answer lost', 'late', 'timed out');
+  const fault = fc.constantFrom<Fault[]>('lost', 'answer lost', 'late', 'too late', 'timed out');
   return fc.oneof(
     { arbitrary: fc.record({ type: constantly('log in'), instance }), weight: 2 },
     { arbitrary: fc.record({ ...refresh, fault: constantly('none'), times: constantly(1) }), weight: 9 },

@@ -14,7 +14,7 @@ const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env;
  */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const cleanups: (() => Promise<void>)[] = [];
-  const { unlessMissing, refuseInCi, tell } = missingParts();
+  const { unlessMissing, refuseInCi, report } = missingParts();
   const cleanUp = async () => {
     for (const clean of cleanups.toReversed()) await clean();
   };
@@ -55,6 +55,6 @@ export const setup = async (project: TestProject): Promise<() => Promise<void>> 
   }
   return async () => {
     await cleanUp();
-    tell();
+    report();
   };
 };

@@ -19,7 +19,7 @@ export const missingParts = () => {
       if (missing.length > 0 && IN_CI) throw new Error(`CI skips no test, and this is missing: ${missing.join(', ')}`);
     },
     /** Prints which tests were skipped. */
-    tell: (): void => {
+    report: (): void => {
       if (missing.length > 0) process.stdout.write(`\nSKIPPED: every test that needs ${missing.join(' or ')}\n`);
     },
   };

@@ -12,5 +12,5 @@ export const changedStorage = (
 
 /** The same stores, each replaced by what `change` makes of it. */
 export const eachStore = (stores: Stores, change: <Store extends object>(store: Store) => Store): Stores =>
-  // The type of the entries does not tell which store has which name.
+  // The type of the entries does not say which store has which name.
   Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, change(store)])) as Stores;

@@ -13,9 +13,7 @@ const UNREADABLE = 'unreadable request';
 /** Lines a minute with one reason: more for requests that reached a route, since its rate limit applies to them. */
 const MAX_OF_ROUTES = 10;
 const MAX_BEFORE_ROUTES = 1;
-/** Characters of the path in a line. */
 const MAX_PATH = 200;
-/** Field problems in a line. */
 const MAX_PROBLEMS = 5;
 
 /** Logs an exception at the level of SPEC "Exception mapping", and as often as ADR 0027 allows. */

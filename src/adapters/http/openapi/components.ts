@@ -18,7 +18,7 @@ export const jsonSchemaOf = (schema: GenericSchema, typeMode: Direction, compone
     typeMode,
     overrideAction,
   });
-  return lifted(converted, components) as Json;
+  return extracted(converted, components) as Json;
 };
 
 /** Metadata follows the code in a pipe, and replaces the mark. `trim` is left out: the document describes trimmed text. */
@@ -27,13 +27,13 @@ const overrideAction: NonNullable<ConversionConfig['overrideAction']> = ({ valib
   return valibotAction.type === 'trim' ? jsonSchema : undefined;
 };
 
-const lifted = (node: unknown, components: Components): unknown => {
-  if (Array.isArray(node)) return node.map((item) => lifted(item, components));
+const extracted = (node: unknown, components: Components): unknown => {
+  if (Array.isArray(node)) return node.map((item) => extracted(item, components));
   if (!isJson(node)) return node;
   if (node.jsonSchema === UNDESCRIBED) throw new Error('a check or a transformation has no metadata jsonSchema');
   if (isJson(node.jsonSchema)) return node.jsonSchema;
   const { examples, ...schema } = node;
-  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, lifted(value, components)]));
+  const inner = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, extracted(value, components)]));
   const whole = examples === undefined ? inner : { ...inner, examples };
   return typeof node.title === 'string' ? components.refer('schemas', node.title, whole) : whole;
 };

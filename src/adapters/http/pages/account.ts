@@ -12,7 +12,6 @@ type Form = {
   /** The name by which `account-page.js` knows what to do. */
   readonly action: string;
   readonly button: string;
-  /** Shown when it is done. */
   readonly done: string;
   readonly field?: Field;
   /** Paragraphs that `account-page.js` completes before it shows the form: `data-value` names a member of the preview. */

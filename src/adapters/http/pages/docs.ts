@@ -6,10 +6,12 @@ import { successExample } from '../openapi/envelopes.ts';
 import { exampleOf } from '../openapi/examples.ts';
 import { codesByStatus } from '../openapi/responses.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
+import { ADVICE, STATUS_ADVICE } from './advice.ts';
+import { CLIENT_CALLS } from './client-calls.ts';
 import { layout, pathIn, type Site } from './layout.ts';
-import { breakable, jsonBlock } from './prose.ts';
+import { breakable, jsonBlock, prose } from './prose.ts';
 
-/** Each route with a call, its response and the codes of its errors. The OpenAPI document has the schemas. */
+/** Each route with its calls, its response, and what to do about its errors. The OpenAPI document has the schemas. */
 export const docsPage = (routes: readonly Route[], site: Site): string => {
   const common = errorsOfEvery(routes);
   const groups = Object.entries(TAGS).map(([tag, description]) => ({
@@ -20,16 +22,19 @@ export const docsPage = (routes: readonly Route[], site: Site): string => {
   return layout(site, {
     title: 'API · Tandem',
     path: '/docs',
+    // No module: browsers request a module with an Origin, and the service may not be on its own allow-list.
+    script: html`<script defer src="${pathIn(site, '/docs-filter.js')}"></script>\n`,
     main: html`<h1>API</h1>
 <p>The <a href="${pathIn(site, '/openapi.json')}">OpenAPI document</a> has the same for programs, with what each field may be. In the
 commands, <code>$TOKEN</code> is an access token and <code>$JAR</code> a file for cookies.</p>
 <nav aria-label="Routes">
+<p hidden><label for="filter">Filter the routes</label> <input id="filter" type="search" autocomplete="off"></p>
 <ul class="plain">
-${routes.map((route) => html`<li><a href="#${route.name}">${headOf(route)}</a></li>\n`)}</ul>
+${routes.map((route) => html`<li data-route="${searchedText(route)}"><a href="#${route.name}">${headOf(route)}</a></li>\n`)}</ul>
 </nav>
 ${groups.map(({ title, description, routes }) => html`<h2>${title}</h2>\n<p>${description}</p>\n${routes.map((route) => section(route, common, site))}`)}
 <h2 id="every-route">Errors of every route</h2>
-<p>${errorLinks(common, site)}</p>`,
+${errorList(common, site)}`,
   });
 };
 
@@ -40,16 +45,22 @@ const section = (route: Route, common: readonly ErrorRow[], site: Site): Html =>
   const { response } = route;
   const data = exampleOf(jsonSchemaOf(response.data, 'output', components), components);
   const errors = errorsOf(route).filter((row) => !common.some((other) => isSame(row, other)));
-  return html`<article aria-labelledby="${route.name}">
+  const call = CLIENT_CALLS[route.name];
+  return html`<article aria-labelledby="${route.name}" data-route="${searchedText(route)}">
 <h3 id="${route.name}">${headOf(route)}</h3>
 <p>${route.summary}. Token: ${tokenOf(route)}.</p>
 <pre><code>${curlOf(route, site, components)}</code></pre>
+${call === undefined ? NOTHING : html`<p>Browser client: <code>${call}</code></p>`}
 <p>${response.status} ${STATUS_CODES[response.status] ?? ''}${data === undefined ? '.' : ':'}</p>
 ${data === undefined ? NOTHING : exampleBlock(response.unwrapped === undefined ? successExample(data, site) : data)}
-<p>Errors: ${errorLinks(errors, site)}<a href="#every-route">those of every route</a>.</p>
+<p>Errors, besides <a href="#every-route">those of every route</a>${errors.length === 0 ? ': none.' : ':'}</p>
+${errorList(errors, site)}
 </article>
 `;
 };
+
+/** What the filter searches. */
+const searchedText = ({ method, path, summary }: Route): string => `${method} ${path} ${summary}`.toLowerCase();
 
 const exampleBlock = (example: unknown): Html =>
   typeof example === 'string' ? html`<pre><code>${example}</code></pre>` : jsonBlock(example);
@@ -92,8 +103,20 @@ const errorsOfEvery = ([first, ...others]: readonly Route[]): ErrorRow[] =>
     ? []
     : errorsOf(first).filter((row) => others.every((route) => errorsOf(route).some((other) => isSame(row, other))));
 
-const errorLinks = (errors: readonly ErrorRow[], site: Site): Html =>
-  html`${errors.map(
-    ({ status, code }) =>
-      html`<a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a> ${status}, `,
-  )}`;
+/** Each error with what a client should do about it. */
+const errorList = (errors: readonly ErrorRow[], site: Site): Html =>
+  errors.length === 0
+    ? NOTHING
+    : html`<dl>
+${errors.map(
+  ({
+    status,
+    code,
+  }) => html`<dt>${status} <a href="${pathIn(site, `/errors/${code}`)}"><code>${breakable(code)}</code></a></dt>
+<dd>${prose(adviceOf(status, code))}</dd>
+`,
+)}</dl>`;
+
+const adviceOf = (status: number, code: ErrorCode): string =>
+  (code === 'SYS_HTTP_UNEXPECTED_ERROR' && STATUS_ADVICE.find((each) => each.status === status)?.advice) ||
+  ADVICE[code];

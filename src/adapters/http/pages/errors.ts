@@ -6,7 +6,6 @@ import { ADVICE, STATUS_ADVICE } from './advice.ts';
 import { layout, pathIn, type Site } from './layout.ts';
 import { breakable, jsonBlock, prose } from './prose.ts';
 
-/** An entry of `GET /errors`. */
 type Entry = {
   readonly code: string;
   readonly statusCode: number;

@@ -1,6 +1,5 @@
 import { type Html, html, NOTHING } from '../../../application/html.ts';
 
-/** The facts about the service that every page needs. */
 export type Site = {
   /** The public URL of the service, without a trailing slash. */
   readonly baseUrl: string;
@@ -26,7 +25,6 @@ const NAVIGATION = [
   ['/errors', 'Errors'],
 ] as const;
 
-/** A whole page. */
 export const layout = (site: Site, { title, main, path, script = NOTHING, forUsers = false }: Content): string => {
   return html`<!doctype html>
 <html lang="en">

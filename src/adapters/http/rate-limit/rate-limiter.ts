@@ -17,7 +17,6 @@ type Counter = {
 type CountersOptions = {
   /** Milliseconds; the same for all keys. */
   readonly window: number;
-  /** Keys at once. */
   readonly capacity: number;
 };
 
@@ -76,7 +75,6 @@ const HEADERS = { remaining: 'X-RateLimit-Remaining', reset: 'X-RateLimit-Reset'
 /** @throws RateLimitExceeded */
 export type Admit = (ctx: Context) => Promise<void>;
 
-/** The limits of a route. */
 export type Admission = {
   /** Stage 6, before the user is known. */
   readonly ofClient: Admit;

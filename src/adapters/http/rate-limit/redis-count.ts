@@ -8,7 +8,7 @@ type Bound = NonNullable<Limit>;
 export type RedisCount = (key: string, limit: Bound) => Promise<number | null>;
 
 /** The requests of one key that wait for the same command. */
-type Asked = {
+type KeyRequests = {
   readonly key: string;
   readonly limit: Bound;
   readonly requests: PromiseWithResolvers<number | null>[];
@@ -31,18 +31,18 @@ const SCRIPT = `
   local now = time[1] * 1000 + time[2] / 1000
   local reply = {}
   for at, key in ipairs(KEYS) do
-    local limit, window, asked = tonumber(ARGV[3 * at - 2]), tonumber(ARGV[3 * at - 1]), tonumber(ARGV[3 * at])
+    local limit, window, requests = tonumber(ARGV[3 * at - 2]), tonumber(ARGV[3 * at - 1]), tonumber(ARGV[3 * at])
     redis.call('zremrangebyscore', key, '-inf', now - window)
     -- After Redis' clock was set back, earlier entries would stay for that much longer than a window.
     redis.call('zremrangebyscore', key, now + 1, '+inf')
-    local admitted = math.max(0, math.min(asked, limit - redis.call('zcard', key)))
+    local admitted = math.max(0, math.min(requests, limit - redis.call('zcard', key)))
     local moment = now
     for _ = 1, admitted do
       while redis.call('zadd', key, moment, moment) == 0 do moment = moment + 1 / 2048 end
     end
     local wait = 0
     if admitted > 0 then redis.call('pexpire', key, window) end
-    if admitted < asked then wait = math.ceil(redis.call('zrange', key, 0, 0)[1] + window - now) end
+    if admitted < requests then wait = math.ceil(redis.call('zrange', key, 0, 0)[1] + window - now) end
     reply[at] = { admitted, wait }
   end
   return reply`;
@@ -51,7 +51,7 @@ const SCRIPT = `
 export const redisCount = (redis: Redis | Cluster): RedisCount => {
   redis.defineCommand(COMMAND, { lua: SCRIPT });
   const send: Send = Reflect.get(redis, COMMAND).bind(redis);
-  let waiting = new Map<string, Asked>();
+  let waiting = new Map<string, KeyRequests>();
   let requests = 0;
   const sendWaiting = (): void => {
     if (requests === 0) return;
@@ -59,14 +59,14 @@ export const redisCount = (redis: Redis | Cluster): RedisCount => {
     waiting = new Map();
     requests = 0;
     // The keys of a command have to be in one slot of a cluster.
-    for (const some of redis.isCluster ? all.map((asked) => [asked]) : [all]) settle(some, send);
+    for (const some of redis.isCluster ? all.map((each) => [each]) : [all]) settle(some, send);
   };
   return (key, limit) => {
     if (requests === 0) setImmediate(sendWaiting);
-    const asked = waiting.get(key) ?? { key, limit, requests: [] };
-    waiting.set(key, asked);
+    const ofKey = waiting.get(key) ?? { key, limit, requests: [] };
+    waiting.set(key, ofKey);
     const request = Promise.withResolvers<number | null>();
-    asked.requests.push(request);
+    ofKey.requests.push(request);
     requests += 1;
     if (requests === MAX_REQUESTS) sendWaiting();
     return request.promise;
@@ -74,29 +74,34 @@ export const redisCount = (redis: Redis | Cluster): RedisCount => {
 };
 
 /** Sends one command, and settles its requests in the order in which they came. */
-const settle = async (all: readonly Asked[], send: Send): Promise<void> => {
+const settle = async (all: readonly KeyRequests[], send: Send): Promise<void> => {
   try {
     const keys = all.map(({ key }) => key);
     const numbers = all.flatMap(({ limit, requests }) => [limit.requests, limit.window, requests.length]);
     const reply = await send(keys.length, ...keys, ...numbers);
-    if (!isReply(reply, all.length)) throw new Error(ODD_REPLY);
+    if (!isReply(reply, all)) throw new Error(ODD_REPLY);
     all.forEach(({ requests }, at) => {
       const [admitted = 0, wait = 0] = reply[at] ?? [];
       for (const [index, request] of requests.entries()) request.resolve(index < admitted ? null : wait);
     });
   } catch (error) {
     // A proxy hides the nodes of a cluster. Nothing has been counted: send each key in a command of its own.
-    if (all.length > 1 && isCrossSlot(error)) for (const asked of all) settle([asked], send);
+    if (all.length > 1 && isCrossSlot(error)) for (const each of all) settle([each], send);
     else for (const { requests } of all) for (const request of requests) request.reject(error);
   }
 };
 
 /** Something that is not Redis, or changes its replies, must not decide who is refused. */
-const isReply = (reply: unknown, length: number): reply is Reply =>
+const isReply = (reply: unknown, all: readonly KeyRequests[]): reply is Reply =>
   Array.isArray(reply) &&
-  reply.length === length &&
-  reply.every(
-    (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((each) => Number.isInteger(each) && each >= 0),
-  );
+  reply.length === all.length &&
+  all.every(({ limit, requests: { length } }, at) => {
+    const [admitted, wait, ...more] = Array.isArray(reply[at]) ? reply[at] : [];
+    if (!Number.isInteger(admitted) || !Number.isInteger(wait) || more.length > 0) return false;
+    // A request that is refused has to wait, for a window at most and the fraction of a millisecond by which times are ahead.
+    return admitted === length
+      ? wait === 0
+      : admitted >= 0 && admitted < length && wait > 0 && wait <= limit.window + 2;
+  });
 
 const isCrossSlot = (error: unknown): boolean => error instanceof Error && error.message.startsWith('CROSSSLOT');

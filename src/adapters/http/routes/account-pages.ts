@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import type { AccountPageName } from '../pages/account.ts';
-import { type Route, route } from '../routing/define-route.ts';
+import type { Route } from '../routing/define-route.ts';
+import { documentRoute, textLike } from '../routing/document-route.ts';
 
 type Settings = { readonly baseUrl: string; readonly version: string; readonly application: string | null };
 
@@ -23,48 +24,31 @@ const SUMMARIES: Readonly<Record<AccountPageName, string>> = {
 /** The service's own pages for links in mail, and their script. ADR 0042. */
 export const accountPageRoutes = (settings: Settings, script: string): Route[] => [
   // `Object.keys` is typed to return any strings.
-  ...(Object.keys(SUMMARIES) as AccountPageName[]).map((name) => pageRoute(settings, name)),
-  route(
+  ...(Object.keys(SUMMARIES) as AccountPageName[]).map((name) =>
+    documentRoute(
+      {
+        name: `${name}-page`,
+        tag: 'pages',
+        summary: SUMMARIES[name],
+        path: `/account/${name}`,
+        // Some mail programs add parameters to links.
+        request: { query: v.unknown() },
+        errorPages: true,
+        data: textLike('<!doctype html>…'),
+        unwrapped: { type: HTML_TYPE, cacheControl: PAGE_CACHE_CONTROL, contentSecurityPolicy: POLICY },
+      },
+      cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name)),
+    ),
+  ),
+  documentRoute(
     {
       name: 'account-page-script',
       tag: 'pages',
       summary: 'Return the script of the pages for links in mail',
-      method: 'GET',
       path: '/account-page.js',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples(["import { AuthError } from './client.js';…"])),
-        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
-      },
+      data: textLike("import { AuthError } from './client.js';…"),
+      unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
     },
     () => script,
   ),
 ];
-
-const pageRoute = (settings: Settings, name: AccountPageName): Route => {
-  const page = cachedDocument(async () => (await import('../pages/account.ts')).accountPage(settings, name));
-  return route(
-    {
-      name: `${name}-page`,
-      tag: 'pages',
-      summary: SUMMARIES[name],
-      method: 'GET',
-      path: `/account/${name}`,
-      auth: 'public',
-      throttle: 'public',
-      // Some mail programs add parameters to links.
-      request: { query: v.unknown() },
-      errorPages: true,
-      response: {
-        data: v.pipe(v.string(), v.examples(['<!doctype html>…'])),
-        unwrapped: { type: HTML_TYPE, cacheControl: PAGE_CACHE_CONTROL, contentSecurityPolicy: POLICY },
-      },
-    },
-    async (_input, ctx) => {
-      const { text, etag } = await page();
-      ctx.etag = etag;
-      return text;
-    },
-  );
-};

@@ -18,7 +18,6 @@ type AccountDeps = ChangeDeps & DeleteAccountDeps & ExportAccountDeps;
 const Text = v.nullable(v.string());
 const NullableTimestamp = v.nullable(Timestamp);
 
-/** Everything that is stored about a user, without secrets. */
 const Export = v.object({
   exportedAt: Timestamp,
   user: v.object({
@@ -95,9 +94,9 @@ const EXPORT_MAX_WAIT = 5_000;
 
 /** One export at a time: it is the largest response. */
 const exportOneAtATime = (deps: ExportAccountDeps): ReturnType<typeof exportAccount> => {
-  const inTurn = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
-  const exported = exportAccount(deps);
-  return (...input) => inTurn(() => exported(...input));
+  const enqueue = boundedQueue({ width: 1, maxWait: EXPORT_MAX_WAIT });
+  const run = exportAccount(deps);
+  return (...input) => enqueue(() => run(...input));
 };
 
 /** Users change their names, leave, and get what is stored about them. ADR 0050. */

@@ -64,9 +64,9 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie, devi
     async ({ body: { proof, ...registration }, signal }, ctx) => {
       const presented = device(ctx, proof);
       const input = { ...registration, presented, origin: originOf(ctx) };
-      const { refreshToken, ...signedIn } = await run(input, signal);
+      const { refreshToken, ...result } = await run(input, signal);
       cookie.set(ctx, refreshToken);
-      return signedIn;
+      return result;
     },
   );
 };
@@ -100,9 +100,9 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie, device: Presen
       async ({ body: { proof, ...credentials }, signal }, ctx) => {
         const source = loginSourceOf(ctx, cookie);
         const input = { ...credentials, source, presented: device(ctx, proof), origin: originOf(ctx) };
-        const { refreshToken, ...signedIn } = await useCases.login(input, signal);
+        const { refreshToken, ...result } = await useCases.login(input, signal);
         cookie.set(ctx, refreshToken);
-        return signedIn;
+        return result;
       },
     ),
     route(

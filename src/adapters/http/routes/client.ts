@@ -1,5 +1,5 @@
-import * as v from 'valibot';
-import { type Route, route } from '../routing/define-route.ts';
+import type { Route } from '../routing/define-route.ts';
+import { documentRoute, textLike } from '../routing/document-route.ts';
 
 type Modules = {
   readonly session: string;
@@ -7,42 +7,34 @@ type Modules = {
   readonly account: string;
 };
 
+const MODULE = {
+  type: 'text/javascript; charset=utf-8',
+  cacheControl: 'public, max-age=300',
+  embeddable: true,
+} as const;
+
 /** The browser client as modules: `client/`, ADR 0037. */
 export const clientRoutes = ({ session, account }: Modules): Route[] => [
-  moduleRoute(
+  documentRoute(
     {
       name: 'client',
+      tag: 'documents',
       summary: 'Return the browser client as a JavaScript module',
       path: '/client.js',
-      example: 'export { AuthError, createAuthClient };',
+      data: textLike('export { AuthError, createAuthClient };'),
+      unwrapped: MODULE,
     },
-    session,
+    () => session,
   ),
-  moduleRoute(
+  documentRoute(
     {
       name: 'client-account',
+      tag: 'documents',
       summary: 'Return the calls about an account as a JavaScript module, for the browser client',
       path: '/client-account.js',
-      example: 'export { createAccountClient };',
+      data: textLike('export { createAccountClient };'),
+      unwrapped: MODULE,
     },
-    account,
+    () => account,
   ),
 ];
-
-type Module = Pick<Route, 'name' | 'summary' | 'path'> & { readonly example: string };
-
-const moduleRoute = ({ example, ...rest }: Module, text: string): Route =>
-  route(
-    {
-      ...rest,
-      tag: 'documents',
-      method: 'GET',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples([example])),
-        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: 'public, max-age=300', embeddable: true },
-      },
-    },
-    () => text,
-  );

@@ -1,5 +1,5 @@
-import * as v from 'valibot';
-import { type Route, route } from '../routing/define-route.ts';
+import type { Route } from '../routing/define-route.ts';
+import { documentRoute, textLike } from '../routing/document-route.ts';
 
 /** Reads the files of the page. */
 export type ConsoleFiles = {
@@ -20,51 +20,36 @@ const COMMON = { cacheControl: 'no-cache' };
 
 /** A page that uses every part of the service: `console/`, ADR 0042. */
 export const consoleRoutes = ({ page, style, script }: ConsoleFiles): Route[] => [
-  route(
+  documentRoute(
     {
       name: 'console',
       tag: 'pages',
       summary: 'Return the console, a page for developers',
-      method: 'GET',
       path: '/console',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples(['<!doctype html>…'])),
-        unwrapped: { ...COMMON, type: 'text/html; charset=utf-8', contentSecurityPolicy: POLICY },
-      },
+      data: textLike('<!doctype html>…'),
+      unwrapped: { ...COMMON, type: 'text/html; charset=utf-8', contentSecurityPolicy: POLICY },
     },
     page,
   ),
-  route(
+  documentRoute(
     {
       name: 'console-style',
       tag: 'pages',
       summary: 'Return the style sheet of the console',
-      method: 'GET',
       path: '/console.css',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples([':root { color-scheme: light dark; }…'])),
-        unwrapped: { ...COMMON, type: 'text/css; charset=utf-8' },
-      },
+      data: textLike(':root { color-scheme: light dark; }…'),
+      unwrapped: { ...COMMON, type: 'text/css; charset=utf-8' },
     },
     style,
   ),
-  route(
+  documentRoute(
     {
       name: 'console-script',
       tag: 'pages',
       summary: 'Return the script of the console',
-      method: 'GET',
       path: '/console.js',
-      auth: 'public',
-      throttle: 'public',
-      response: {
-        data: v.pipe(v.string(), v.examples(["import { AuthError, createAuthClient } from './client.js';…"])),
-        unwrapped: { ...COMMON, type: 'text/javascript; charset=utf-8' },
-      },
+      data: textLike("import { AuthError, createAuthClient } from './client.js';…"),
+      unwrapped: { ...COMMON, type: 'text/javascript; charset=utf-8' },
     },
     script,
   ),

@@ -29,7 +29,6 @@ const CatalogEntry = v.pipe(
 
 type Settings = { readonly baseUrl: string; readonly version: string };
 
-/** The routes of the error catalog. */
 export const errorRoutes = (settings: Settings): Route[] => {
   const entryOf = ({ status, ...entry }: PublishedError): v.InferInput<typeof CatalogEntry> => ({
     ...entry,

@@ -19,6 +19,7 @@ export const EventJson = v.pipe(
     requestId: v.nullable(v.string()),
     userAgent: v.nullable(v.string()),
     address: v.nullable(v.string()),
+    actor: v.nullable(v.literal('operator')),
   }),
   v.title('Event'),
   v.examples([
@@ -32,6 +33,7 @@ export const EventJson = v.pipe(
       requestId: '01M805M0EJ6Y8B9D0F1G2H3J4K',
       userAgent: 'curl/7.88.1',
       address: '127.0.0.0/24',
+      actor: null,
     },
   ]),
 );
@@ -52,7 +54,7 @@ export const EventsPage = v.object({ events: v.array(EventJson), next: v.nullabl
 
 /** What happened to the account of the user. ADR 0051. */
 export const eventRoutes = (deps: ListEventsDeps): Route[] => {
-  const listed = listEvents(deps);
+  const list = listEvents(deps);
   return [
     route(
       {
@@ -66,7 +68,7 @@ export const eventRoutes = (deps: ListEventsDeps): Route[] => {
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
-        const { events, next } = await listed({ userId: claims.sub, sessionId }, { before, limit });
+        const { events, next } = await list({ userId: claims.sub, sessionId }, { before, limit });
         return { events: [...events], next };
       },
     ),

@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { cachedDocument } from '../documents.ts';
-import { type Route, route } from '../routing/define-route.ts';
+import type { Route } from '../routing/define-route.ts';
+import { documentRoute } from '../routing/document-route.ts';
 
 type Settings = { readonly baseUrl: string; readonly version: string };
 
 /** Seconds. */
 const MAX_AGE = 300;
 
-/** The text of the document. */
 const DocumentText = v.pipe(
   v.string(),
   v.metadata({
@@ -20,32 +20,20 @@ const DocumentText = v.pipe(
 );
 
 /** Describes all routes, its own among them. ADR 0023. */
-export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
-  const document = cachedDocument(async () => {
-    // Most processes never need it.
-    const { openApiDocument } = await import('../openapi/document.ts');
-    return JSON.stringify(openApiDocument(routes(), settings));
-  });
-  return [
-    route(
-      {
-        name: 'open-api',
-        tag: 'documents',
-        summary: 'Return this document',
-        method: 'GET',
-        path: '/openapi.json',
-        auth: 'public',
-        throttle: 'public',
-        response: {
-          data: DocumentText,
-          unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
-        },
-      },
-      async (_input, ctx) => {
-        const { text, etag } = await document();
-        ctx.etag = etag;
-        return text;
-      },
-    ),
-  ];
-};
+export const openApiRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => [
+  documentRoute(
+    {
+      name: 'open-api',
+      tag: 'documents',
+      summary: 'Return this document',
+      path: '/openapi.json',
+      data: DocumentText,
+      unwrapped: { type: 'application/json', cacheControl: `public, max-age=${MAX_AGE}` },
+    },
+    cachedDocument(async () => {
+      // Most processes never need it.
+      const { openApiDocument } = await import('../openapi/document.ts');
+      return JSON.stringify(openApiDocument(routes(), settings));
+    }),
+  ),
+];

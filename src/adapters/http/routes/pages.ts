@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
-import { type Route, route, type Unwrapped } from '../routing/define-route.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { documentRoute, textLike } from '../routing/document-route.ts';
 import { PAGE_POLICY } from '../stages/security-headers.ts';
 
 type Settings = { readonly baseUrl: string; readonly version: string };
@@ -68,56 +69,49 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
     ),
     documentRoute(
       {
+        ...kept({ type: HTML_TYPE, contentSecurityPolicy: DOCS_POLICY }),
         name: 'docs',
         summary: 'Describe every route on a page',
         path: '/docs',
-        document: { type: HTML_TYPE, contentSecurityPolicy: PAGE_POLICY },
         errorPages: true,
       },
-      async () => (await import('../pages/docs.ts')).docsPage(routes(), settings),
+      cachedDocument(async () => (await import('../pages/docs.ts')).docsPage(routes(), settings)),
     ),
     documentRoute(
       {
+        ...kept({ type: 'text/javascript; charset=utf-8' }),
+        name: 'docs-filter',
+        summary: 'Return the script that filters the routes on the page',
+        path: '/docs-filter.js',
+      },
+      cachedDocument(() => readFile(new URL('../pages/docs-filter.js', import.meta.url), 'utf8')),
+    ),
+    documentRoute(
+      {
+        ...kept({ type: 'text/css; charset=utf-8' }),
         name: 'stylesheet',
         summary: 'Return the stylesheet of the pages',
         path: '/pages.css',
-        document: { type: CSS },
       },
-      () => readFile(new URL('../pages/pages.css', import.meta.url), 'utf8'),
+      cachedDocument(() => readFile(new URL('../pages/pages.css', import.meta.url), 'utf8')),
     ),
     documentRoute(
-      { name: 'icon', summary: 'Return the icon of the pages', path: '/icon.svg', document: { type: SVG } },
-      () => readFile(new URL('../pages/icon.svg', import.meta.url), 'utf8'),
+      {
+        ...kept({ type: 'image/svg+xml' }),
+        name: 'icon',
+        summary: 'Return the icon of the pages',
+        path: '/icon.svg',
+      },
+      cachedDocument(() => readFile(new URL('../pages/icon.svg', import.meta.url), 'utf8')),
     ),
   ];
 };
 
-const CSS = 'text/css; charset=utf-8';
-const SVG = 'image/svg+xml';
+/** The page may load its own script. */
+export const DOCS_POLICY = `${PAGE_POLICY};script-src 'self'`;
 
-const DocumentText = v.pipe(v.string(), v.examples(['…']));
-
-type Document = Pick<Route, 'name' | 'summary' | 'path'> & {
-  readonly document: Pick<Unwrapped, 'type' | 'contentSecurityPolicy'>;
-  readonly errorPages?: boolean;
-};
-
-/** A document that never changes while the service runs. */
-const documentRoute = ({ document, ...rest }: Document, make: () => Promise<string>): Route => {
-  const kept = cachedDocument(make);
-  return route(
-    {
-      ...rest,
-      tag: 'pages',
-      method: 'GET',
-      auth: 'public',
-      throttle: 'public',
-      response: { data: DocumentText, unwrapped: { ...document, cacheControl: PAGE_CACHE_CONTROL } },
-    },
-    async (_input, ctx) => {
-      const { text, etag } = await kept();
-      ctx.etag = etag;
-      return text;
-    },
-  );
-};
+const kept = (of: { readonly type: string; readonly contentSecurityPolicy?: string }) => ({
+  tag: 'pages' as const,
+  data: textLike('…'),
+  unwrapped: { ...of, cacheControl: PAGE_CACHE_CONTROL },
+});

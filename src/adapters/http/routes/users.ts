@@ -8,7 +8,6 @@ import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
 
-/** The routes of the authenticated user. */
 export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: RefreshCookie): Route[] => {
   const useCases = {
     getCurrentUser: getCurrentUser(deps),

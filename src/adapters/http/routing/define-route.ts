@@ -87,18 +87,17 @@ type CookieUse = {
   readonly writes?: 'sets' | 'may-set' | 'clears';
 };
 
-/** What the OpenAPI document says about a route in words. */
-type Documentation = {
+type Head = {
+  readonly name: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
   readonly tag: Tag;
   /** One line, without a full stop. */
   readonly summary: string;
 };
 
 /** A declared route. Rate limit, guard, validation, serialization, the OpenAPI document and tests derive from it. */
-export type Route = Documentation & {
-  readonly name: string;
-  readonly method: Method;
-  readonly path: `/${string}`;
+export type Route = Head & {
   readonly auth: Strategy;
   readonly throttle: Tier;
   readonly requestsPerUser?: number;
@@ -121,10 +120,7 @@ export type Route = Documentation & {
   readonly handler: (input: HandlerInput, ctx: Context) => unknown;
 };
 
-type Declaration<Body, Query, Params, Data, Auth> = Documentation & {
-  readonly name: string;
-  readonly method: Method;
-  readonly path: `/${string}`;
+type Declaration<Body, Query, Params, Data, Auth> = Head & {
   /** Default: `required`. */
   readonly auth?: Auth;
   /** Default: `global`. */

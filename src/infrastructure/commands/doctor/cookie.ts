@@ -1,16 +1,16 @@
 import { getDomain } from 'tldts';
 import { hostOf, isLoopback } from '../../config/hosts.ts';
 import type { Config } from '../../config.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
 /** Whether browsers store the refresh cookie, and send it with requests from the allowed origins. */
-export const cookie = ({ config, env }: Pick<SetUp, 'config' | 'env'>): Seen => {
+export const cookie = ({ config, env }: Pick<SetUp, 'config' | 'env'>): Findings => {
   if (config.environment === 'production' && !env.BASE_URL)
     return note('cookie.unknown', 'BASE_URL is unset: whether browsers accept the cookie is unknown.', 'Set it.');
   return [ofService(config), ofOrigins(config)].flat();
 };
 
-const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Seen => {
+const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => {
   const service = new URL(baseUrl);
   if (!secure || service.protocol === 'https:') return [];
   if (isLoopback(hostOf(service)))
@@ -26,7 +26,7 @@ const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Seen => {
   );
 };
 
-const ofOrigins = (config: Config): Seen => {
+const ofOrigins = (config: Config): Findings => {
   const { allowedOrigins, allowedOriginsSetting: setting } = config;
   if (allowedOrigins.length === 0)
     return note(
@@ -77,12 +77,12 @@ const COUNT =
   'Count the proxies that append to X-Forwarded-For, and set TRUST_PROXY to their number: docs/deploy.md, "Reverse proxy".';
 
 /** Whether the client address can be right, as far as the configuration shows. */
-export const proxy = ({ config: { environment, baseUrl, trustProxy } }: Pick<SetUp, 'config'>): Seen => {
+export const proxy = ({ config: { environment, baseUrl, trustProxy } }: Pick<SetUp, 'config'>): Findings => {
   const isHttps = baseUrl.startsWith('https:');
   if (trustProxy > 0 && isHttps)
     return note(
       'proxy.hops',
-      `The client address is entry ${trustProxy} of X-Forwarded-For, counted from the end. Whether that is right cannot be told without a request.`,
+      `The client address is entry ${trustProxy} of X-Forwarded-For, counted from the end. Whether that is right cannot be known without a request.`,
       COUNT,
     );
   if (trustProxy > 0)

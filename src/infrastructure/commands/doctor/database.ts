@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { lockHolder } from '../../data-dir/data-dir-lock.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
+import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 import { postgresql } from './postgresql.ts';
 
-export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen> => {
+export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {
   const { database: options } = config;
   if (options.kind === 'postgresql') return postgresql(config, options);
   return embedded(options.dataDir, config.migrateOnStart);
@@ -14,10 +12,10 @@ export const database = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen>
 const embedded = (dataDir: string, migrateOnStart: boolean): Finding => {
   const holder = lockHolder(dataDir);
   if (holder !== null) return ofHolder(holder);
-  if (existsSync(join(dataDir, 'database', 'PG_VERSION')))
+  if (hasDatabase(dataDir))
     return ok(
       'database.idle',
-      'DATA_DIR has an embedded database, and no process uses it. Its migrations were not looked at.',
+      'DATA_DIR has an embedded database, and no process uses it. Its migrations were not examined.',
     );
   const seen = 'DATA_DIR has no database yet';
   return migrateOnStart
@@ -33,7 +31,7 @@ const ofHolder = (holder: string): Finding =>
   /^[1-9]\d{0,9}$/.test(holder)
     ? note(
         'database.in-use',
-        `Process ${holder} uses the embedded database, so it was not looked into.`,
+        `Process ${holder} uses the embedded database, so it was not examined.`,
         'Ask the running service: `GET /health/ready`. If that process is not Tandem, remove tandem.pid from DATA_DIR.',
       )
     : problem(

@@ -4,7 +4,7 @@ import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
 import type { VariableName } from '../../config/variables.ts';
 import { cookie, proxy } from './cookie.ts';
 import { database } from './database.ts';
-import { type Finding, note, ok, problem, QUESTION_TIMEOUT, type Seen, type SetUp, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type SetUp, warning } from './finding.ts';
 import { keys } from './keys.ts';
 import { redis } from './redis.ts';
 import { secretFiles } from './secret-files.ts';
@@ -13,9 +13,9 @@ import { secretFiles } from './secret-files.ts';
 export const configuration = ({
   config,
   problems,
-  unread,
-}: Pick<SetUp, 'config' | 'problems' | 'unread'>): Finding[] => {
-  const names = [...unread];
+  invalidNames,
+}: Pick<SetUp, 'config' | 'problems' | 'invalidNames'>): Finding[] => {
+  const names = [...invalidNames];
   // An invalid variable has its default here, so a warning about it would mislead.
   const warnings = [...config.databaseWarnings, ...config.warnings].filter(
     (text) => !names.some((name) => text.includes(name)),
@@ -35,7 +35,7 @@ const adviceFor = (text: string): string =>
     ? 'Make the keys with `npm run keys -- generate`, and set all four variables.'
     : 'Correct it, or the service does not start: docs/configuration.md.';
 
-export const mail = async ({ config }: Pick<SetUp, 'config'>): Promise<Seen> => {
+export const mail = async ({ config }: Pick<SetUp, 'config'>): Promise<Findings> => {
   if (config.mail === null)
     return note('mail.none', 'MAIL_URL is unset: no password reset, no email verification.', 'Set it to have them.');
   const { url, requireTls } = config.mail;
@@ -55,7 +55,7 @@ type Group = {
   /** The beginning of the ids of its findings. */
   readonly name: string;
   readonly title: string;
-  readonly look: (setUp: SetUp) => Seen | Promise<Seen>;
+  readonly examine: (setUp: SetUp) => Findings | Promise<Findings>;
   /** Variables without which it is not examined. */
   readonly needs: readonly VariableName[];
 };
@@ -65,14 +65,14 @@ const ORIGINS = ['ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
 
 /** In the order of the report. */
 const GROUPS: readonly Group[] = [
-  { name: 'configuration', title: 'Configuration', look: configuration, needs: [] },
-  { name: 'keys', title: 'Keys', look: keys, needs: ['DATA_DIR'] },
-  { name: 'cookie', title: 'Cookie', look: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
-  { name: 'proxy', title: 'Proxy', look: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
-  { name: 'database', title: 'Database', look: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
-  { name: 'redis', title: 'Redis', look: redis, needs: ['REDIS_URL'] },
-  { name: 'mail', title: 'Mail', look: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
-  { name: 'secrets', title: 'Secrets', look: secretFiles, needs: ['DATA_DIR'] },
+  { name: 'configuration', title: 'Configuration', examine: configuration, needs: [] },
+  { name: 'keys', title: 'Keys', examine: keys, needs: ['DATA_DIR'] },
+  { name: 'cookie', title: 'Cookie', examine: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
+  { name: 'proxy', title: 'Proxy', examine: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
+  { name: 'database', title: 'Database', examine: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
+  { name: 'redis', title: 'Redis', examine: redis, needs: ['REDIS_URL'] },
+  { name: 'mail', title: 'Mail', examine: mail, needs: ['NODE_ENV', 'MAIL_URL', 'MAIL_FROM'] },
+  { name: 'secrets', title: 'Secrets', examine: secretFiles, needs: ['DATA_DIR'] },
 ];
 
 export type Examined = { readonly title: string; readonly findings: readonly Finding[] };
@@ -89,13 +89,13 @@ export const examine = (setUp: SetUp): Promise<Examined[]> =>
 /** Milliseconds that a whole group may take. */
 const GROUP_TIMEOUT = 10_000;
 
-const findingsOf = async ({ name, needs, look }: Group, setUp: SetUp): Promise<Seen> => {
-  const invalid = needs.filter((variable) => setUp.unread.has(variable)).join(', ');
-  if (invalid !== '')
-    return note(`${name}.skipped`, `Not looked at: ${invalid} is invalid.`, 'See the group Configuration.');
+const findingsOf = async ({ name, needs, examine }: Group, setUp: SetUp): Promise<Findings> => {
+  const missing = needs.filter((variable) => setUp.invalidNames.has(variable)).join(', ');
+  if (missing !== '')
+    return note(`${name}.skipped`, `Not examined: ${missing} is invalid.`, 'See the group Configuration.');
   try {
     // An async function, so that an error of a synchronous check is a rejection, too.
-    return await withTimeout(GROUP_TIMEOUT, (async () => look(setUp))(), noAnswer);
+    return await withTimeout(GROUP_TIMEOUT, (async () => examine(setUp))(), noAnswer);
   } catch (error) {
     return problem(
       `${name}.failed`,

@@ -22,8 +22,7 @@ export type Finding = {
   readonly advice: string | null;
 };
 
-/** The results of a group. */
-export type Seen = Finding | readonly Finding[];
+export type Findings = Finding | readonly Finding[];
 
 export const ok = (id: string, seen: string): Finding => ({ id, severity: 'ok', seen, advice: null });
 

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { type KeyPair, kidsOf } from '../../../adapters/token-signer/keys.ts';
 import { pairOf, shareKey } from '../../config/token-keys.ts';
 import { KEY_FILES } from '../../keys/keys.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
 type Kind = keyof typeof KEY_FILES;
 
 /** Examines the keys of the environment, or those in DATA_DIR. Creates none. */
-export const keys = async ({ config, problems }: SetUp): Promise<Seen> => {
+export const keys = async ({ config, problems }: SetUp): Promise<Findings> => {
   if (problems.some((text) => /^JWT_(?:ACCESS|REFRESH)_(?:PRIVATE|PUBLIC)_KEY: /.test(text)))
-    return note('keys.skipped', 'Not looked at: a key variable is invalid.', 'See the group Configuration.');
+    return note('keys.skipped', 'Not examined: a key variable is invalid.', 'See the group Configuration.');
   if (config.keys === null) return ofDataDir(config.dataDir);
   return Promise.all([ofPair('access', config.keys.access), ofPair('refresh', config.keys.refresh)]);
 };

@@ -3,12 +3,12 @@ import { MIGRATION_NAMES } from '../../../adapters/mikro-orm/migrations/migratio
 import type { Config } from '../../config.ts';
 import { openDatabase } from '../../database/database.ts';
 import { clockFinding } from './clock.ts';
-import { type Finding, note, ok, problem, QUESTION_TIMEOUT, type Seen, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, warning } from './finding.ts';
 
 type Options = Extract<Config['database'], { kind: 'postgresql' }>;
 
 /** Examines a PostgreSQL over one connection, without writing. */
-export const postgresql = async (config: Config, options: Options): Promise<Seen> => {
+export const postgresql = async (config: Config, options: Options): Promise<Findings> => {
   const bounded = {
     ...options,
     poolSize: 1,
@@ -36,20 +36,21 @@ type Row = {
   readonly read_only: boolean;
   /** Whether the role may create tables. */
   readonly creates: boolean;
-  readonly migrated: boolean;
+  /** Whether there is a table of applied migrations. */
+  readonly has_migrations: boolean;
 };
 const ROW = `select current_setting('server_version') as version,
   extract(epoch from clock_timestamp())::float8 * 1000 as now,
   pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as read_only,
   coalesce(has_schema_privilege(current_schema(), 'create'), false) as creates,
-  to_regclass('mikro_orm_migrations') is not null as migrated`;
+  to_regclass('mikro_orm_migrations') is not null as has_migrations`;
 
 const findingsOf = async (em: SqlEntityManager, config: Config): Promise<Finding[]> => {
   const before = Date.now();
   const [row] = await em.execute<Row[]>(ROW);
   const after = Date.now();
   if (row === undefined) throw new Error('no row');
-  const rows = row.migrated ? await em.execute<{ name: string }[]>('select name from mikro_orm_migrations') : [];
+  const rows = row.has_migrations ? await em.execute<{ name: string }[]>('select name from mikro_orm_migrations') : [];
   const applied = rows.map(({ name }) => name);
   const readOnly = problem(
     'database.read-only',

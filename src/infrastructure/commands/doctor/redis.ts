@@ -5,10 +5,10 @@ import { evictionOf, type Info, infoOf } from '../../redis/info.ts';
 import { openRedis, pingRedis } from '../../redis.ts';
 import { VERSION } from '../../version.ts';
 import { clockFinding, type Reading } from './clock.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp, warning } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';
 
 /** Examines a Redis, or all masters of a cluster, without writing. Connects as the service does. */
-export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, 'config'>): Promise<Seen> => {
+export const redis = async ({ config: { redisUrls, raceWindow } }: Pick<SetUp, 'config'>): Promise<Findings> => {
   if (redisUrls.length === 0)
     return note('redis.none', 'REDIS_URL is unset: each instance counts for itself.', 'Set it for several instances.');
   const silent = createLogger({ level: 'silent', environment: 'production', version: VERSION }, () => ({}));

@@ -2,10 +2,9 @@ import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { KEY_FILES } from '../../keys/keys.ts';
-import { type Finding, note, ok, problem, type Seen, type SetUp } from './finding.ts';
+import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
-/** Examines who can read the files with secrets. */
-export const secretFiles = async (setUp: SetUp): Promise<Seen> => {
+export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
   const candidates = [...(await envFilesOf(setUp)), ...inDataDir(setUp.config.dataDir), ...clientKeyOf(setUp.config)];
   const findings = (await Promise.all(candidates.map(findingOf))).flat();
   return findings.length > 0
@@ -67,15 +66,15 @@ const findingOf = async ([path, holds]: Candidate): Promise<Finding[]> => {
     const seen = `The group of ${path}, which has ${holds}, can read it.`;
     return [note('secrets.group', seen, `${advice} Leave it if only the service is in that group.`)];
   }
-  const look = 'Run the doctor as the user that runs the service; on Windows, look at its permissions.';
-  return [note('secrets.unseen', `Who can read ${path} is not known here.`, look)];
+  const asOwner = 'Run the doctor as the user that runs the service; on Windows, check its permissions.';
+  return [note('secrets.unseen', `Who can read ${path} is not known here.`, asOwner)];
 };
 
 /** The bits of a mode that allow reading a file, or entering a directory. */
 const EVERYBODY = { file: 0o004, directory: 0o001 };
 const GROUP = { file: 0o040, directory: 0o010 };
 
-/** Who besides the owner can read a file: `unknown` if this user may not look, `null` if there is no such file. */
+/** Who besides the owner can read a file: `unknown` if this user may not find out, `null` if there is no such file. */
 const readersOf = async (path: string): Promise<'nobody' | 'group' | 'everybody' | 'unknown' | null> => {
   try {
     const real = await realpath(path);

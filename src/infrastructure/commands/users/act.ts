@@ -1,4 +1,6 @@
+import { userInfo } from 'node:os';
 import { accountData, eventsData, userData } from '../../../application/steps/account-data.ts';
+import { NO_ORIGIN, withoutName } from '../../../domain/event.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
 import { type Answer, answer, Failure } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
@@ -40,7 +42,7 @@ const change = async (
   accounts: Accounts,
   user: User,
   { intent, isFinal, assertPossible, make }: Change,
-  { command, dryRun, yes }: UserOptions,
+  { command, dryRun, yes, as }: UserOptions,
   ask: Ask,
 ): Promise<Answer> => {
   assertPossible?.(user);
@@ -49,8 +51,17 @@ const change = async (
   const about = { command, userId: user.id, dryRun };
   if (dryRun) return answer({ ...about, changed: false }, `Not done, because of --dry-run: ${intended}.\n`);
   if (isFinal && !yes) await assertConfirmed(`${intended}?`, ask);
-  const { report, text } = await make(accounts, user);
+  const { report, text } = await make(accounts, user, { ...NO_ORIGIN, actor: as ?? systemUser() });
   return answer({ ...about, ...report }, text);
+};
+
+/** A container may run as a user without a name. */
+const systemUser = (): string => {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.()}`;
+  }
 };
 
 const assertConfirmed = async (question: string, ask: Ask): Promise<void> => {
@@ -72,7 +83,9 @@ const show = async (accounts: Accounts, found: User): Promise<Answer> => {
 
 const exported = async (accounts: Accounts, found: User): Promise<Answer> => {
   const data = await accountData(accounts, found, accounts.clock.now());
-  return answer({ ...data, events: await eventsData(accounts.events, found.id) }, '');
+  // It is handed over to the user.
+  const events = (await eventsData(accounts.events, found.id)).map(withoutName);
+  return answer({ ...data, events }, '');
 };
 
 const LATEST = 50;

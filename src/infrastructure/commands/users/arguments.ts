@@ -20,6 +20,8 @@ export type UserOptions = {
   readonly json: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
+  /** The name under which a change is recorded; `null`: that of the system's user. */
+  readonly as: string | null;
   /** Epoch milliseconds. */
   readonly since: number | null;
   readonly until: number | null;
@@ -36,6 +38,7 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
       help: { type: 'boolean', short: 'h', default: false },
       'dry-run': { type: 'boolean', default: false },
       yes: { type: 'boolean', default: false },
+      as: { type: 'string' },
       since: { type: 'string' },
       until: { type: 'string' },
     },
@@ -48,6 +51,9 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
   if (account.trim() === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
   if (values['dry-run'] && !CHANGING.has(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
   if (values.yes && !CHANGING.has(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
+  const as = values.as?.trim() ?? null;
+  if (as !== null && !CHANGING.has(command)) throw new Error(`${command} changes nothing, and has no --as.`);
+  if (as !== null && !NAME.test(as)) throw new Error('--as needs a name of at most 64 visible characters.');
   const since = values.since === undefined ? null : timeOf('--since', values.since);
   const until = values.until === undefined ? null : timeOf('--until', values.until);
   if (command !== 'events' && (since ?? until) !== null) throw new Error('Only events has --since and --until.');
@@ -58,10 +64,14 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
     json: values.json,
     dryRun: values['dry-run'],
     yes: values.yes,
+    as,
     since,
     until,
   };
 };
+
+/** No control or format characters. */
+const NAME = /^\P{C}{1,64}$/u;
 
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?<zone>Z|[+-]\d\d:\d\d)?)?$/;
 

@@ -5,7 +5,7 @@ import {
   endSessionsAsOperator,
   makeResetLink,
 } from '../../../application/use-cases/operate-accounts.ts';
-import { NO_ORIGIN } from '../../../domain/event.ts';
+import type { Origin } from '../../../domain/event.ts';
 import type { User } from '../../../domain/user.ts';
 import { printable } from '../../printable.ts';
 import { Failure } from './answer.ts';
@@ -22,7 +22,7 @@ export type Change = {
   readonly isFinal: boolean;
   /** @throws Failure */
   readonly assertPossible?: (user: User) => void;
-  readonly make: (accounts: Accounts, user: User) => Promise<Done>;
+  readonly make: (accounts: Accounts, user: User, origin: Origin) => Promise<Done>;
 };
 
 export const nameOf = ({ username, email, id }: User): string => printable(`${username} <${email}> (${id})`);
@@ -32,8 +32,8 @@ const sessions = (count: number): string => (count === 1 ? '1 session' : `${coun
 const disable: Change = {
   intent: (name, live) => `Disable ${name} and end ${sessions(live)}`,
   isFinal: true,
-  async make(accounts, user) {
-    const { changed, endedSessions } = await disableAccount(accounts)(user.id, NO_ORIGIN);
+  async make(accounts, user, origin) {
+    const { changed, endedSessions } = await disableAccount(accounts)(user.id, origin);
     const text = `${nameOf(user)} is ${changed ? 'disabled' : 'disabled already'}; ${sessions(endedSessions)} ended.\n`;
     return { report: { changed, endedSessions }, text };
   },
@@ -42,8 +42,8 @@ const disable: Change = {
 const enable: Change = {
   intent: (name) => `Enable ${name}`,
   isFinal: false,
-  async make(accounts, user) {
-    const changed = await enableAccount(accounts)(user.id, NO_ORIGIN);
+  async make(accounts, user, origin) {
+    const changed = await enableAccount(accounts)(user.id, origin);
     return { report: { changed }, text: `${nameOf(user)} is ${changed ? 'enabled' : 'enabled already'}.\n` };
   },
 };
@@ -51,8 +51,8 @@ const enable: Change = {
 const endSessions: Change = {
   intent: (name, live) => `End ${sessions(live)} of ${name}`,
   isFinal: true,
-  async make(accounts, user) {
-    const endedSessions = await endSessionsAsOperator(accounts)(user.id, NO_ORIGIN);
+  async make(accounts, user, origin) {
+    const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin);
     const report = { changed: endedSessions > 0, endedSessions };
     return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
   },
@@ -70,8 +70,8 @@ const resetLink: Change = {
     if (disabledAt !== null)
       throw new Failure(1, 'disabled', 'The account is disabled: a link would not work. Enable it first.');
   },
-  async make(accounts, user) {
-    const { token, expiresAt } = await makeResetLink(accounts)(user, NO_ORIGIN);
+  async make(accounts, user, origin) {
+    const { token, expiresAt } = await makeResetLink(accounts)(user, origin);
     const url = `${accounts.accountPagesUrl}/password-reset#token=${token}`;
     const until = new Date(expiresAt).toISOString();
     const text = `${url}\nAnybody who opens it before ${until} can set a new password for ${nameOf(user)}, once.\n${accounts.hasPages ? '' : NO_PAGE}`;
@@ -82,8 +82,8 @@ const resetLink: Change = {
 const remove: Change = {
   intent: (name, live) => `Delete ${name} with ${sessions(live)} and everything that is stored about them`,
   isFinal: true,
-  async make(accounts, user) {
-    const changed = await deleteAccountAsOperator(accounts)(user.id, NO_ORIGIN);
+  async make(accounts, user, origin) {
+    const changed = await deleteAccountAsOperator(accounts)(user.id, origin);
     if (!changed) throw new Failure(3, 'not-found', 'The account was deleted in the meantime.');
     return { report: { changed }, text: `${nameOf(user)} is deleted.\n` };
   },

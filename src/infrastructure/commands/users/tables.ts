@@ -42,6 +42,7 @@ export const eventsTable = (events: readonly EventData[]): string =>
     TIME: ({ at }) => time(at),
     EVENT: ({ kind, count }) => (count > 1 ? `${kind} (${count} times)` : kind),
     REASON: ({ reason }) => reason,
+    BY: ({ actor }) => actor,
     SESSION: ({ sessionId }) => sessionId,
     ADDRESS: ({ address }) => address,
     REQUEST: ({ requestId }) => requestId,

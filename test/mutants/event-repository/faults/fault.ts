@@ -27,4 +27,5 @@ export const addedTo = (earlier: AccountEvent | undefined, refused: RefusedLogin
   kind: 'login-refused',
   sessionId: null,
   reason: null,
+  actor: null,
 });

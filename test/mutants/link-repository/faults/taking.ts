@@ -1,6 +1,6 @@
 import type { LinkRepository } from '../../../../src/application/ports/link-repository.ts';
 import { LINK_PURPOSES } from '../../../../src/domain/link.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import type { Faults } from './fault.ts';
 
 const ONCE = 'takes a link once, also when many take it at the same time';
@@ -33,8 +33,8 @@ export const TAKING: Faults = {
   },
   'looks and takes under a lock of its own process': {
     wrong: (correct) => {
-      const turn = inTurn();
-      return { take: (...given) => turn(() => takeInSteps(correct)(...given)) };
+      const exclusively = mutex();
+      return { take: (...given) => exclusively(() => takeInSteps(correct)(...given)) };
     },
     caughtBy: INSTANCES,
   },

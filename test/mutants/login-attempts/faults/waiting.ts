@@ -1,6 +1,6 @@
 import type { LoginAttempts } from '../../../../src/application/ports/login-attempts.ts';
 import { FIRST_WAIT, type LoginThrottle } from '../../../../src/domain/login-throttle.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import { translating } from '../../harness/shared-rows.ts';
 import { type Connection, countIn, waitIn } from '../correct.ts';
 import { asIf, type Faults, type Wrong } from './fault.ts';
@@ -50,8 +50,8 @@ export const WAITING: Faults = {
   },
   'checks and counts under a lock of its own process': {
     wrong: (connection) => {
-      const turn = inTurn();
-      return { begin: (attempt) => turn(() => inTwoSteps(connection)(attempt)) };
+      const exclusively = mutex();
+      return { begin: (attempt) => exclusively(() => inTwoSteps(connection)(attempt)) };
     },
     caughtBy: 'admits exactly 50 of many concurrent attempts at two instances',
   },

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Admission } from '../../../../src/application/ports/outbox.ts';
 import type { Tables } from '../../../support/memory/tables.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import type { Faults } from './fault.ts';
 
 const ADMITS = 'admits as many mails to a mailbox at once as the burst, and then one in each interval';
@@ -66,8 +66,8 @@ export const ADMITTING: Faults = {
   },
   'looks and counts under a lock of its own process': {
     wrong: (_correct, { tables }) => {
-      const turn = inTurn();
-      return { admit: (admission) => turn(() => admitInSteps(tables)(admission)) };
+      const exclusively = mutex();
+      return { admit: (admission) => exclusively(() => admitInSteps(tables)(admission)) };
     },
     caughtBy: CONCURRENT,
   },

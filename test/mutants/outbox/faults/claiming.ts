@@ -3,11 +3,11 @@ import type { Outbox } from '../../../../src/application/ports/outbox.ts';
 import { NO_ORIGIN } from '../../../../src/domain/event.ts';
 import type { Message } from '../../../../src/domain/message.ts';
 import type { Tables } from '../../../support/memory/tables.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import { allIn, byDue, type Faults, type Row, rowsOf, toMessage } from './fault.ts';
 
 const DUE = 'claims messages whose time has come, the oldest first, at most as many as it is asked to';
-const LOOKED = 'claims messages that may wait only if they were due at the last look';
+const POLLED = 'claims messages that may wait only if they were due at the last poll';
 const AS_ADDED = 'claims a message as it was added';
 const LEASE = 'claims each message for one of several instances, until the lease ends';
 const ATTEMPTS = 'counts the attempts of a message';
@@ -79,12 +79,12 @@ export const CLAIMING: Faults = {
     caughtBy: DUE,
   },
   'claims messages that may wait as soon as they are due': {
-    wrong: ({ claim }) => ({ claim: ({ lastPolledAt: _lookedAt, ...asked }) => claim(asked) }),
-    caughtBy: LOOKED,
+    wrong: ({ claim }) => ({ claim: ({ lastPolledAt: _lastPolledAt, ...asked }) => claim(asked) }),
+    caughtBy: POLLED,
   },
   'claims nothing that has become due since the last look': {
     wrong: ({ claim }) => ({ claim: (asked) => claim({ ...asked, now: asked.lastPolledAt ?? asked.now }) }),
-    caughtBy: LOOKED,
+    caughtBy: POLLED,
   },
   'forgets what caused a message': { wrong: returning(() => ({ origin: NO_ORIGIN })), caughtBy: AS_ADDED },
   'forgets the address that a message is about': { wrong: returning(() => ({ email: null })), caughtBy: AS_ADDED },
@@ -107,8 +107,8 @@ export const CLAIMING: Faults = {
   },
   'looks and claims under a lock of its own process': {
     wrong: (_correct, { tables }) => {
-      const turn = inTurn();
-      return { claim: (claim) => turn(() => claimInSteps(tables)(claim)) };
+      const exclusively = mutex();
+      return { claim: (claim) => exclusively(() => claimInSteps(tables)(claim)) };
     },
     caughtBy: LEASE,
   },

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from '../../../../src/application/ports/outbox.ts';
 import { isRequest, type Message } from '../../../../src/domain/message.ts';
 import type { Tables } from '../../../support/memory/tables.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import { allIn, type Faults, isSame, type Row, rowsOf, store } from './fault.ts';
 
 const ONE = 'keeps one request of each kind for an address until it is claimed';
@@ -74,8 +74,8 @@ export const REQUESTING: Faults = {
   },
   'looks for a request and adds one under a lock of its own process': {
     wrong: (_correct, { tables }) => {
-      const turn = inTurn();
-      return { add: (messages) => turn(() => addingInSteps(tables)(messages)) };
+      const exclusively = mutex();
+      return { add: (messages) => exclusively(() => addingInSteps(tables)(messages)) };
     },
     caughtBy: CONCURRENT,
   },

@@ -84,7 +84,7 @@ export const ADDING: Faults = {
     }),
     caughtBy: 'finds a user with the expiry of a session, and without one when the user has no such session',
   },
-  'finds the user of a session, whoever is asked for': {
+  'finds the user of a session, whichever user is asked for': {
     wrong: ({ access }, correct) => ({
       findWithUser: async ({ id, userId }) => {
         const session = await access((rows) => rows.get(id));

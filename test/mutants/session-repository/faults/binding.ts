@@ -14,7 +14,7 @@ import {
   type Session,
   type SessionKey,
 } from '../../../../src/domain/session.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { type Connection, change, findIn, userOf } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, type Rule } from './fault.ts';
@@ -226,7 +226,7 @@ export const BINDING: Faults = {
   },
   'keeps the proofs that were used at the same time apart within its process only': {
     wrong: ({ access }) => {
-      const turn = inTurn();
+      const turn = mutex();
       return {
         useProof: (key, proof) => turn(() => inTwoSteps(access, (session) => withProof(session, proof))(key)),
       };

@@ -48,6 +48,14 @@ export const REVERTING: Faults = {
     }),
     caughtBy: 'does not revert a rotation that was followed by another',
   },
+  'leaves a rotation that has not happened possible': {
+    wrong: ({ access }) => ({
+      revert: revertBy(access, (session, rotation) =>
+        session.currentTokenId === rotation.to ? reverted(session, rotation) : null,
+      ),
+    }),
+    caughtBy: 'never performs a rotation that was reverted before it happened',
+  },
   'checks the current token, and then reverts': {
     wrong: ({ access }) => ({
       revert: async (rotation) => {
@@ -73,6 +81,6 @@ export const REVERTING: Faults = {
   },
   'reverts in a session of another user': {
     wrong: ({ access }) => ({ revert: revertBy(access, reverted, byIdAlone) }),
-    caughtBy: 'reverts nothing in a session that was ended or never rotated',
+    caughtBy: 'reverts nothing in a session that was ended, or whose token is another',
   },
 };

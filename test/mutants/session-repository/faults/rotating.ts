@@ -2,8 +2,10 @@ import { type Rotation, type RotationOutcome, reverted, rotated } from '../../..
 import { type Connection, findIn, now, userOf } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf, type Rule } from './fault.ts';
 
-const NUMBERS =
-  'numbers the current token one higher than the one that is rotated, also after a rotation that was reverted';
+const NUMBERS = 'numbers the current token one higher than the last, also after a rotation that was reverted';
+const CURRENT = 'changes nothing when another token is current, or has another number';
+const FORGOTTEN =
+  'rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated';
 const RUNS = 'remembers when the run of rotations began, and with which number';
 
 /** Rotates by a rule that may be another one than the domain's, at any time. */
@@ -11,9 +13,6 @@ const rotateBy =
   ({ access, users }: Pick<Connection, 'access' | 'users'>, rule: Rule, find = findIn) =>
   async (rotation: Rotation): Promise<RotationOutcome> =>
     (await changeBy(access, rule, find)(rotation)) ? userOf(users, rotation) : 'stale';
-
-const FORGOTTEN =
-  'rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated';
 
 export const ROTATING: Faults = {
   'expects the token that is rotated to be current': {
@@ -65,15 +64,15 @@ export const ROTATING: Faults = {
       let last: Promise<unknown> = Promise.resolve();
       return {
         rotate: (rotation) => {
-          const turn = last.then(async (): Promise<RotationOutcome> => {
+          const result = last.then(async (): Promise<RotationOutcome> => {
             const session = await access((rows) => findIn(rows, keyOf(rotation)));
             const next = session && rotated(session, rotation);
             if (next === null) return 'stale';
             await access((rows) => rows.set(next));
             return userOf(users, rotation);
           });
-          last = turn;
-          return turn;
+          last = result;
+          return result;
         },
       };
     },
@@ -85,11 +84,19 @@ export const ROTATING: Faults = {
         rotated({ ...session, currentTokenId: rotation.from }, rotation),
       ),
     }),
-    caughtBy: 'changes nothing when another token is current',
+    caughtBy: CURRENT,
+  },
+  'rotates a token with any number': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) =>
+        rotated({ ...session, rotation: rotation.expectedNumber }, rotation),
+      ),
+    }),
+    caughtBy: CURRENT,
   },
   'rotates a session of another user': {
     wrong: (connection) => ({ rotate: rotateBy(connection, rotated, byIdAlone) }),
-    caughtBy: 'changes nothing when another token is current',
+    caughtBy: CURRENT,
   },
   'rotates a session that has expired': {
     wrong: (connection) => ({
@@ -133,14 +140,23 @@ export const ROTATING: Faults = {
     }),
     caughtBy: NUMBERS,
   },
-  'counts a rotation that was reverted': {
+  'does not count a rotation that was reverted': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
+        const next = rotated(session, rotation);
+        return next && { ...next, rotation: rotation.number + 1 };
+      }),
+    }),
+    caughtBy: NUMBERS,
+  },
+  'counts rotations that it has forgotten from the last that it knows': {
     wrong: (connection) => ({
       rotate: rotateBy(connection, (session, rotation) => {
         const next = rotated(session, rotation);
         return next && { ...next, rotation: session.rotation + 1 };
       }),
     }),
-    caughtBy: NUMBERS,
+    caughtBy: FORGOTTEN,
   },
   'begins a run with every rotation': {
     wrong: (connection) => ({

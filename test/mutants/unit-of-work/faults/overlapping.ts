@@ -146,13 +146,13 @@ export const OVERLAPPING: Faults = {
     }),
     caughtBy: LOCKED,
   },
-  'holds back whoever adds an event, but not another unit that locks the user': {
+  'makes a unit that adds an event wait, but not another unit that locks the user': {
     wrong: holdingBack(({ events }, held) => ({
       events: { ...events, add: (added) => held.then(() => events.add(added)) },
     })),
     caughtBy: LOCKED,
   },
-  'holds back whoever adds an event or locks the user, but not a log-in that adds a session': {
+  'makes a unit wait that adds an event or locks the user, but not a log-in that adds a session': {
     wrong: holdingBack(({ users, events }, held) => ({
       users: {
         ...users,

@@ -1,6 +1,6 @@
 import { AppError, duplicateUser } from '../../../../src/domain/errors/app-error.ts';
 import { canonicalEmail, canonicalUsername, type User } from '../../../../src/domain/user.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { refuseTaken, takenOf } from '../correct.ts';
 import { type Faults, patternOf } from './fault.ts';
@@ -106,8 +106,8 @@ export const ADDING: Faults = {
   },
   'checks whether a name is taken, and then adds, under a lock of its own process': {
     wrong: ({ access }) => {
-      const turn = inTurn();
-      return { add: (user) => turn(() => add(access)(user)) };
+      const exclusively = mutex();
+      return { add: (user) => exclusively(() => add(access)(user)) };
     },
     caughtBy: 'accepts exactly one of two adds with the same username or email by two instances',
   },

@@ -1,6 +1,6 @@
 import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
 import type { User } from '../../../../src/domain/user.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import type { Faults } from './fault.ts';
 
@@ -26,8 +26,8 @@ export const CHANGING: Faults = {
   },
   'checks the hash to be replaced under a lock of its own process': {
     wrong: ({ access }) => {
-      const turn = inTurn();
-      return { setPasswordHash: (id, hash) => turn(() => replaceHash(access)(id, hash)) };
+      const exclusively = mutex();
+      return { setPasswordHash: (id, hash) => exclusively(() => replaceHash(access)(id, hash)) };
     },
     caughtBy: 'accepts exactly one of two replacements of the same hash by two instances',
   },

@@ -1,7 +1,7 @@
 import type { UserRepository } from '../../../../src/application/ports/user-repository.ts';
 import { duplicateUser } from '../../../../src/domain/errors/app-error.ts';
 import { canonicalUsername, type User } from '../../../../src/domain/user.ts';
-import { inTurn } from '../../harness/in-turn.ts';
+import { mutex } from '../../harness/mutex.ts';
 import type { Access } from '../../harness/shared-rows.ts';
 import { changedBy, hasValues, refuseTaken } from '../correct.ts';
 import type { Faults } from './fault.ts';
@@ -170,17 +170,17 @@ export const UPDATING: Faults = {
   },
   'checks whether a name is taken under a lock of its own process': {
     wrong: ({ access }) => {
-      const turn = inTurn();
-      return { update: (id, change, onlyIf) => turn(() => updateInSteps(access)(id, change, onlyIf)) };
+      const exclusively = mutex();
+      return { update: (id, change, onlyIf) => exclusively(() => updateInSteps(access)(id, change, onlyIf)) };
     },
     caughtBy: 'accepts exactly one of two changes to the same username or email by two instances',
   },
   'checks the values under a lock of its own process': {
     wrong: ({ access }, correct) => {
-      const turn = inTurn();
+      const exclusively = mutex();
       return {
         update: (id, change, onlyIf = {}) =>
-          turn(async () => {
+          exclusively(async () => {
             const user = await access((rows) => rows.get(id));
             return user !== undefined && hasValues(user, onlyIf) ? correct.update(id, change) : null;
           }),

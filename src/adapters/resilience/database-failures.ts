@@ -1,0 +1,26 @@
+import { channel } from 'node:diagnostics_channel';
+
+/** Classes of failures, by SQLSTATE (PostgreSQL manual, appendix A), by the codes of the system and the messages of drivers. */
+const CLASSES = [
+  ['read-only', /\b25006\b/],
+  ['capacity', /\b53\w{3}\b/],
+  ['timeout', /\b(?:57014|55P03)\b/],
+  ['conflict', /\b40\w{3}\b/],
+  ['connection', /\b(?:08\w{3}|57P0\d|E[A-Z]{4,}|EAI_AGAIN)\b|[Cc]onnect|queryable|closed/],
+] as const;
+
+export const DATABASE_FAILURES = [...CLASSES.map(([name]) => name), 'other'] as const;
+
+/** Of the process, as its other metrics: no statement has to be told who counts. */
+const failures = channel('tandem:database-failure');
+
+/** @param reason of the error, as `reasonOf` has it. */
+export const publishDatabaseFailure = (reason: string): void =>
+  failures.publish(CLASSES.find(([, words]) => words.test(reason))?.[0] ?? 'other');
+
+/** @returns a function that ends it. */
+export const onDatabaseFailure = (listener: (failure: string) => void): (() => void) => {
+  const listen = (failure: unknown) => listener(String(failure));
+  failures.subscribe(listen);
+  return () => void failures.unsubscribe(listen);
+};

@@ -1,7 +1,7 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 
 /** What a proof is for. */
-export type ProofOf = {
+type ProofOf = {
   readonly htu: string;
   readonly htm?: string;
   /** Epoch milliseconds of the device's clock. */

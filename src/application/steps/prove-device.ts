@@ -10,7 +10,7 @@ export type ProveDeviceDeps = {
 };
 
 /** A proof as a request presents it, and the request that it has to be for. */
-export type PresentedProof = ProofTarget & { readonly text: string };
+type PresentedProof = ProofTarget & { readonly text: string };
 
 /** What a request presents of its device. */
 export type Presented = { readonly proof: PresentedProof | null };

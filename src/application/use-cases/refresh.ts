@@ -128,10 +128,7 @@ const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   return user;
 };
 
-/**
- * If the store has forgotten rotations, this one begins a run, since the times of those are unknown.
- * @param session as it is stored; `null` to expect that `token` is its current one, and was not rotated before.
- */
+/** @param session as it is stored; `null` to expect that `token` is its current one, and was not rotated before. */
 const nextRotation = (
   deps: RefreshDeps,
   token: RefreshToken,
@@ -140,7 +137,6 @@ const nextRotation = (
 ): Rotation => {
   const { sessionId, claims, rotation } = token;
   const now = deps.clock.now();
-  const isForgotten = session !== null && session.currentTokenId !== claims.jti;
   return {
     sessionId,
     userId: claims.sub,
@@ -151,7 +147,7 @@ const nextRotation = (
     to: deps.ids.next(),
     at: now,
     expiresAt: now + deps.refreshLifetime,
-    continuesRun: !isForgotten && continuesRun(token, now, deps.replayPolicy),
+    continuesRun: continuesRun(token, now, deps.replayPolicy),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
   };
@@ -243,7 +239,9 @@ const rotateAsStored = async (
   const isForgotten = status === 'recoverable';
   const event = { userId: token.claims.sub, kind: 'session-recovered', sessionId: token.sessionId } as const;
   const storeEvent = () => deps.unitOfWork.run((stores) => record(deps, stores, request.origin, [event]));
-  const rotation = nextRotation(deps, token, session, request);
+  const next = nextRotation(deps, token, session, request);
+  // The times of rotations that the store has forgotten are unknown, so this one begins a run.
+  const rotation = isForgotten ? { ...next, continuesRun: false } : next;
   const pair = await rotate(deps, rotation, request, isForgotten ? storeEvent : undefined);
   if (pair === 'stale') {
     // Another request was first, so the token may no longer be rotated. If it may, the store cannot do so.

@@ -10,8 +10,10 @@
  */
 export type { Check } from './adapters/http/routes/health.ts';
 export { outsideOfUnits } from './adapters/unit-of-work/wrappers.ts';
+export type { BrowserProof, BrowserProofs } from './application/ports/browser-proofs.ts';
 export type { Clock } from './application/ports/clock.ts';
 export type { DeviceProofs, ProofOutcome, ProofTarget } from './application/ports/device-proofs.ts';
+export type { DeviceSeals, Sealed, SealPurpose } from './application/ports/device-seals.ts';
 export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';

@@ -98,7 +98,8 @@ const build = async (
     hasAccountPages,
     refreshCookie: config.refreshCookie,
     baseUrl: config.baseUrl,
-    application: config.allowedOrigins[0] ?? null,
+    boundCookieLifetime: config.boundCookieLifetime,
+    allowedOrigins: config.allowedOrigins,
     checks: allChecks,
     isStopping: () => isStopping,
     keySet,
@@ -106,7 +107,8 @@ const build = async (
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, hasAccountPages)];
+  const bindsBrowsers = config.boundCookieLifetime !== null;
+  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, { hasAccountPages, bindsBrowsers })];
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
     passwordHashes: hashing,

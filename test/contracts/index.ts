@@ -1,7 +1,9 @@
 /** The contracts of all ports, which a program with an adapter of its own imports from `tandem/contracts`. ADR 0029. */
 export { aUser, NOW } from '../support/builders.ts';
+export { describeBrowserProofs } from './browser-proofs.contract.ts';
 export { describeClock } from './clock.contract.ts';
 export { describeDeviceProofs } from './device-proofs.contract.ts';
+export { describeDeviceSeals } from './device-seals.contract.ts';
 export type { EventStore } from './event-repository/store.ts';
 export { describeEventRepository } from './event-repository.contract.ts';
 export { type Absent, absent } from './hooks.ts';

@@ -6,7 +6,7 @@ import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
-import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { ALL_ROUTES, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 
 /** Values that no text field accepts, whatever its limits. */
 const INVALID_TEXTS: Readonly<Record<string, unknown>> = {
@@ -43,7 +43,7 @@ describe('bad input', () => {
   let service: TestService;
   let accessToken: string;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService(ALL_ROUTES);
     ({ accessToken } = await signUp(service));
   });
   afterAll(() => service.close());

@@ -62,7 +62,6 @@ describe('GET /auth/clear-cookie', () => {
     const other = await start(env);
     const set = refreshCookieOf(await other.http.post('/auth/register').send(aPerson()).expect(201));
     const response = await clear(cookiePair(set), other).expect(200);
-    expect(response.get('Set-Cookie')).toHaveLength(1);
     const cleared = refreshCookieOf(response);
     expect(cookiePair(cleared)).toBe('refresh_token=');
     expect(cookieAttributes(cleared)).toStrictEqual({

@@ -83,6 +83,8 @@ describe('without any variable', () => {
       refreshLifetime: 604_800_000,
       raceWindow: 10_000,
       replayWindow: 0,
+      deviceBinding: 'enforce',
+      boundCookieLifetime: null,
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },
       logLevel: 'debug',
       warnings: [],

@@ -8,7 +8,7 @@ import { FOUND, malformedRequest } from '../support/http/malformed.ts';
 import { exchangeText, parseAnswers } from '../support/http/raw-http.ts';
 import { type Credentials, type GeneratedRequest, requestsTo } from '../support/http/requests.ts';
 import { sampleBody } from '../support/http/samples.ts';
-import { aPerson, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { ALL_ROUTES, aPerson, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 import { brief, holds } from '../support/properties/properties.ts';
 import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 
@@ -48,7 +48,7 @@ describe('any request', () => {
     process.on('unhandledRejection', notice);
     database = await openTestStorage();
     const hasher = bcryptPasswordHasher({ cost: 4 });
-    const env = { ALLOWED_ORIGINS_DEV: 'https://app.example.com', TRUST_PROXY: '1' };
+    const env = { ...ALL_ROUTES, ALLOWED_ORIGINS_DEV: 'https://app.example.com', TRUST_PROXY: '1' };
     service = await startService(env, { storage: database.storage, hasher });
     for (const route of routes.filter(({ name }) => name === 'register')) {
       await service.http.post(route.path).send(sampleBody(route)).expect(201);

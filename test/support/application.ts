@@ -11,7 +11,7 @@ import {
 } from '../../src/application/use-cases/manage-sessions.ts';
 import { type RefreshDeps, refresh } from '../../src/application/use-cases/refresh.ts';
 import { type RegisterDeps, register } from '../../src/application/use-cases/register.ts';
-import { plainDeviceProofs, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
+import { plainDeviceProofs, plainDeviceSeals, plainPasswordHasher, plainTokenSigner } from './fakes.ts';
 import { fixedClock } from './fixed-clock.ts';
 import { memoryStores } from './memory/stores.ts';
 import { sequentialIds } from './sequential-ids.ts';
@@ -34,6 +34,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     ...stores,
     tokens: plainTokenSigner(),
     proofs: plainDeviceProofs(),
+    seals: plainDeviceSeals(),
     deviceBinding: 'enforce' as const,
     ids: sequentialIds(),
     blocklist: null,

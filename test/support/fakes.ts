@@ -1,4 +1,5 @@
 import type { DeviceProofs } from '../../src/application/ports/device-proofs.ts';
+import type { DeviceSeals } from '../../src/application/ports/device-seals.ts';
 import type { PasswordHasher } from '../../src/application/ports/password-hasher.ts';
 import type { AccessToken, RefreshToken, TokenSigner, Verified } from '../../src/application/ports/token-signer.ts';
 import { isHashable } from '../../src/domain/password.ts';
@@ -33,6 +34,15 @@ export const plainDeviceProofs = (): DeviceProofs => ({
     if (key === undefined) return { ok: false, reason: 'invalid' };
     if (untimely === '!') return { ok: false, reason: 'untimely', key };
     return { ok: true, proof: { key, number: Number(number) } };
+  },
+});
+
+/** Seals without cryptography. */
+export const plainDeviceSeals = (): DeviceSeals => ({
+  seal: (content) => JSON.stringify(content),
+  open: (text, purpose, now) => {
+    const sealed = text === '' ? null : JSON.parse(text);
+    return sealed?.purpose === purpose && now < sealed.expiresAt ? sealed : null;
   },
 });
 

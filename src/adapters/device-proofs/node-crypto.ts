@@ -1,17 +1,15 @@
-import { createPublicKey, hash, type KeyObject } from 'node:crypto';
+import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import type { DeviceProofs, ProofTarget } from '../../application/ports/device-proofs.ts';
 import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
-import { decoded, encoded, formProblem, isSignedBy } from '../jws/compact.ts';
+import { decodedStrictly, formProblem, isSignedBy } from '../jws/compact.ts';
+import { P256, publicKeyOf } from '../jws/p256.ts';
 
 /** Characters. A proof for a URL of 1,000 characters fits. */
 const MAX_PROOF_LENGTH = 2_048;
 
-/** A coordinate of P-256: 32 bytes of base64url, in canonical form (RFC 7518 §6.2.1.2). */
-const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
-
 /** Strict, so that a private member `d` is refused (RFC 9449 §4.3). */
-const Jwk = v.strictObject({ kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate });
+const Jwk = v.strictObject(P256);
 
 const Header = v.strictObject({ typ: v.literal('dpop+jwt'), alg: v.literal('ES256'), jwk: Jwk });
 
@@ -28,9 +26,9 @@ export const nodeCryptoDeviceProofs = (): DeviceProofs => ({
   async verify(text, target, now) {
     const invalid = { ok: false, reason: 'invalid' } as const;
     if (formProblem(text, MAX_PROOF_LENGTH) !== null) return invalid;
-    const [header, claims] = text.split('.').map(part);
+    const [header, claims] = text.split('.').map(decodedStrictly);
     if (!v.is(Header, header) || !v.is(Claims, claims) || !isFor(claims, target)) return invalid;
-    const key = publicKey(header.jwk);
+    const key = publicKeyOf(header.jwk);
     if (key === null || !isSignedBy(text, key)) return invalid;
     const thumbprint = thumbprintOf(header.jwk);
     if (Math.abs(now - claims.iat * 1000) > PROOF_TOLERANCE) return { ok: false, reason: 'untimely', key: thumbprint };
@@ -38,26 +36,11 @@ export const nodeCryptoDeviceProofs = (): DeviceProofs => ({
   },
 });
 
-/** @returns `null` for what is not JSON as `JSON.stringify` writes it: a duplicate member would be lost. */
-const part = (text: string): unknown => {
-  const value = decoded(text);
-  return value !== null && encoded(value) === text ? value : null;
-};
-
 /** A proxy may end TLS, so the scheme does not count. */
 const isFor = ({ htm, htu }: v.InferOutput<typeof Claims>, { method, urls }: ProofTarget): boolean =>
   htm === method && urls.some((url) => withoutScheme(url) === withoutScheme(htu));
 
 const withoutScheme = (url: string): string => new URL(url).href.replace(/^https?:/, '');
-
-/** @returns `null` when it is no point of the curve. */
-const publicKey = (jwk: JwkValue): KeyObject | null => {
-  try {
-    return createPublicKey({ key: jwk, format: 'jwk' });
-  } catch {
-    return null;
-  }
-};
 
 /** RFC 7638 §3: the required members in lexicographic order. */
 const thumbprintOf = ({ crv, kty, x, y }: JwkValue): string =>

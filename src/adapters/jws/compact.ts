@@ -32,6 +32,12 @@ export const decoded = (text: string): JsonObject | null => {
 const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** @returns `null` also for JSON that `JSON.stringify` would write in another way: a duplicate member would be lost. */
+export const decodedStrictly = (text: string): JsonObject | null => {
+  const value = decoded(text);
+  return value !== null && encoded(value) === text ? value : null;
+};
+
 /** Whether the signature of a compact JWS by ES256 is that of a key. The form was checked. */
 export const isSignedBy = (text: string, key: KeyObject): boolean => {
   const end = text.lastIndexOf('.');

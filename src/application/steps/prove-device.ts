@@ -2,9 +2,12 @@ import type { DeviceBinding, DeviceKeys, DeviceProof, Evidence } from '../../dom
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceProofs, ProofOutcome, ProofTarget } from '../ports/device-proofs.ts';
+import type { DeviceSeals } from '../ports/device-seals.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
 
 export type ProveDeviceDeps = {
   readonly proofs: DeviceProofs;
+  readonly seals: DeviceSeals;
   readonly clock: Clock;
   readonly deviceBinding: DeviceBinding;
 };
@@ -13,7 +16,11 @@ export type ProveDeviceDeps = {
 type PresentedProof = ProofTarget & { readonly text: string };
 
 /** What a request presents of its device. */
-export type Presented = { readonly proof: PresentedProof | null };
+export type Presented = {
+  readonly proof: PresentedProof | null;
+  /** The bound cookies of browsers. */
+  readonly boundCookies?: readonly string[];
+};
 
 export const NOTHING_PRESENTED: Presented = { proof: null };
 
@@ -42,12 +49,19 @@ export const provenDevice = async (deps: ProveDeviceDeps, presented: Presented):
 /** What a refresh shows, and why it is refused if that is not enough. */
 export type Shown = { readonly evidence: Evidence; readonly refusal: (keys: DeviceKeys) => AppError };
 
-/** What a refresh shows. A proof that does not verify counts as none, since the session may need none. */
-export const shownBy = async (deps: ProveDeviceDeps, presented: Presented): Promise<Shown> => {
+/**
+ * What a refresh shows. A proof that does not verify counts as none, since the session may need none.
+ * @param verified the refresh tokens of the request.
+ */
+export const shownBy = async (
+  deps: ProveDeviceDeps,
+  presented: Presented,
+  verified: readonly RefreshToken[],
+): Promise<Shown> => {
   const outcome = await outcomeOf(deps, presented);
   const proof = outcome?.ok === true ? outcome.proof : null;
   return {
-    evidence: { required: deps.deviceBinding !== 'off', proof, browserKey: null },
+    evidence: { required: deps.deviceBinding !== 'off', proof, browserKey: browserKeyOf(deps, presented, verified) },
     refusal: ({ deviceKey }) => {
       if (proof !== null && proof.key === deviceKey) return expired('the proof was used, or may have been');
       if (outcome?.ok === false && outcome.reason === 'untimely' && outcome.key === deviceKey)
@@ -55,4 +69,14 @@ export const shownBy = async (deps: ProveDeviceDeps, presented: Presented): Prom
       return unproven(outcome === null ? 'no proof' : 'no proof by the key of the session');
     },
   };
+};
+
+/** The key in a live bound cookie of the user. Not of the session: one that replaces another keeps its key. */
+const browserKeyOf = (
+  { seals, clock }: ProveDeviceDeps,
+  { boundCookies = [] }: Presented,
+  verified: readonly RefreshToken[],
+): string | null => {
+  const opened = boundCookies.map((text) => seals.open(text, 'cookie', clock.now()));
+  return opened.find((cookie) => verified.some(({ claims }) => claims.sub === cookie?.userId))?.value ?? null;
 };

@@ -74,7 +74,7 @@ export const refresh =
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-    return refreshTokens(deps, first, { cancellation, origin, verified, ...(await shownBy(deps, device)) });
+    return refreshTokens(deps, first, { cancellation, origin, verified, ...(await shownBy(deps, device, verified)) });
   };
 
 const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Request): Promise<TokenPair> => {

@@ -1,14 +1,16 @@
 import { EventEmitter } from 'node:events';
 import type { Logger } from 'pino';
+import { nodeCryptoBrowserProofs } from '../../adapters/browser-proofs/node-crypto.ts';
 import { systemClock } from '../../adapters/clock/system.ts';
 import { nodeCryptoDeviceProofs } from '../../adapters/device-proofs/node-crypto.ts';
+import { hmacDeviceSeals } from '../../adapters/device-seals/hmac.ts';
 import { ulidGenerator } from '../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../adapters/link-tokens/random.ts';
 import { memoryLoginAttempts } from '../../adapters/login-attempts/memory.ts';
 import { redisLoginAttempts, sharedLoginAttempts } from '../../adapters/login-attempts/redis.ts';
 import { zxcvbnPasswordBlocklist } from '../../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../adapters/password-hasher/bcrypt.ts';
-import { jwks, type PublicJwks } from '../../adapters/token-signer/keys.ts';
+import { jwks, type KeyPair, type PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/token-signer/node-crypto.ts';
 import { watchedOutbox, watchedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
@@ -16,7 +18,7 @@ import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Report, Reports } from '../../application/reports.ts';
 import type { Config } from '../config.ts';
-import { loadOrCreateKeys } from '../keys/keys.ts';
+import { loadOrCreateKeys, newPair } from '../keys/keys.ts';
 import type { WakeUp } from '../mail/deliver-mail.ts';
 import { openMailer } from '../mail/delivery.ts';
 import type { RedisClient } from '../redis.ts';
@@ -40,12 +42,14 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   const { overrides, storage, redis, wakeUp, onFallback } = opened;
   const hasher = bcryptPasswordHasher({ cost: config.bcryptCost, maxWait: config.requestTimeout * HASHING_WAIT });
   const clock = overrides.clock ?? systemClock;
-  const { tokens, keySet } = await openTokens(config, overrides);
+  const { tokens, keySet, sealKey } = await openTokens(config, overrides);
   const mailer = overrides.mailer === undefined ? await openMailer(config, logger) : overrides.mailer;
   const { outbox, unitOfWork } = storage;
   const ports: Ports = {
     tokens,
     proofs: nodeCryptoDeviceProofs(),
+    browserProofs: nodeCryptoBrowserProofs(),
+    seals: hmacDeviceSeals(sealKey),
     hasher,
     blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
     attempts: countLoginAttempts(redis, logger, onFallback),
@@ -61,18 +65,20 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
   return { ports, keySet, hashing: hasher.load };
 };
 
-/** A signer of the caller has its own keys, so the key set is empty then. */
+/** A signer of the caller has its own keys, so the key set is empty then, and seals may have a key of this process. */
 const openTokens = async (
   config: Pick<Config, 'keys' | 'dataDir' | 'issuer' | 'audience'>,
   { tokens }: Partial<Ports>,
-): Promise<{ tokens: TokenSigner; keySet: PublicJwks }> => {
-  if (tokens !== undefined) return { tokens, keySet: { keys: [] } };
+): Promise<{ tokens: TokenSigner; keySet: PublicJwks; sealKey: KeyPair['privateKey'] }> => {
+  const configured = config.keys?.refresh.privateKey;
+  if (tokens !== undefined) return { tokens, keySet: { keys: [] }, sealKey: configured ?? newPair().privateKey };
   const keys = config.keys ?? (await loadOrCreateKeys(config.dataDir));
   return {
     tokens: rememberingTokenSigner(
       await nodeCryptoTokenSigner(keys, { issuer: config.issuer, audience: config.audience }),
     ),
     keySet: await jwks(keys.access),
+    sealKey: keys.refresh.privateKey,
   };
 };
 

@@ -1,7 +1,9 @@
 import type { Check } from '../../adapters/http/routes/health.ts';
 import { rotationBudgets } from '../../adapters/session-repository/rotation-recovery.ts';
+import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { DeviceProofs } from '../../application/ports/device-proofs.ts';
+import type { DeviceSeals } from '../../application/ports/device-seals.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { LinkTokens } from '../../application/ports/link-tokens.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
@@ -18,6 +20,8 @@ export type Ports = Storage & {
   readonly mailer: Mailer | null;
   readonly tokens: TokenSigner;
   readonly proofs: DeviceProofs;
+  readonly browserProofs: BrowserProofs;
+  readonly seals: DeviceSeals;
   readonly hasher: PasswordHasher;
   /** `null`: every password that is long enough is accepted. */
   readonly blocklist: PasswordBlocklist | null;
@@ -39,7 +43,8 @@ export type Overrides = {
    */
   readonly storage?: Storage;
   /**
-   * Adapters of other ports. With `tokens`, the key set of the service is empty: publish the keys yourself. `hasher` and `attempts` also
+   * Adapters of other ports. With `tokens`, the key set of the service is empty: publish the keys yourself. Instances without the keys of
+   * the service need `seals` too, which all of them open. `hasher` and `attempts` also
    * replace the limits on waiting and on wrong passwords. With `mailer: null` there is no mail.
    */
   readonly ports?: Partial<Omit<Ports, keyof Storage>>;

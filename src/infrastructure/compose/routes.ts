@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/presented-device.ts';
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
+import { browserRoutes } from '../../adapters/http/routes/browser.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
 import { deviceRoutes } from '../../adapters/http/routes/device.ts';
@@ -20,11 +22,13 @@ import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
+import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
 import { VERSION } from '../version.ts';
 
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
   Parameters<typeof deviceRoutes>[0] &
+  Parameters<typeof browserRoutes>[0] &
   Parameters<typeof userRoutes>[0] &
   Parameters<typeof eventRoutes>[0] &
   Parameters<typeof passwordResetRoutes>[0] &
@@ -34,6 +38,10 @@ export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
 type RoutesOptions = {
   readonly refreshCookie: Parameters<typeof refreshCookie>[0];
   readonly baseUrl: string;
+  /** Milliseconds; `null`: browsers hold no keys. */
+  readonly boundCookieLifetime: number | null;
+  /** The origins of applications. The users of the first one read the pages. */
+  readonly allowedOrigins: readonly string[];
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
@@ -41,8 +49,6 @@ type RoutesOptions = {
   readonly console: ConsoleFiles | null;
   /** Whether links in mail lead to pages of the service. */
   readonly hasAccountPages: boolean;
-  /** The origin of the application whose users read these pages; `null` if it is not known. */
-  readonly application: string | null;
 };
 
 export const declareRoutes = (
@@ -50,21 +56,29 @@ export const declareRoutes = (
   {
     refreshCookie: cookieSettings,
     baseUrl,
+    boundCookieLifetime,
+    allowedOrigins,
     checks,
     isStopping,
     keySet,
     console: page,
     hasAccountPages,
-    application,
   }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const cookie = refreshCookie(cookieSettings);
   const device = presentedDevice(baseUrl);
+  const bound = { baseUrl, sameSite: cookieSettings.sameSite, initiators: allowedOrigins };
+  const browser =
+    boundCookieLifetime === null
+      ? null
+      : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
+  const application = allowedOrigins[0] ?? null;
   const routes: Route[] = [
-    ...authRoutes(deps, cookie, device),
+    ...authRoutes(deps, { cookie, device, browser }),
     ...sessionRoutes(deps, cookie),
     ...(deps.deviceBinding === 'off' ? [] : deviceRoutes(deps, device)),
+    ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
     ...userRoutes(deps, cookie),
     ...eventRoutes(deps),
     ...passwordResetRoutes(deps),

@@ -158,13 +158,13 @@ export const serviceSettings = (values: ServiceValues): ServiceSettings => {
 };
 
 /**
- * The origins of the service's own pages, if they send requests to it: browsers send an Origin for them as well.
+ * The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: browsers send an Origin then as well.
  * @param hasAccountPages whether links in mail lead to pages of the service.
  */
 export const pageOriginsOf = (
   { console, ownOrigins }: Pick<ServiceSettings, 'console' | 'ownOrigins'>,
-  hasAccountPages: boolean,
-): readonly string[] => (console || hasAccountPages ? ownOrigins : []);
+  { hasAccountPages, bindsBrowsers }: { readonly hasAccountPages: boolean; readonly bindsBrowsers: boolean },
+): readonly string[] => (console || hasAccountPages || bindsBrowsers ? ownOrigins : []);
 
 /** On loopback outside production, all names of this machine. In production, `localhost` would be the machine of the visitor. */
 const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: ServiceValues): string[] => {

@@ -133,6 +133,8 @@ export type TokenSettings = {
   readonly raceWindow: number;
   readonly replayWindow: number;
   readonly deviceBinding: DeviceBinding;
+  /** Milliseconds. `null`: no key of a browser, which needs https and a Secure cookie. */
+  readonly boundCookieLifetime: number | null;
   readonly refreshCookie: {
     readonly path: string;
     readonly sameSite: 'lax' | 'strict' | 'none';
@@ -153,6 +155,7 @@ export const tokenSettings = (values: Values): TokenSettings => {
     raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, refreshLifetime),
     replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
     deviceBinding: values.DEVICE_BINDING,
+    boundCookieLifetime: canBindBrowsers(values) ? 10 * MINUTE : null,
     refreshCookie: {
       path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
       sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
@@ -161,6 +164,12 @@ export const tokenSettings = (values: Values): TokenSettings => {
     },
   };
 };
+
+const canBindBrowsers = ({
+  DEVICE_BINDING: binding,
+  BASE_URL: url,
+  JWT_REFRESH_COOKIE_SECURE: secure,
+}: Values): boolean => binding !== 'off' && secure && url?.startsWith('https:') === true;
 
 /** Milliseconds: a tenth of the lifetime, so that a replay counts as theft for the rest of it. */
 const longestWindow = (refreshLifetime: number): number => Math.min(MAX_RACE_WINDOW, Math.floor(refreshLifetime / 10));

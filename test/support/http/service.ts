@@ -94,9 +94,12 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 60_000);
 
-/** The routes that the service declares, for tests that are generated from them. */
+/** What the service needs so that it has all routes. */
+export const ALL_ROUTES = { JWT_REFRESH_COOKIE_SECURE: 'true' };
+
+/** All routes that the service can have, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {
-  const { close, routes } = await startService({ REDIS_URL: '' }, { storage: memoryStores() });
+  const { close, routes } = await startService({ REDIS_URL: '', ...ALL_ROUTES }, { storage: memoryStores() });
   await close();
   return routes;
 };

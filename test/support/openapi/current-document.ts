@@ -13,7 +13,7 @@ const BASE_URL = 'https://auth.example.org';
 
 /** The document of the service as the code declares it now. */
 export const currentDocument = async (): Promise<Json> => {
-  const config = parseConfig({ NODE_ENV: 'test', BASE_URL });
+  const config = parseConfig({ NODE_ENV: 'test', BASE_URL, JWT_REFRESH_COOKIE_SECURE: 'true' });
   const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
   const service = await compose({ ...config, keys: testKeys() }, logger, { storage: memoryStores() });
   await service.close();

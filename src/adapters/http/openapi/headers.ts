@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
-import type { Route } from '../routing/define-route.ts';
+import { NO_STORE, type Route } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import type { Components, Json } from './components.ts';
 
@@ -23,6 +23,11 @@ const HEADERS = {
   'Cleared-Cookie': text(
     'An expired `refresh_token`, which the browser deletes. Absent if another site caused the request.',
   ),
+  'Bound-Cookie': text('`refresh_binding=…`, in an HttpOnly cookie for some minutes. Absent after a registration.'),
+  'Secure-Session-Registration': text(
+    'Invites the browser to register a key (Device Bound Session Credentials). Absent unless BASE_URL is https and cookies are Secure.',
+  ),
+  'Secure-Session-Challenge': text('What the browser signs for the next renewal. Absent after a registration.'),
   'Accept-Encoding': text('The encodings of a body that are accepted, if another one was sent.'),
   Allow: always(text('The methods of the path.')),
   ETag: always(text('Identifies the content, for If-None-Match.')),
@@ -33,6 +38,7 @@ const HEADER_NAMES: Partial<Record<Name, string>> = {
   'Uncached-Request-Id': REQUEST_ID_HEADER,
   'New-Session-Cookie': 'Set-Cookie',
   'Cleared-Cookie': 'Set-Cookie',
+  'Bound-Cookie': 'Set-Cookie',
 };
 
 /** Headers that depend on the status of an error. */
@@ -59,15 +65,23 @@ export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], comp
     components,
   );
 
-const COOKIE = { sets: ['Set-Cookie'], 'may-set': ['New-Session-Cookie'], clears: ['Cleared-Cookie'] } as const;
+const COOKIE = {
+  sets: ['Set-Cookie'],
+  opens: ['Set-Cookie', 'Secure-Session-Registration'],
+  'may-set': ['New-Session-Cookie'],
+  clears: ['Cleared-Cookie'],
+  binds: ['Bound-Cookie', 'Secure-Session-Challenge'],
+} as const;
 
-export const hasETag = ({ response: { unwrapped, page } }: Route): boolean =>
-  unwrapped !== undefined || page !== undefined;
+const isStored = ({ response: { unwrapped } }: Route): boolean =>
+  unwrapped !== undefined && unwrapped.cacheControl !== NO_STORE;
+
+export const hasETag = (route: Route): boolean => isStored(route) || route.response.page !== undefined;
 
 /** A response that caches may store has no request id. */
-const requestIdOf = ({ response: { unwrapped, page } }: Route): readonly Name[] => {
-  if (unwrapped !== undefined) return [];
-  return [page === undefined ? REQUEST_ID_HEADER : 'Uncached-Request-Id'];
+const requestIdOf = (route: Route): readonly Name[] => {
+  if (isStored(route)) return [];
+  return [route.response.page === undefined ? REQUEST_ID_HEADER : 'Uncached-Request-Id'];
 };
 
 export const successHeadersOf = (route: Route, components: Components): Json =>

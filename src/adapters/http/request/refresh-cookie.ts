@@ -2,7 +2,7 @@ import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
 
 /** SPEC "Refresh cookie". */
-export type RefreshCookieSettings = {
+export type CookieSettings = {
   readonly path: string;
   readonly sameSite: 'lax' | 'strict' | 'none';
   readonly secure: boolean;
@@ -11,14 +11,16 @@ export type RefreshCookieSettings = {
 };
 
 export const REFRESH_COOKIE = 'refresh_token';
+/** Shows for minutes that the browser has the key of its session (ADR 0057). */
+export const BOUND_COOKIE = 'refresh_binding';
 
-/** Reads, sets and clears the cookie of the refresh token. The attributes are always the same, so that each cookie replaces the last. */
-export const refreshCookie = ({ maxAge, ...attributes }: RefreshCookieSettings) => {
+/** Reads, sets and clears a cookie. The attributes are always the same, so that each cookie replaces the last. */
+export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSettings) => {
   const write = (ctx: Context, value: string, age: number): void => {
-    ctx.set(
+    ctx.append(
       'Set-Cookie',
       stringifySetCookie({
-        name: REFRESH_COOKIE,
+        name,
         value,
         httpOnly: true,
         ...attributes,
@@ -28,11 +30,13 @@ export const refreshCookie = ({ maxAge, ...attributes }: RefreshCookieSettings) 
     );
   };
   return {
-    read: (ctx: Context): readonly string[] => ctx.request.cookies.get(REFRESH_COOKIE) ?? [],
-    set: (ctx: Context, token: string): void => write(ctx, token, maxAge),
+    read: (ctx: Context): readonly string[] => ctx.request.cookies.get(name) ?? [],
+    set: (ctx: Context, value: string): void => write(ctx, value, maxAge),
     clear: (ctx: Context): void => write(ctx, '', 0),
   };
 };
+
+export const refreshCookie = (settings: CookieSettings) => httpOnlyCookie(REFRESH_COOKIE, settings);
 
 export type RefreshCookie = ReturnType<typeof refreshCookie>;
 

@@ -6,6 +6,7 @@ import { type RefreshDeps, refresh } from '../../../application/use-cases/refres
 import { register } from '../../../application/use-cases/register.ts';
 import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
+import type { BrowserSession } from '../request/browser-session.ts';
 import { clientNetworks, originOf } from '../request/client.ts';
 import type { PresentedDevice } from '../request/presented-device.ts';
 import { isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
@@ -13,6 +14,14 @@ import { type Route, route } from '../routing/define-route.ts';
 import { LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
 type AuthDeps = RegisterUnverifiedDeps & LoginDeps & RefreshDeps & LogoutDeps;
+
+/** How the routes see the device of a request, and what they send it. */
+export type DeviceAccess = {
+  readonly cookie: RefreshCookie;
+  readonly device: PresentedDevice;
+  /** `null`: browsers hold no keys. */
+  readonly browser: BrowserSession | null;
+};
 
 const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
@@ -31,7 +40,7 @@ const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnveri
   emailVerification === 'required';
 
 /** If log-ins need a verified address, the response does not depend on whether the address has an account. ADR 0048. */
-const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie, device: PresentedDevice): Route => {
+const registerRoute = (deps: RegisterUnverifiedDeps, { cookie, device, browser }: DeviceAccess): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -58,7 +67,7 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie, devi
     {
       ...declaration,
       summary: 'Register a user and open a session',
-      cookie: { writes: 'sets' },
+      cookie: { writes: 'opens' },
       response: { status: 201, data: LoginResult },
     },
     async ({ body: { proof, ...registration }, signal }, ctx) => {
@@ -66,16 +75,18 @@ const registerRoute = (deps: RegisterUnverifiedDeps, cookie: RefreshCookie, devi
       const input = { ...registration, presented, origin: originOf(ctx) };
       const { refreshToken, ...result } = await run(input, signal);
       cookie.set(ctx, refreshToken);
+      browser?.invite(ctx, result);
       return result;
     },
   );
 };
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
-export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie, device: PresentedDevice): Route[] => {
+export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
+  const { cookie, device, browser } = access;
   const useCases = { login: login(deps), refresh: refresh(deps), logout: logout(deps) };
   return [
-    registerRoute(deps, cookie, device),
+    registerRoute(deps, access),
     route(
       {
         name: 'login',
@@ -83,7 +94,7 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie, device: Presen
         summary: 'Log in and open a session',
         method: 'POST',
         path: '/auth/login',
-        cookie: { reads: 'optional', writes: 'sets' },
+        cookie: { reads: 'optional', writes: 'opens' },
         auth: 'public',
         throttle: 'strict',
         request: { body: LoginBody },
@@ -102,6 +113,7 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie, device: Presen
         const input = { ...credentials, source, presented: device(ctx, proof), origin: originOf(ctx) };
         const { refreshToken, ...result } = await useCases.login(input, signal);
         cookie.set(ctx, refreshToken);
+        browser?.invite(ctx, result);
         return result;
       },
     ),
@@ -142,6 +154,7 @@ export const authRoutes = (deps: AuthDeps, cookie: RefreshCookie, device: Presen
         if (isCrossSite(ctx)) return null;
         await useCases.logout(cookie.read(ctx), originOf(ctx));
         cookie.clear(ctx);
+        browser?.cookie.clear(ctx);
         return null;
       },
     ),

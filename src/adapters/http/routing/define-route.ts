@@ -64,11 +64,17 @@ const NO_QUERY = v.pipe(
   v.transform(() => undefined),
 );
 
-/** A response without an envelope, in a format that another standard defines (ADR 0023). It has an ETag. Its errors have an envelope. */
+/** The `Cache-Control` of a response that no cache may store. */
+export const NO_STORE = 'no-store';
+
+/**
+ * A response without an envelope, in a format that another standard defines (ADR 0023). It has an ETag unless it is `NO_STORE`. Its
+ * errors have an envelope.
+ */
 export type Unwrapped = {
   /** The media type with its parameters. */
   readonly type: string;
-  /** The header Cache-Control (RFC 9111 §5.2.2). Caches may store the response, so it has no `svc-request-id` (ADR 0006). */
+  /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0006). */
   readonly cacheControl: string;
   /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy). */
   readonly embeddable?: true;
@@ -83,8 +89,11 @@ type Page<Data> = (payload: Data) => Promise<string>;
 type CookieUse = {
   /** `optional`: the route works without it. */
   readonly reads?: 'optional' | 'required';
-  /** `sets`: with every success. `may-set`: with some. `clears`: unless another site caused the request. */
-  readonly writes?: 'sets' | 'may-set' | 'clears';
+  /**
+   * `sets`: with every success. `opens`: the same, of a new session. `may-set`: with some. `clears`: unless another site caused the
+   * request. `binds`: sets the bound cookie instead.
+   */
+  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds';
 };
 
 type Head = {

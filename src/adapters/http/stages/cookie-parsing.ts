@@ -1,33 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
-import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
+import { BOUND_COOKIE, REFRESH_COOKIE } from '../request/refresh-cookie.ts';
 
 /** A browser may send several cookies of one name, one for each domain and path. Those after the first eight are ignored. */
 const MAX_VALUES = 8;
 
-/** The pairs of the one cookie that the service reads. Linear in the header's length: blanks are scanned at most twice. */
-const REFRESH_PAIRS = new RegExp(`(?:^|;)([ \\t]*${REFRESH_COOKIE}[ \\t]*=[^;]*)`, 'g');
+/** The pairs of the cookies that the service reads. Linear in the header's length: blanks are scanned at most twice. */
+const PAIRS = new RegExp(`(?:^|;)([ \\t]*(${REFRESH_COOKIE}|${BOUND_COOKIE})[ \\t]*=[^;]*)`, 'g');
 
 const NO_COOKIES: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Stage 2. Ignores cookies of other names, since it runs before the rate limit. ADR 0003. */
 export const cookieParsing = (): Middleware =>
   function cookieParsing(ctx, next) {
-    const values = valuesIn(ctx.get('Cookie'));
-    ctx.request.cookies = values.length === 0 ? NO_COOKIES : new Map([[REFRESH_COOKIE, values]]);
+    const header = ctx.get('Cookie');
+    ctx.request.cookies = header === '' ? NO_COOKIES : cookiesIn(header);
     return next();
   };
 
 /** Parses one pair at a time, since the library keeps one cookie of each name. */
-const valuesIn = (header: string): string[] => {
-  if (header === '') return [];
-  const values: string[] = [];
-  for (const [, pair = ''] of header.matchAll(REFRESH_PAIRS)) {
-    values.push(parseCookie(pair)[REFRESH_COOKIE] ?? '');
-    if (values.length === MAX_VALUES) break;
+const cookiesIn = (header: string): ReadonlyMap<string, readonly string[]> => {
+  const cookies = new Map<string, string[]>();
+  for (const [, pair = '', name = ''] of header.matchAll(PAIRS)) {
+    const values = cookies.get(name) ?? [];
+    if (values.length < MAX_VALUES) cookies.set(name, [...values, parseCookie(pair)[name] ?? '']);
   }
-  return values;
+  return cookies;
 };
 
 /**

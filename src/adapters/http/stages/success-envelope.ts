@@ -5,7 +5,7 @@ import { successEnvelopeOf } from '../envelope.ts';
 import { ResponseSerializationFailure } from '../errors/exceptions.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { logRequest } from '../logging/request-log.ts';
-import type { Route, Unwrapped } from '../routing/define-route.ts';
+import { NO_STORE, type Route, type Unwrapped } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from './request-scope.ts';
 
 /** Stage 11: removes what the response schema does not name. */
@@ -49,11 +49,11 @@ const respondNegotiated = async (ctx: Context, page: Page, deps: HttpDeps): Prom
 /** Removes the request id, since caches send the response to other clients (ADR 0006). */
 const allowCaching = (ctx: Context, cacheControl: string): void => {
   ctx.set('Cache-Control', cacheControl);
-  ctx.remove(REQUEST_ID_HEADER);
+  if (cacheControl !== NO_STORE) ctx.remove(REQUEST_ID_HEADER);
 };
 
 const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
-  ctx.set('Cache-Control', 'no-store');
+  ctx.set('Cache-Control', NO_STORE);
   ctx.type = 'json';
   ctx.body = toJson(successEnvelopeOf(ctx, ctx.state.payload, clock));
 };
@@ -64,7 +64,7 @@ const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, conten
   allowCaching(ctx, cacheControl);
   if (embeddable) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
   // A cached document already has its tag.
-  if (!ctx.response.get('ETag')) ctx.etag = etagOf(text);
+  if (cacheControl !== NO_STORE && !ctx.response.get('ETag')) ctx.etag = etagOf(text);
   ctx.body = text;
   // Set last and without `ctx.type`, since Koa would add a charset.
   ctx.set('Content-Type', type);

@@ -1,0 +1,137 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { isLive, type Session, type SessionKey } from '../../domain/session.ts';
+import type { BrowserProofs } from '../ports/browser-proofs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DeviceSeals, SealPurpose } from '../ports/device-seals.ts';
+import type { SessionRepository } from '../ports/session-repository.ts';
+import type { TokenSigner } from '../ports/token-signer.ts';
+import { verifiedTokens } from '../steps/assess-tokens.ts';
+import { unproven } from '../steps/prove-device.ts';
+import { type ChangeDeps, record } from '../steps/record.ts';
+
+type SealDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
+
+export type BindBrowserDeps = SealDeps &
+  ChangeDeps & {
+    readonly browserProofs: BrowserProofs;
+    readonly tokens: TokenSigner;
+    readonly sessions: SessionRepository;
+    /** Milliseconds. */
+    readonly refreshLifetime: number;
+    /** Milliseconds. */
+    readonly boundCookieLifetime: number;
+  };
+
+const MINUTE = 60_000;
+/** Milliseconds in which a browser makes a key. A key in hardware takes seconds. */
+const REGISTRATION_TIME = 5 * MINUTE;
+/** Milliseconds from one renewal to the next in which its challenge saves a round trip. */
+const CHALLENGE_TIME = 20 * MINUTE;
+
+type Owner = { readonly userId: string; readonly sessionId: string };
+type Content = { readonly value: string; readonly lifetime: number };
+
+const seal = (
+  { seals, clock }: SealDeps,
+  purpose: SealPurpose,
+  { userId, sessionId }: Owner,
+  { value, lifetime }: Content,
+): string => seals.seal({ purpose, userId, sessionId, value, expiresAt: clock.now() + lifetime });
+
+const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
+
+/** @param rotation that of the session: the challenge is good until the refresh after the next. */
+const challengeFor = (deps: SealDeps, owner: Owner, rotation: number): string =>
+  seal(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
+
+/** Lets the browser that has opened a session register a key. */
+export const inviteBrowser =
+  (deps: SealDeps) =>
+  (owner: Owner): { readonly challenge: string; readonly authorization: string } => ({
+    challenge: challengeFor(deps, owner, 0),
+    authorization: seal(deps, 'registration', owner, { value: '', lifetime: REGISTRATION_TIME }),
+  });
+
+/**
+ * Registers the key of a browser. Nothing is stored before the first renewal, which shows that the browser has got this response:
+ * otherwise a lost response would lock it out.
+ * @returns the identifier of the browser's session, which names the key.
+ * @throws AppError AUTH_DEVICE_UNPROVEN
+ */
+export const registerBrowser =
+  (deps: BindBrowserDeps) =>
+  async (text: string): Promise<string> => {
+    const now = deps.clock.now();
+    const proof = await deps.browserProofs.verify(text, null);
+    const invitation = deps.seals.open(proof?.authorization ?? '', 'registration', now);
+    const challenge = deps.seals.open(proof?.challenge ?? '', 'challenge', now);
+    if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
+      throw unproven('the registration of the browser is not valid');
+    return seal(deps, 'browser', invitation, { value: proof.key, lifetime: deps.refreshLifetime });
+  };
+
+type RenewalInput = {
+  /** As `registerBrowser` returned it. */
+  readonly identifier: string;
+  /** `null`: the browser asks for a challenge. */
+  readonly proof: string | null;
+  /** The refresh tokens of the request. */
+  readonly refreshTokens: readonly string[];
+  readonly origin?: Origin;
+};
+
+/** A challenge to sign; with the value of the bound cookie if the browser has signed one. */
+type Renewal = { readonly challenge: string; readonly cookie: string | null };
+
+/**
+ * Renews the bound cookie of a browser. The first renewal gives its key to the session. A browser forgets its session for good when it
+ * is refused, so only one that can never be renewed is.
+ * @throws AppError AUTH_FAILED when the session has ended; AUTH_DEVICE_UNPROVEN when it has another key.
+ */
+export const renewBrowser =
+  (deps: BindBrowserDeps) =>
+  async ({ identifier, proof: text, refreshTokens, origin = NO_ORIGIN }: RenewalInput): Promise<Renewal> => {
+    const session = await sessionOf(deps, refreshTokens);
+    const key = session.browserKey ?? registeredKey(deps, session, identifier);
+    if (key === null) throw unproven('the browser has no key of this session');
+    const proof = text === null ? null : await deps.browserProofs.verify(text, key);
+    if (text !== null && proof === null) throw unproven('the proof of the browser is not valid');
+    const challenge = challengeFor(deps, ownerOf(session), session.rotation);
+    if (proof === null || !isChallenged(deps, session, proof.challenge)) return { challenge, cookie: null };
+    if (session.browserKey === null) await bind(deps, session, key, origin);
+    const content = { value: key, lifetime: deps.boundCookieLifetime };
+    return { challenge, cookie: seal(deps, 'cookie', ownerOf(session), content) };
+  };
+
+const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
+
+const sessionOf = async (deps: BindBrowserDeps, refreshTokens: readonly string[]): Promise<Session> => {
+  for (const { sessionId: id, claims } of await verifiedTokens(deps, refreshTokens)) {
+    const session = await deps.sessions.find({ id, userId: claims.sub });
+    if (session !== null && isLive(session, deps.clock.now())) return session;
+  }
+  throw ended();
+};
+
+/** The key that a browser has registered for a session that has none yet. */
+const registeredKey = ({ seals, clock }: SealDeps, { id }: Session, identifier: string): string | null => {
+  const registered = seals.open(identifier, 'browser', clock.now());
+  return registered?.sessionId === id ? registered.value : null;
+};
+
+/** A recorded proof is worthless once its browser has refreshed again. */
+const isChallenged = ({ seals, clock }: SealDeps, { id, rotation }: Session, text: string): boolean => {
+  const challenge = seals.open(text, 'challenge', clock.now());
+  return challenge?.sessionId === id && rotation - Number(challenge.value) <= 1;
+};
+
+const bind = (deps: BindBrowserDeps, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>
+  deps.unitOfWork.run(async (stores) => {
+    await stores.users.lock(userId);
+    const session = await stores.sessions.find({ id, userId });
+    if (session === null) throw ended();
+    if (session.browserKey === key) return;
+    if (!(await stores.sessions.bindBrowser(session, key))) throw unproven('the session has another key');
+    await record(deps, stores, origin, [{ userId, kind: 'device-bound', sessionId: id }]);
+  });

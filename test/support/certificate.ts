@@ -4,8 +4,13 @@ import { isIPv4 } from 'node:net';
 /** DER (X.690): a tag, the length of the contents and the contents. */
 const tlv = (tag: number, ...contents: readonly Buffer[]): Buffer => {
   const body = Buffer.concat(contents);
-  const long = [body.length >> 8, body.length & 0xff];
-  return Buffer.concat([Buffer.from([tag, ...(body.length < 0x80 ? [body.length] : [0x82, ...long])]), body]);
+  return Buffer.concat([Buffer.from([tag, ...lengthOf(body)]), body]);
+};
+
+/** In as few bytes as possible: NSS refuses others. */
+const lengthOf = ({ length }: Buffer): readonly number[] => {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 };
 
 const sequence = (...contents: readonly Buffer[]) => tlv(0x30, ...contents);

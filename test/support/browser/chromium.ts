@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { inject } from 'vitest';
 import '../servers/provided.ts';
+import { unpackDebianPackage } from '../servers/debian-package.ts';
 import { keep } from '../servers/keeper.ts';
 import { serverDirectory } from '../servers/unprivileged.ts';
 import { type ChromiumProgram, libraryPath } from './program.ts';
@@ -27,10 +30,21 @@ const PREFERENCES: Readonly<Record<Cookies, object>> = {
   blocked: { profile: { default_content_setting_values: { cookies: 2 } } },
 };
 
+/** A certificate that the browser trusts, as PEM, and further arguments. */
+type Own = { readonly trusted?: string; readonly args?: readonly string[] };
+
+type Launched = {
+  readonly browser: BrowserContext;
+  /** Starts it again with the same profile. */
+  readonly restart: () => Promise<BrowserContext>;
+  readonly close: () => Promise<void>;
+};
+
 /** Starts a headless Chromium with its own home directory, removed when it is closed or this process ends. */
 export const launchChromium = async (
   cookies: Cookies = 'allowed',
-): Promise<{ browser: BrowserContext; close: () => Promise<void> }> => {
+  { trusted, args = [] }: Own = {},
+): Promise<Launched> => {
   const program = provided();
   if (program === null) throw new Error('there is no Chromium here: see canBrowse');
   const home = serverDirectory('chromium', {});
@@ -38,17 +52,45 @@ export const launchChromium = async (
   const profile = join(home, 'profile');
   mkdirSync(join(profile, 'Default'), { recursive: true });
   writeFileSync(join(profile, 'Default', 'Preferences'), JSON.stringify(PREFERENCES[cookies]));
-  const browser = await chromium.launchPersistentContext(profile, {
-    executablePath: program.command,
-    headless: true,
-    // Visitors have it.
-    ignoreDefaultArgs: ['--disable-back-forward-cache'],
-    args: ARGUMENTS,
-    env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
-  });
-  // As long as the polls of vitest: only catches hangs.
-  browser.setDefaultTimeout(60_000);
-  return { browser, close: () => browser.close().finally(remove) };
+  if (trusted !== undefined) await trust(home, trusted);
+  const launch = async (): Promise<BrowserContext> => {
+    const browser = await chromium.launchPersistentContext(profile, {
+      executablePath: program.command,
+      headless: true,
+      // Visitors have it.
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      args: [...ARGUMENTS, ...args],
+      env: { ...libraryPath(program), HOME: home, ...fontsOf(program, home) },
+    });
+    // As long as the polls of vitest: only catches hangs.
+    browser.setDefaultTimeout(60_000);
+    return browser;
+  };
+  let running = await launch();
+  return {
+    browser: running,
+    restart: async () => {
+      await running.close();
+      running = await launch();
+      return running;
+    },
+    close: () => running.close().finally(remove),
+  };
+};
+
+/** Puts a certificate into the database of NSS, where Chromium looks for it. */
+const trust = async (home: string, certificate: string): Promise<void> => {
+  const { root, libraries } = await unpackDebianPackage('libnss3-tools');
+  const database = join(home, '.pki', 'nssdb');
+  mkdirSync(database, { recursive: true });
+  const file = join(home, 'trusted.pem');
+  writeFileSync(file, certificate);
+  const certutil = (...args: string[]) =>
+    promisify(execFile)(join(root, 'usr/bin/certutil'), ['-d', `sql:${database}`, ...args], {
+      env: { LD_LIBRARY_PATH: libraries.join(delimiter) },
+    });
+  await certutil('-N', '--empty-password');
+  await certutil('-A', '-t', 'CP,,', '-n', 'trusted', '-i', file);
 };
 
 /** Chromium needs a font to render a page. Makes it find the fonts of its package when the system has none. */

@@ -1,0 +1,173 @@
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
+import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browser/secure-site.ts';
+import { ask } from '../support/browser/tab.ts';
+import { eventsOf } from '../support/http/account.ts';
+import { aPerson, startService } from '../support/http/service.ts';
+import { memoryStores } from '../support/memory/stores.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const RENEWALS = 20;
+/** How often Chromium signs for a site in nine minutes, until it is started again. */
+const QUOTA = 6;
+const SOON = { timeout: 60_000, interval: 50 };
+const REGISTERED = 'registration 200';
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+/** An https site, and a browser in which its application is open, until the end of the test. */
+const openBrowser = async () => {
+  const site = await openSecureSite();
+  onTestFinished(site.close);
+  const { browser, restart, close } = await launchChromium('allowed', {
+    trusted: site.certificate,
+    args: [BINDING, RESOLVING],
+  });
+  onTestFinished(close);
+  let [running, tab] = [browser, await browser.newPage()];
+  await tab.goto(site.application);
+  const post = (path: string, json?: object) =>
+    ask(tab, `${site.service}${path}`, { method: 'POST', ...(json && { json }) });
+  return {
+    site,
+    cookies: async () => (await running.cookies()).map(({ name, value }) => `${name}=${value}`),
+    restart: async (): Promise<void> => {
+      running = await restart();
+      tab = await running.newPage();
+      await tab.goto(site.application);
+    },
+    get: (path: string) => ask(tab, `${site.service}${path}`),
+    refresh: () => post('/auth/refresh-token'),
+    /** Somebody registers. */
+    signUp: async () => {
+      const { body } = await post('/auth/register', aPerson());
+      return body.data.user.id;
+    },
+  };
+};
+
+/** Bound cookies live for two seconds, so Chromium also renews them beside refreshes: they are near their end. */
+const SHORT = { boundCookieLifetime: 2_000 };
+
+/** The same with a service. */
+const openWorld = async (settings = {}) => {
+  const browser = await openBrowser();
+  const { site, cookies } = browser;
+  const service = await startService(site.env, { hasher, storage: memoryStores() }, settings);
+  onTestFinished(service.close);
+  site.serve(service.url);
+  const isBound = async () => (await cookies()).some((cookie) => cookie.startsWith('refresh_binding='));
+  return {
+    ...browser,
+    service,
+    /** Somebody registers, and the browser its key. */
+    bind: async () => {
+      const id = await browser.signUp();
+      await vi.waitFor(() => expect(site.seen()).toContain(REGISTERED), SOON);
+      expect(site.take()).toEqual(['log-in 201', REGISTERED]);
+      return id;
+    },
+    /** The cookie has come to its end. */
+    untilExpired: () => vi.waitFor(async () => expect(await isBound()).toBe(false), SOON),
+    kindsOf: async (id: string) => (await eventsOf(service, id)).map(({ kind }) => kind),
+  };
+};
+
+describe.runIf(canBrowse())('Chromium that holds a key', () => {
+  it('holds a refresh back until it has the cookie', async () => {
+    const { site, bind, refresh, kindsOf } = await openWorld();
+    const id = await bind();
+    expect((await refresh()).status).toBe(200);
+    expect(site.take()).toEqual(['question 403', 'proof 200', 'refresh 200']);
+    expect(await kindsOf(id)).toContain('device-bound');
+  });
+
+  it(`renews the cookie ${RENEWALS} times, also after it was started again`, async () => {
+    const { site, bind, refresh, untilExpired, restart, kindsOf } = await openWorld(SHORT);
+    const id = await bind();
+    let [renewals, signed] = [0, 1];
+    while (renewals < RENEWALS) {
+      if (signed > QUOTA - 2) {
+        await restart();
+        signed = 0;
+      }
+      expect((await refresh()).status).toBe(200);
+      await untilExpired();
+      const renewed = site.take().filter((step) => step === 'proof 200').length;
+      renewals += renewed;
+      signed += renewed;
+    }
+    expect(await kindsOf(id)).toEqual(['device-bound', 'registered']);
+  });
+
+  it('goes on when its cookies were copied, which are worthless soon', async () => {
+    const { service, bind, cookies, refresh, untilExpired, kindsOf } = await openWorld(SHORT);
+    const id = await bind();
+    expect((await refresh()).status).toBe(200);
+    const copied = await cookies();
+    expect(copied).toContainEqual(expect.stringMatching(/^refresh_binding=./));
+    await untilExpired();
+    const thief = await service.http.post('/auth/refresh-token').set('Cookie', copied.join('; '));
+    expect([thief.status, thief.body.code]).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
+    expect(await kindsOf(id)).toContain('device-unproven');
+    expect((await refresh()).status).toBe(200);
+  });
+
+  it('forgets its session after a log-out, and binds the next one', async () => {
+    const { site, bind, get, refresh } = await openWorld();
+    await bind();
+    expect((await refresh()).status).toBe(200);
+    await get('/auth/clear-cookie');
+    site.take();
+    expect((await refresh()).status).toBe(401);
+    expect(site.take()).toEqual(['proof 401', 'refresh 401']);
+    await bind();
+    expect((await refresh()).status).toBe(200);
+    expect(site.take()).toEqual(['question 403', 'proof 200', 'refresh 200']);
+  });
+});
+
+const STEPS: readonly Step[] = ['registration', 'question', 'proof', 'refresh'];
+const KILLS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lost) => ({ step, lost })));
+
+describe.runIf(canBrowse())('Chromium that holds a key', () => {
+  const directory = temporaryDirectory();
+  afterAll(directory.remove);
+
+  it.each(KILLS)('stays logged in when the service is killed before the $lost of a $step', async ({ step, lost }) => {
+    const { site, signUp, refresh } = await openBrowser();
+    let service: RunningService | undefined;
+    const start = async () => {
+      service = await runService({ ...site.env, DATA_DIR: directory.path, BCRYPT_COST: '4', RATE_LIMITS: 'off' });
+      site.serve(service.url);
+    };
+    await start();
+    onTestFinished(async () => void (await service?.stop('SIGKILL')));
+    const restarting = Promise.withResolvers<void>();
+    const strike = async () => {
+      await service?.stop('SIGKILL');
+      restarting.resolve(start());
+    };
+    const refusals: unknown[] = [];
+    const goOn = () =>
+      vi.waitFor(async () => {
+        const { status, body } = await refresh();
+        if (status !== 200) refusals.push(body.code);
+        expect(status).toBe(200);
+      }, SOON);
+
+    const isRegistration = step === 'registration';
+    if (isRegistration) site.cut({ step, lost, strike });
+    await signUp();
+    if (!isRegistration) {
+      await vi.waitFor(() => expect(site.seen()).toContain(REGISTERED), SOON);
+      site.cut({ step, lost, strike });
+      await goOn();
+    }
+    await restarting.promise;
+    await goOn();
+    await goOn();
+    expect(refusals).not.toContain('AUTH_FAILED');
+  });
+});

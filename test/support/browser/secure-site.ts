@@ -1,0 +1,85 @@
+import { type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import { selfSigned } from '../certificate.ts';
+import { listenOnLoopback } from './listen.ts';
+
+const [SERVICE, APPLICATION] = ['auth.example.test', 'app.example.test'];
+
+/** What a request of a browser is about. `other`: a preflight, too. */
+export type Step = 'log-in' | 'registration' | 'question' | 'proof' | 'refresh' | 'other';
+
+/** Cuts the connection of a request, before or after the service handles it. */
+export type Cut = {
+  readonly step: Step;
+  readonly lost: 'request' | 'response';
+  /** Called at that moment. */
+  readonly strike: () => Promise<unknown>;
+};
+
+/** Chromium registers keys only for sites whose certificate it trusts. */
+export const RESOLVING = '--host-resolver-rules=MAP *.example.test 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+/** Of the key in software: there may be no TPM here. */
+export const BINDING =
+  '--enable-features=DeviceBoundSessions,EnableBoundSessionCredentialsSoftwareKeysForManualTesting';
+
+/** A proxy that ends TLS for a service and an application, two origins of one site. */
+export const openSecureSite = async () => {
+  const certificate = selfSigned('*.example.test');
+  const seen: string[] = [];
+  let target = '';
+  let cut: Cut | null = null;
+
+  const forward = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const { method, headers, url = '/' } = incoming;
+    const step = stepOf(incoming);
+    const own = cut?.step === step ? cut : null;
+    if (own !== null) cut = null;
+    if (own?.lost === 'request') {
+      await own.strike();
+      outgoing.destroy();
+      return;
+    }
+    const forwarded = request(new URL(url, target), { method, headers }, async (response) => {
+      if (step !== 'other') seen.push(`${step} ${response.statusCode}`);
+      await own?.strike();
+      if (own !== null) outgoing.destroy();
+      else response.pipe(outgoing.writeHead(response.statusCode ?? 502, response.headers));
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  };
+
+  const server = createServer(certificate, (incoming, outgoing) => {
+    if (incoming.headers.host?.startsWith(SERVICE)) void forward(incoming, outgoing);
+    else outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>application</title>');
+  });
+  const { port, close } = await listenOnLoopback(server);
+  const service = `https://${SERVICE}:${port}`;
+  const application = `https://${APPLICATION}:${port}`;
+  return {
+    certificate: certificate.cert,
+    service,
+    application,
+    env: { BASE_URL: service, ALLOWED_ORIGINS_DEV: application, JWT_REFRESH_COOKIE_SECURE: 'true' },
+    /** The steps since the last call, and the status of each. */
+    take: (): string[] => seen.splice(0),
+    seen: (): readonly string[] => seen,
+    /** From now on, requests go to the service at this address. */
+    serve: (url: string): void => {
+      target = url;
+    },
+    cut: (next: Cut): void => {
+      cut = next;
+    },
+    close,
+  };
+};
+
+const stepOf = ({ method, url, headers }: IncomingMessage): Step => {
+  if (method !== 'POST') return 'other';
+  if (url === '/auth/refresh-token') return 'refresh';
+  if (url === '/auth/register' || url === '/auth/login') return 'log-in';
+  if (url !== '/auth/device') return 'other';
+  if (headers['sec-secure-session-id'] === undefined) return 'registration';
+  return headers['secure-session-response'] === undefined ? 'question' : 'proof';
+};

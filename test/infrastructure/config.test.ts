@@ -329,6 +329,14 @@ const FORMS: Readonly<Record<string, Form>> = {
     fits: { '30s': { raceWindow: 30_000 }, '5m': { raceWindow: 300_000 }, '0': { raceWindow: 0 } },
     unfit: NO_WINDOWS,
   },
+  DEVICE_BINDING: {
+    fits: {
+      enforce: { deviceBinding: 'enforce' },
+      observe: { deviceBinding: 'observe' },
+      off: { deviceBinding: 'off' },
+    },
+    unfit: ['on', 'true', 'Enforce'],
+  },
   JWT_REFRESH_REPLAY_WINDOW: {
     fits: { '5s': { replayWindow: 5_000 }, '0': { replayWindow: 0 } },
     unfit: NO_WINDOWS,

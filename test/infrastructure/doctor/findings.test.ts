@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { clockFinding } from '../../../src/infrastructure/commands/doctor/clock.ts';
-import { proxy } from '../../../src/infrastructure/commands/doctor/cookie.ts';
+import { device, proxy } from '../../../src/infrastructure/commands/doctor/cookie.ts';
 import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { configuration } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { keys } from '../../../src/infrastructure/commands/doctor/keys.ts';
@@ -46,6 +46,18 @@ describe('the doctor on the proxy', () => {
     ['none', {}, ['ok proxy.none']],
   ])('%s', (_what, env, expected) => {
     expect(brief(proxy(setUpOf(env)))).toEqual(expected);
+  });
+});
+
+describe('the doctor on the keys of devices', () => {
+  const https = { BASE_URL: 'https://auth.example.com', JWT_REFRESH_COOKIE_SECURE: 'true' };
+  it.each<[string, Env, string[]]>([
+    ['https and a Secure cookie', https, ['ok device.browser-keys']],
+    ['http', {}, ['note device.page-keys']],
+    ['an insecure cookie', { ...https, JWT_REFRESH_COOKIE_SECURE: 'false' }, ['note device.page-keys']],
+    ['keys that are off', { ...https, DEVICE_BINDING: 'off' }, ['note device.page-keys']],
+  ])('%s', (_what, env, expected) => {
+    expect(brief(device(setUpOf(env)))).toEqual(expected);
   });
 });
 

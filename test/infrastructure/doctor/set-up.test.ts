@@ -42,6 +42,7 @@ describe.runIf(canStartServers() && postgresOfTheTests() !== undefined)('the doc
       'keys.access',
       'keys.refresh',
       'cookie.same-site',
+      'device.browser-keys',
       'database.reachable',
       'database.migrations',
       'database.clock',

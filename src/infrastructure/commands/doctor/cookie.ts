@@ -10,6 +10,18 @@ export const cookie = ({ config, env }: Pick<SetUp, 'config' | 'env'>): Findings
   return [ofService(config), ofOrigins(config)].flat();
 };
 
+/** Whether browsers may keep the key of a session (ADR 0057). */
+export const device = ({ config: { boundCookieLifetime, deviceBinding } }: Pick<SetUp, 'config'>): Finding =>
+  boundCookieLifetime === null
+    ? note(
+        'device.page-keys',
+        deviceBinding === 'off'
+          ? 'DEVICE_BINDING is off: who copies the cookie can use it.'
+          : 'Browsers are not asked to keep the key of a session, only pages make one.',
+        'Device Bound Session Credentials need DEVICE_BINDING, an https BASE_URL and JWT_REFRESH_COOKIE_SECURE=true.',
+      )
+    : ok('device.browser-keys', 'Browsers that can keep the key of a session are asked to.');
+
 const ofService = ({ baseUrl, refreshCookie: { secure } }: Config): Findings => {
   const service = new URL(baseUrl);
   if (!secure || service.protocol === 'https:') return [];

@@ -2,7 +2,7 @@ import { whyNoMail } from '../../../adapters/mailer/smtp.ts';
 import { reasonOf, systemReason } from '../../../adapters/redaction/redact-error.ts';
 import { withTimeout } from '../../../adapters/resilience/response-timeout.ts';
 import type { VariableName } from '../../config/variables.ts';
-import { cookie, proxy } from './cookie.ts';
+import { cookie, device, proxy } from './cookie.ts';
 import { database } from './database.ts';
 import { type Finding, type Findings, note, ok, problem, QUESTION_TIMEOUT, type SetUp, warning } from './finding.ts';
 import { keys } from './keys.ts';
@@ -68,6 +68,12 @@ const GROUPS: readonly Group[] = [
   { name: 'configuration', title: 'Configuration', examine: configuration, needs: [] },
   { name: 'keys', title: 'Keys', examine: keys, needs: ['DATA_DIR'] },
   { name: 'cookie', title: 'Cookie', examine: cookie, needs: ['BASE_URL', ...ORIGINS, ...OF_COOKIE] },
+  {
+    name: 'device',
+    title: 'Device',
+    examine: device,
+    needs: ['BASE_URL', 'DEVICE_BINDING', 'JWT_REFRESH_COOKIE_SECURE'],
+  },
   { name: 'proxy', title: 'Proxy', examine: proxy, needs: ['BASE_URL', 'TRUST_PROXY'] },
   { name: 'database', title: 'Database', examine: database, needs: ['DATABASE_URL', 'DATA_DIR', 'MIGRATE_ON_START'] },
   { name: 'redis', title: 'Redis', examine: redis, needs: ['REDIS_URL'] },

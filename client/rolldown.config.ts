@@ -5,7 +5,7 @@ const INTERNAL = [
   ...['cookieLost', 'mayLoseCookie', 'noResponse'],
   ...['base', 'call', 'endSession', 'exchange', 'hasCookie', 'isOurs', 'request', 'send'],
   ...['generation', 'hint', 'missed', 'tell', 'untilDue', 'margin'],
-  ...['enter', 'renew', 'token'],
+  ...['enter', 'renew', 'token', 'proven', 'proofFor', 'closeFrame'],
 ];
 
 const minify = {
@@ -24,6 +24,7 @@ export default defineConfig([
     external: [/auth-error\.ts$/],
     output: { ...output, minify: true, file: 'dist/client-account.js', paths: () => './client.js' },
   },
+  { input: 'src/device-key.ts', output: { ...output, minify: true, file: 'dist/device-key.js' } },
   {
     input: 'src/account-page.ts',
     external: [/account\.ts$/],

@@ -54,7 +54,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
 
   const signIn = (path: string, body: object): Promise<User | null> =>
     enter(async () => {
-      const signedIn = await http.call<LoginResult | null>('POST', path, body);
+      const signedIn = await http.proven<LoginResult | null>(path, body);
       // On another host the browser may drop the cookie without a word. A renewal shows it at once, not when the token expires.
       // If the service gives no answer, the token of the log-in is used.
       const renewed = signedIn && http.mayLoseCookie ? await http.exchange().catch(() => signedIn) : signedIn;
@@ -65,6 +65,9 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
   return {
     get user() {
       return userOf(current());
+    },
+    get binding() {
+      return current()?.binding ?? 'none';
     },
     ...members,
     register: (registration) => signIn('/auth/register', registration),

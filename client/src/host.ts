@@ -1,6 +1,27 @@
+/** The window in a frame, which may be of another origin. */
+export type FrameWindow = {
+  readonly postMessage: (message: unknown, origin: string, ports: readonly MessagePort[]) => void;
+};
+
+type Frame = {
+  src: string;
+  onload: unknown;
+  readonly style: { display: string };
+  readonly isConnected: boolean;
+  readonly contentWindow: FrameWindow | null;
+  readonly remove: () => void;
+};
+
+type Parent = { readonly append: (frame: Frame) => void };
+
 /** What a browser offers beyond Node. Nothing of it is used without a `document`. */
 type Browser = {
-  readonly document: EventTarget & { readonly hidden: boolean };
+  readonly document: EventTarget & {
+    readonly hidden: boolean;
+    readonly body: Parent | null;
+    readonly documentElement: Parent;
+    readonly createElement: (name: 'iframe') => Frame;
+  };
   readonly location: {
     readonly href: string;
     readonly origin: string;

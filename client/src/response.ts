@@ -8,6 +8,7 @@ type Envelope = {
   readonly code: AuthErrorCode;
   readonly message: string;
   readonly details: readonly FieldProblem[] | null;
+  readonly timestamp: string;
   readonly context: { readonly requestId: string };
 };
 

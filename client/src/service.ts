@@ -1,12 +1,19 @@
 import { AuthError } from './auth-error.ts';
 import { baseOf } from './base-url.ts';
+import { device } from './device.ts';
 import { diagnosis } from './diagnosis.ts';
 import { browser, sleep } from './host.ts';
-import { dataOf } from './response.ts';
-import type { AuthClientOptions, RefreshResult } from './types.ts';
+import { bodyOf, dataOf } from './response.ts';
+import type { AuthClientOptions, Binding, RefreshResult } from './types.ts';
 
 /** Milliseconds; the service itself gives up after 30 seconds. */
 const TIMEOUT = 40_000;
+
+/** How many proofs that are no longer valid are replaced in a renewal. */
+const PROOFS = 3;
+
+/** What a request gets that opens or renews a session. */
+export type Entered = RefreshResult & { readonly binding?: Binding };
 
 /** The requests to the service. Every failure is an AuthError. */
 export const service = (options: AuthClientOptions) => {
@@ -16,6 +23,9 @@ export const service = (options: AuthClientOptions) => {
 
   const get = options.fetch ?? fetch;
   const { noResponse, ...known } = diagnosis(base, get);
+  const { proofFor, closeFrame } = device(base);
+  /** Milliseconds by which the clock of the service is ahead. */
+  let offset = 0;
   /** Whether the service gets a request, and not another program at its origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
@@ -47,20 +57,48 @@ export const service = (options: AuthClientOptions) => {
     });
 
   /** A request that takes too long is not aborted: the cookie of its response would be lost. */
-  const call = <Data>(method: string, path: string, body?: object): Promise<Data> => {
-    const answer = send(request(method, path, body)).then(dataOf<Data>);
+  const inTime = <Answer>(path: string, answer: Promise<Answer>): Promise<Answer> => {
     const timeout = sleep(TIMEOUT).then(() => {
       throw new AuthError('CLIENT_NETWORK_TIMEOUT', `No response: ${path}`, { retryable: true });
     });
     return Promise.race([answer, timeout]);
   };
+  const call = <Data>(method: string, path: string, body?: object): Promise<Data> =>
+    inTime(path, send(request(method, path, body)).then(dataOf<Data>));
+
+  /**
+   * Opens or renews a session, with a proof of the device if there can be one. A proof that is no longer valid is replaced: by another one by
+   * the clock of the service, then by one of a later second, since many tabs may have sent theirs at once. Without a proof that the service
+   * accepts, a session is opened unbound.
+   */
+  const proven = async <Data extends RefreshResult | null>(path: string, body?: object) => {
+    let mayProve = true;
+    for (let expired = 0; ; ) {
+      const proof = mayProve && (await proofFor({ path, create: !!body, offset }));
+      const sent = send(request('POST', path, proof ? { ...body, proof } : body));
+      const { response, code, timestamp } = await inTime(
+        path,
+        sent.then(async (response) => ({ response, ...(await bodyOf(response.clone())) })),
+      );
+      const isExpired = code === 'AUTH_PROOF_EXPIRED';
+      if (isExpired && expired < (body ? 1 : PROOFS)) {
+        offset = Date.parse(timestamp as string) - Date.now();
+        if (expired) await sleep(expired * 1000 * (1 + Math.random()));
+        expired += 1;
+      } else if (proof && body && (isExpired || code === 'AUTH_DEVICE_UNPROVEN')) mayProve = false;
+      else {
+        const data = await dataOf<Data>(response);
+        return data && { ...data, binding: proof ? ('device' as const) : ('none' as const) };
+      }
+    }
+  };
 
   return {
-    ...{ ...known, base, setCookies, isOurs, send, request, call },
+    ...{ ...known, base, setCookies, isOurs, send, request, call, proven, closeFrame },
     /** Another pair of tokens; nothing if it is refused. */
     exchange: () =>
-      call<RefreshResult>('POST', '/auth/refresh-token').catch((error: AuthError) => {
-        if (error.code !== 'AUTH_FAILED') throw error;
+      proven<RefreshResult>('/auth/refresh-token').catch((error: AuthError) => {
+        if (!/^AUTH_(FAILED|DEVICE)/.test(error.code)) throw error;
       }),
     endSession: () => call('GET', '/auth/clear-cookie'),
     /** Whether there may be a refresh cookie at all. */

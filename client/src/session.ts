@@ -1,9 +1,9 @@
 import type { AuthError } from './auth-error.ts';
 import { browser, ignore, sleep } from './host.ts';
-import type { service } from './service.ts';
+import type { Entered, service } from './service.ts';
 import { tabs } from './tabs.ts';
 import { type Token, tokenOf, userOf } from './token.ts';
-import type { AuthClient, Change, RefreshResult, User } from './types.ts';
+import type { AuthClient, Change, User } from './types.ts';
 
 /** Refusals after which the user is out. A refusal that another tab's renewal caused counts as a quarter. */
 const MISSES = 3;
@@ -22,7 +22,7 @@ type Session = Pick<AuthClient, 'ready' | 'onChange' | 'logout' | 'dispose'> & {
   readonly token: () => Token | null | undefined;
   readonly renew: (stale?: string) => Promise<User | null>;
   /** Runs a request that opens a session, and takes its token, if it gets one. */
-  readonly enter: (request: () => Promise<RefreshResult | null>, why?: Change) => Promise<User | null>;
+  readonly enter: (request: () => Promise<Entered | null>, why?: Change) => Promise<User | null>;
 };
 
 /** The token and the user of this page. */
@@ -78,19 +78,20 @@ export const session = (http: ReturnType<typeof service>): Session => {
     deliver();
   };
 
-  const others = tabs(http, ({ value, at, why }) => {
-    set(value ? tokenOf(value, at) : null, why);
+  const others = tabs(http, ({ value, at, binding = 'none', why }) => {
+    set(value ? tokenOf(value, binding, at) : null, why);
     epoch += 1;
   });
 
   /** Sets it here and in the other tabs. */
   const change = (next: Token | null, why: Change): void => {
-    others.tell({ value: next?.value, at: next?.at, why });
+    others.tell({ value: next?.value, at: next?.at, binding: next?.binding, why });
     set(next, why);
   };
 
-  const adopt = ({ accessToken }: RefreshResult, why: Change): User => {
-    const next = tokenOf(accessToken);
+  /** A session that takes the place of another one of this client keeps its key. */
+  const adopt = ({ accessToken, binding = token?.binding ?? 'none' }: Entered, why: Change): User => {
+    const next = tokenOf(accessToken, binding);
     if (token && token.user.id !== next.user.id) why = 'login';
     change(next, why);
     return next.user;
@@ -174,6 +175,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
       epoch += 1;
       end.abort();
       host = undefined;
+      http.closeFrame();
       others.close();
       clearTimeout(timer);
       listeners.clear();

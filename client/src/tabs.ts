@@ -1,8 +1,14 @@
 import { browser } from './host.ts';
-import type { Change } from './types.ts';
+import type { Binding, Change } from './types.ts';
 
 /** What a tab tells the others: a token and the time of its arrival, or no token after a log-out. Only pages of the same origin hear it. */
-export type News = { readonly value: string | undefined; readonly at: number | undefined; readonly why: Change };
+export type News = {
+  readonly value: string | undefined;
+  readonly at: number | undefined;
+  /** Of a token. Another version may not send it. */
+  readonly binding?: Binding | undefined;
+  readonly why: Change;
+};
 
 type Place = { readonly base: string; readonly hasCookie: boolean };
 

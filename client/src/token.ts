@@ -1,9 +1,10 @@
-import type { User } from './types.ts';
+import type { Binding, User } from './types.ts';
 
 /** An access token in memory. Times are milliseconds. */
 export type Token = {
   readonly value: string;
   readonly user: User;
+  readonly binding: Binding;
   /** By the clock of this machine, of which only differences are used. */
   readonly at: number;
   /** How long until it should be renewed; below 0 afterwards. */
@@ -18,7 +19,7 @@ const MARGIN = 60_000;
  * The lifetime is counted from the arrival, so a wrong clock does not matter. `performance.now()` stands still while the machine sleeps,
  * and `Date.now()` jumps when the clock is set: the larger difference counts, since renewing too early does no harm.
  */
-export const tokenOf = (value: string, at = Date.now()): Token => {
+export const tokenOf = (value: string, binding: Binding, at = Date.now()): Token => {
   // Base64url; usernames and emails are ASCII, so the text needs no decoding.
   const payload = value.replace(/-/g, '+').replace(/_/g, '/').split('.')[1] as string;
   const { iat, exp, user } = JSON.parse(atob(payload)) as { iat: number; exp: number; user: User };
@@ -26,7 +27,7 @@ export const tokenOf = (value: string, at = Date.now()): Token => {
   const start = performance.now();
   const margin = Math.min(MARGIN, lifetime / 5);
   const untilDue = () => lifetime - margin - Math.max(performance.now() - start, Date.now() - at);
-  return { value, user, at, untilDue, margin };
+  return { value, user, binding, at, untilDue, margin };
 };
 
 /** `null` without a token, `undefined` if that is not known yet. */

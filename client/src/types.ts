@@ -260,6 +260,8 @@ export type AuthClientOptions = {
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
   readonly user: User | null | undefined;
+  /** What holds the key of the session's device, so that nobody else can renew it with a copy of its cookie. */
+  readonly binding: Binding;
   /** Settles when the first attempt to restore a session has: rejects if there was no answer, when offline for example. */
   readonly ready: Promise<User | null>;
   /** @returns a function that removes the listener. */

@@ -81,7 +81,10 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     for (let each = 0; each < LEAVES; each += 1) {
       // The renewal has no response before that of the next page is there.
       world().witness.gather(2);
+      // The client looks for a key of the device before it sends the request.
+      const sent = tab.waitForRequest('**/auth/refresh-token');
       await beginRenewalIn(tab);
+      await sent;
       await tab.reload();
       expect(await restoredIn(tab)).toBe(person.username);
     }

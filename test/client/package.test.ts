@@ -17,7 +17,7 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
   return { status, output: stdout + stderr };
 };
 
-const FILES = ['client.js', 'client-account.js', 'account-page.js'];
+const FILES = ['client.js', 'client-account.js', 'account-page.js', 'device-key.js'];
 const importsOf = (file: string) =>
   [...readText(`client/dist/${file}`).matchAll(/\b(?:import|from|require)\b[\s(]*["'`]([^"'`]+)/g)].map(
     ([, from]) => from,
@@ -34,14 +34,19 @@ describe('client/dist', () => {
   });
 
   it.each([
-    ['client.js', 3.2],
+    ['client.js', 4],
     ['client-account.js', 1.5],
+    ['device-key.js', 1.5],
   ])('%s has at most %f KiB, compressed', (file, size) => {
     expect(gzipSync(readText(`client/dist/${file}`), { level: 9 }).length).toBeLessThanOrEqual(size * 1024);
   });
 
   it('client.js imports nothing', () => {
     expect(readText('client/dist/client.js')).not.toMatch(/\bimport\b|\brequire\b/);
+  });
+
+  it('device-key.js imports nothing, and can be put into a page', () => {
+    expect(readText('client/dist/device-key.js')).not.toMatch(/\bimport\b(?!\.meta)|\brequire\b|<\/script|<!--/i);
   });
 
   it.each([

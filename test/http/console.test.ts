@@ -51,6 +51,7 @@ describe('the console', () => {
       "default-src 'none'",
       "form-action 'none'",
       "frame-ancestors 'none'",
+      "frame-src 'self'",
       'img-src data:',
       "require-trusted-types-for 'script'",
       "script-src 'self'",

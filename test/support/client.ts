@@ -100,8 +100,68 @@ export const fakePage = ({ hint, origin = 'https://app.example.com' }: { hint?: 
     channels,
     posted,
     hears,
-    happens: (type: string) => page.dispatchEvent(new Event(type)),
+    happens: (type: string, members = {}) => page.dispatchEvent(Object.assign(new Event(type), members)),
   };
+};
+
+type Ask = (request: {
+  readonly path: string;
+  readonly create: boolean;
+  readonly offset: number;
+}) => string | undefined;
+
+type Frame = {
+  readonly contentWindow: object;
+  readonly onload: () => void;
+  readonly isConnected: boolean;
+  readonly remove: () => void;
+};
+
+/**
+ * A frame of the service in the page.
+ * @param answer a proof for each request; `silent` answers none
+ * @param isThere whether the page loads that holds the key, and not an error page
+ */
+export const fakeFrame = (page: ReturnType<typeof fakePage>, answer: Ask | 'silent', isThere = true) => {
+  const frames = new Set<Frame>();
+  const asked: unknown[] = [];
+  const createElement = (): Frame => {
+    const contentWindow = {
+      postMessage: (
+        request: Parameters<Ask>[0],
+        origin: string,
+        [port]: readonly Pick<MessagePort, 'postMessage'>[],
+      ) => {
+        asked.push({ ...request, origin });
+        if (answer !== 'silent') port?.postMessage(answer(request));
+      },
+    };
+    const frame: Frame = {
+      ...{ src: '', style: { display: '' }, contentWindow, onload: () => undefined },
+      get isConnected() {
+        return frames.has(frame);
+      },
+      remove: () => frames.delete(frame),
+    };
+    return frame;
+  };
+  const append = (frame: Frame) => {
+    frames.add(frame);
+    queueMicrotask(() => {
+      const { contentWindow: source } = frame;
+      if (isThere) page.happens('message', { source });
+      frame.onload();
+    });
+  };
+  Object.assign(page.document, { createElement, body: { append } });
+  vi.stubGlobal(
+    'MessageChannel',
+    class {
+      port1 = { close: () => undefined, onmessage: (_event: { data: unknown }) => undefined };
+      port2 = { postMessage: (data: unknown) => this.port1.onmessage({ data }) };
+    },
+  );
+  return { frames, asked };
 };
 
 /** A client that is disposed of after the test. */

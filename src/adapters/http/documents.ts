@@ -22,6 +22,10 @@ export const respondWithHtml = (ctx: Context, text: string): void => {
 /** A strong entity tag without its quotes (RFC 9110 §8.8.3). */
 export const etagOf = (content: string): string => createHash('sha256').update(content).digest('base64url');
 
+/** The source of a Content-Security-Policy that admits this script in a page (CSP Level 3 §2.3.1). */
+export const hashSourceOf = (script: string): string =>
+  `'sha256-${createHash('sha256').update(script).digest('base64')}'`;
+
 type CachedDocument = { readonly text: string; readonly etag: string };
 
 /** A document that the first call makes, and that is kept from then on. After a failure, the next call tries again. */

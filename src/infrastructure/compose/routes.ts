@@ -10,6 +10,7 @@ import { browserRoutes } from '../../adapters/http/routes/browser.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
 import { deviceRoutes } from '../../adapters/http/routes/device.ts';
+import { deviceKeyRoutes } from '../../adapters/http/routes/device-key.ts';
 import { emailRoutes } from '../../adapters/http/routes/email.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { eventRoutes } from '../../adapters/http/routes/events.ts';
@@ -87,6 +88,11 @@ export const declareRoutes = (
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
     ...clientRoutes(readClientModules()),
+    ...deviceKeyRoutes({
+      script: read('device-key.js'),
+      applications: allowedOrigins,
+      isOn: hasDeviceKeys(deps, cookieSettings),
+    }),
     ...(hasAccountPages ? accountPageRoutes({ ...settings, application }, readAccountPageScript()) : []),
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks, isStopping),
@@ -95,6 +101,13 @@ export const declareRoutes = (
   ];
   return routes;
 };
+
+/**
+ * Whether pages can prove their device. Applications of several sites share a `SameSite=None` cookie, but browsers give the frame another
+ * key in each site.
+ */
+const hasDeviceKeys = ({ deviceBinding }: UseCaseDeps, { sameSite }: RoutesOptions['refreshCookie']): boolean =>
+  deviceBinding !== 'off' && sameSite !== 'none';
 
 const read = (name: string): string => readFileSync(new URL(`../../../client/dist/${name}`, import.meta.url), 'utf8');
 

@@ -8,10 +8,10 @@ export type ConsoleFiles = {
   readonly script: () => Promise<string>;
 };
 
-/** The page may load its own script, style and icon, call this service, and create no script from text. */
+/** The page may load its own script, style and icon, frame and call this service, and create no script from text. */
 const POLICY = [
   ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'],
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ...["frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
   ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
 ].join('; ');
 

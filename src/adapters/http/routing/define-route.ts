@@ -76,7 +76,7 @@ export type Unwrapped = {
   readonly type: string;
   /** The header Cache-Control (RFC 9111 §5.2.2). If caches may store the response, it has no `svc-request-id` (ADR 0006). */
   readonly cacheControl: string;
-  /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy). */
+  /** Whether pages of other origins may load it without CORS (Cross-Origin-Resource-Policy), or in a frame. */
   readonly embeddable?: true;
   /** The header Content-Security-Policy of a page. By default a response may load nothing. */
   readonly contentSecurityPolicy?: string;

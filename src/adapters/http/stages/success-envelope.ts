@@ -58,11 +58,17 @@ const respondWrapped = (ctx: Context, { clock }: HttpDeps): void => {
   ctx.body = toJson(successEnvelopeOf(ctx, ctx.state.payload, clock));
 };
 
+/** A frame also needs the second, in a page that sends it (HTML "Cross-origin embedder policies"). */
+const EMBEDDABLE = {
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
 const respondUnwrapped = (ctx: Context, { type, cacheControl, embeddable, contentSecurityPolicy }: Unwrapped): void => {
   const { payload } = ctx.state;
   const text = typeof payload === 'string' ? payload : toJson(payload);
   allowCaching(ctx, cacheControl);
-  if (embeddable) ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+  if (embeddable) ctx.set(EMBEDDABLE);
   // A cached document already has its tag.
   if (cacheControl !== NO_STORE && !ctx.response.get('ETag')) ctx.etag = etagOf(text);
   ctx.body = text;

@@ -1,0 +1,71 @@
+import type { ProofRequest } from './device.ts';
+
+/**
+ * The key of this device, and proofs of it (RFC 9449). The key belongs to the origin of the service, so that all applications of a site have
+ * the same one: they ask the page `/device-key` in a hidden frame. A page of the service's own origin can import this module.
+ */
+
+/** The only requests that proofs are for. */
+const PATHS = ['/auth/login', '/auth/register', '/auth/refresh-token', '/auth/device/rebind'];
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const STORE = 'keys';
+const NAME = 'device';
+
+const done = <Result>(request: IDBRequest<Result>): Promise<Result> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+const openDatabase = (): Promise<IDBDatabase> => {
+  const request = indexedDB.open('tandem-device');
+  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+  return done(request);
+};
+
+/** Of two tabs that make a key at once, one stores it, and both use that. */
+const keyOf = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
+  // Closed again, since an open one may keep the page out of the back/forward cache.
+  const database = await openDatabase();
+  const read = () => done<CryptoKeyPair | undefined>(database.transaction(STORE).objectStore(STORE).get(NAME));
+  try {
+    const found = await read();
+    if (found || !create) return found;
+    const made = await crypto.subtle.generateKey(ALGORITHM, false, ['sign']);
+    const written = database.transaction(STORE, 'readwrite', { durability: 'strict' }).objectStore(STORE);
+    await done(written.add(made, NAME)).catch(() => undefined);
+    return await read();
+  } finally {
+    database.close();
+  }
+};
+
+const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+
+/** @returns a proof for the request; nothing if there is no key, or the request is none of those. */
+export const prove = async ({ path, create, offset }: ProofRequest): Promise<string | undefined> => {
+  const key = PATHS.includes(path) ? await keyOf(create) : undefined;
+  if (!key) return undefined;
+  const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
+  const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { kty: 'EC', crv: 'P-256', x, y } };
+  const claims = {
+    htm: 'POST',
+    htu: new URL(`.${path}`, import.meta.url).href,
+    iat: Math.floor((Date.now() + offset) / 1000),
+    jti: crypto.randomUUID(),
+  };
+  const signed = [header, claims].map((part) => encoded(JSON.stringify(part))).join('.');
+  const signature = await crypto.subtle.sign(ALGORITHM, key.privateKey, new TextEncoder().encode(signed));
+  return `${signed}.${encoded(String.fromCharCode(...new Uint8Array(signature)))}`;
+};
+
+/** The origins of those whom the page `/device-key` answers. Others hear that there is no proof. */
+const origins = document.documentElement.dataset.origins?.split(' ');
+if (origins) {
+  addEventListener('message', async ({ origin, data, ports: [port] }) => {
+    const isAllowed = origins.includes(origin === location.origin ? 'self' : origin);
+    port?.postMessage(isAllowed ? await prove(data).catch(() => undefined) : undefined);
+  });
+  // Who asks knows from it that this page is there, and no error page of the browser.
+  parent.postMessage('ready', '*');
+}

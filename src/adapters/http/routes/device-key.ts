@@ -1,0 +1,67 @@
+import * as v from 'valibot';
+import { HTML_TYPE, hashSourceOf } from '../documents.ts';
+import { deviceKeyPage } from '../pages/device-key.ts';
+import { type Route, route } from '../routing/define-route.ts';
+
+type DeviceKey = {
+  readonly script: string;
+  /** The origins of the applications. */
+  readonly applications: readonly string[];
+  /** Whether there are keys. Without, the page says so at once, which a page that is not there could not. */
+  readonly isOn: boolean;
+};
+
+/** Browsers load the page before the first renewal of an application, so they keep it longer than other pages. */
+const CACHE_CONTROL = 'public, max-age=3600';
+
+/** `frame-ancestors` makes browsers ignore the X-Frame-Options of stage 1 (CSP Level 3 §6.4.2.2). */
+const policyFor = ({ script, applications }: DeviceKey): string =>
+  [
+    ...["default-src 'none'", `script-src ${hashSourceOf(script)}`],
+    ...["base-uri 'none'", "form-action 'none'", ["frame-ancestors 'self'", ...applications].join(' ')],
+    ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
+  ].join('; ');
+
+/**
+ * The page that holds the key of a device, in a hidden frame of the applications; and its script, for other pages of the service: `client/`,
+ * ADR 0037.
+ */
+export const deviceKeyRoutes = (deviceKey: DeviceKey): Route[] => [
+  route(
+    {
+      name: 'device-key',
+      tag: 'pages',
+      summary: 'Return the page that holds the key of a device, for a hidden frame',
+      method: 'GET',
+      path: '/device-key',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: v.pipe(v.string(), v.examples(['<!doctype html>…'])),
+        unwrapped: {
+          type: HTML_TYPE,
+          cacheControl: CACHE_CONTROL,
+          embeddable: true,
+          contentSecurityPolicy: policyFor(deviceKey),
+        },
+      },
+    },
+    () => deviceKeyPage(deviceKey.script, deviceKey.isOn ? ['self', ...deviceKey.applications] : []),
+  ),
+  route(
+    {
+      name: 'device-key-script',
+      tag: 'pages',
+      summary: 'Return the script of that page as a JavaScript module, for other pages of the service',
+      method: 'GET',
+      path: '/device-key.js',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: v.pipe(v.string(), v.examples(['export { prove };'])),
+        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: CACHE_CONTROL },
+      },
+    },
+    () => deviceKey.script,
+  ),
+];

@@ -19,7 +19,7 @@ const provided = (): ChromiumProgram | null => inject('chromium') ?? null;
 const ARGUMENTS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--no-first-run'],
   ...['--disable-component-update', '--disable-sync', '--disable-quic'],
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE *.localhost, EXCLUDE 127.0.0.1',
 ];
 
 export type Cookies = 'allowed' | 'blocked';

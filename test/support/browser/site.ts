@@ -11,8 +11,11 @@ export type Site = {
   readonly close: () => Promise<void>;
 };
 
-/** `localhost` and `127.0.0.1` are two sites; two ports of one host are two origins of one site. */
-export type Host = 'localhost' | '127.0.0.1';
+/**
+ * `localhost` and `127.0.0.1` are two sites; two ports of one host are two origins of one site. So are two hosts of `tandem.localhost`,
+ * which Chromium trusts as it does `localhost`.
+ */
+export type Host = 'localhost' | '127.0.0.1' | `${string}.tandem.localhost`;
 
 export const openSite = async (host: Host): Promise<Site> => {
   const pages = new Map<string, { readonly html: string } | { readonly location: string }>();

@@ -33,10 +33,13 @@ export type Witness = {
   readonly holdBack: (successes: number) => void;
   /** Holds back the response of the next request to that path, and later requests to it. */
   readonly hold: (path: string) => Held;
+  /** The next request has a connection of its own. If it is lost without a response, Chromium does not send it again by itself. */
+  readonly closeIdle: () => void;
   readonly close: () => Promise<void>;
 };
 
-type Event = PromiseWithResolvers<void>;
+/** What becomes of a response. */
+const LOST = Symbol('lost');
 
 type Held = {
   /** Settles when the service has sent the response. */
@@ -44,22 +47,25 @@ type Held = {
   /** Settles when a later request waits. */
   readonly followed: Promise<void>;
   readonly letGo: () => void;
+  /** Loses the response, and closes its connection. Later ones are not held back. */
+  readonly lose: () => void;
 };
 
 /** A proxy between a browser and the service that records requests and changes nothing. */
-export const witness = async (service: string): Promise<Witness> => {
+export const witness = async (service: string, port?: number): Promise<Witness> => {
   const all: Seen[] = [];
   let gate = async (_path = ''): Promise<void> => undefined;
   let onSuccess = (): void => undefined;
-  let returnGate = async (_path = ''): Promise<void> => undefined;
+  let returnGate = async (_path = ''): Promise<unknown> => undefined;
   const server = createServer(async (incoming, outgoing) => {
     if (incoming.method !== 'OPTIONS') await gate(incoming.url);
     const { method, headers } = incoming;
     const forwarded = request(new URL(incoming.url ?? '/', service), { method, headers }, async (response) => {
       all.push(recordOf(incoming, response));
       if (response.statusCode === 200) onSuccess();
-      await returnGate(incoming.url);
-      relay(response, outgoing);
+      const gone = incoming.method !== 'OPTIONS' && (await returnGate(incoming.url)) === LOST;
+      if (gone) outgoing.destroy();
+      else relay(response, outgoing);
     });
     forwarded.on('error', () => outgoing.destroy());
     incoming.pipe(forwarded);
@@ -93,7 +99,8 @@ export const witness = async (service: string): Promise<Witness> => {
       };
     },
     hold: (held) => {
-      const [arrived, followed, released] = [1, 2, 3].map(() => Promise.withResolvers<void>()) as [Event, Event, Event];
+      const [arrived, followed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const released = Promise.withResolvers<unknown>();
       let isFirst = true;
       gate = async (path) => {
         if (path !== held) return;
@@ -104,13 +111,19 @@ export const witness = async (service: string): Promise<Witness> => {
         isFirst = false;
       };
       returnGate = async (path) => {
-        if (path !== held) return;
+        if (path !== held) return undefined;
         arrived.resolve();
-        await released.promise;
+        return released.promise;
       };
-      return { arrived: arrived.promise, followed: followed.promise, letGo: released.resolve };
+      const letGo = () => released.resolve(undefined);
+      const lose = () => {
+        returnGate = async () => undefined;
+        released.resolve(LOST);
+      };
+      return { arrived: arrived.promise, followed: followed.promise, letGo, lose };
     },
-    ...(await listenOnLoopback(server)),
+    closeIdle: () => server.closeIdleConnections(),
+    ...(await listenOnLoopback(server, port)),
   };
 };
 

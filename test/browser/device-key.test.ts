@@ -1,0 +1,169 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { openApplications } from '../support/browser/applications.ts';
+import { canBrowse } from '../support/browser/chromium.ts';
+import { changesIn, restoredIn } from '../support/browser/client-page.ts';
+
+const REFRESH = '/auth/refresh-token';
+const TABS = 5;
+const ROUNDS = 5;
+const LEAVES = 12;
+const HOUR = 3_600_000;
+
+const bindingIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.binding);
+const sessionsIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.sessions.list());
+
+/** Renews now. @returns the username, or the message of the error. */
+const refreshIn = (tab: Page): Promise<string | undefined> =>
+  tab.evaluate(() =>
+    globalThis.page?.auth.refresh().then(
+      (user) => user?.username,
+      (error: Error) => error.message,
+    ),
+  );
+/** Renews, until the request is sent. */
+const beginRefreshIn = async (tab: Page): Promise<void> => {
+  const sent = tab.waitForRequest(`**${REFRESH}`);
+  await tab.evaluate(() => void globalThis.page?.auth.refresh().catch(() => undefined));
+  await sent;
+};
+
+describe.runIf(canBrowse())('two applications of one site, which have one key', () => {
+  const { world, openTab, signedUp, pass } = openApplications();
+
+  const eventsIn = (tab: Page): Promise<string | undefined> =>
+    tab.evaluate(
+      (service) => globalThis.page?.auth.fetch(`${service}/users/me/events`).then((response) => response.text()),
+      world().service,
+    );
+  /** A refresh with a copy of the cookie alone. */
+  const steal = async (cookie: string) => {
+    const { status, body } = await world().behind.http.post(REFRESH).set('Cookie', cookie);
+    return [status, body.code];
+  };
+  const copiedCookie = async (): Promise<string> => {
+    const cookies = await world().browser.cookies(`${world().service}/auth`);
+    return cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
+  };
+  /** The service renews, and the browser hears nothing of it. */
+  const loseRefreshOf = async (tab: Page): Promise<void> => {
+    // The preflight request is not sent again.
+    await refreshIn(tab);
+    world().witness.closeIdle();
+    const { arrived, lose } = world().witness.hold(REFRESH);
+    const failed = refreshIn(tab);
+    await arrived;
+    lose();
+    expect(await failed).toMatch(/No response/);
+  };
+
+  it(`keep the user in ${TABS} tabs each, after ${ROUNDS} renewals of all at one instant`, async () => {
+    const { tab, person } = await signedUp();
+    const tabs: Page[] = [];
+    for (const app of world().apps) for (let each = 0; each < TABS; each += 1) tabs.push(await openTab(app));
+    for (const each of tabs) expect(await restoredIn(each)).toBe(person.username);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      // A browser has six connections to a host at most.
+      world().witness.gather(TABS);
+      expect(await Promise.all(tabs.map(refreshIn))).toEqual(tabs.map(() => person.username));
+    }
+    expect((await Promise.all(tabs.map(changesIn))).flat()).not.toContain('ended');
+    expect(new Set(await Promise.all(tabs.map(bindingIn)))).toEqual(new Set(['device']));
+    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'device', current: true }]);
+    expect(await eventsIn(tab)).not.toContain('device-unproven');
+  });
+
+  it('make a copy of the cookie worthless, and the session lives', async () => {
+    const { tab, person } = await signedUp();
+    const copy = await copiedCookie();
+    expect(await steal(copy)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
+    expect(await refreshIn(tab)).toBe(person.username);
+    pass(HOUR);
+    expect(await steal(copy)).toEqual([401, 'AUTH_DEVICE_UNPROVEN']);
+    expect(await refreshIn(tab)).toBe(person.username);
+    expect(await changesIn(tab)).not.toContain('ended');
+    expect(await eventsIn(tab)).toContain('device-unproven');
+  });
+
+  it.each([14_000, 600_000])(
+    'keep the user in when a response is lost, and the next request is %i ms later',
+    async (away) => {
+      const { tab, person } = await signedUp();
+      const sessions = await sessionsIn(tab);
+      await loseRefreshOf(tab);
+      pass(away);
+      expect(await refreshIn(tab)).toBe(person.username);
+      const [session] = (await sessionsIn(tab)) ?? [];
+      expect(session?.id).toBe(sessions?.[0]?.id);
+      expect(await changesIn(tab)).not.toContain('ended');
+      expect(await eventsIn(tab)).not.toContain('device-unproven');
+    },
+  );
+
+  it('keep the user in when a response is lost, and the tab is closed meanwhile', async () => {
+    const { tab, person } = await signedUp();
+    await loseRefreshOf(tab);
+    await tab.close();
+    pass(HOUR);
+    const next = await openTab(world().apps[1]);
+    expect(await restoredIn(next)).toBe(person.username);
+    expect(await eventsIn(next)).not.toContain('device-unproven');
+  });
+
+  it('keep the user in when the connection is closed before the response, and the browser sends the same again', async () => {
+    const { tab, person } = await signedUp();
+    await refreshIn(tab);
+    const { arrived, lose } = world().witness.hold(REFRESH);
+    const refreshed = refreshIn(tab);
+    await arrived;
+    lose();
+    expect(await refreshed).toBe(person.username);
+    expect(await changesIn(tab)).not.toContain('ended');
+    expect(await eventsIn(tab)).not.toContain('device-unproven');
+  });
+
+  it(`keep the user in after ${LEAVES} reloads of both in the middle of a renewal`, async () => {
+    const { tab, person } = await signedUp();
+    const tabs = [tab, await openTab(world().apps[1])];
+    for (let each = 0; each < LEAVES; each += 1) {
+      await Promise.all(tabs.map(beginRefreshIn));
+      await Promise.all(tabs.map((one) => one.reload()));
+    }
+    for (const one of tabs) expect(await restoredIn(one)).toBe(person.username);
+    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'device' }]);
+    expect(await eventsIn(tab)).not.toContain('device-unproven');
+  });
+
+  it.each([-HOUR, HOUR])('work with a clock that is %i ms wrong', async (clock) => {
+    const { tab, person } = await signedUp({ clock });
+    expect(await bindingIn(tab)).toBe('device');
+    expect(await refreshIn(tab)).toBe(person.username);
+    const other = await openTab(world().apps[1], { clock });
+    expect(await restoredIn(other)).toBe(person.username);
+    expect(await bindingIn(other)).toBe('device');
+    expect(await eventsIn(tab)).not.toContain('device-unproven');
+  });
+
+  it('work without a key where the application does not allow the frame', async () => {
+    const html = `<meta http-equiv="Content-Security-Policy" content="frame-src 'none'">`;
+    const { tab, person } = await signedUp({ html });
+    expect(await bindingIn(tab)).toBe('none');
+    expect(await refreshIn(tab)).toBe(person.username);
+    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'none' }]);
+    expect(await steal(await copiedCookie())).toEqual([200, undefined]);
+  });
+
+  it('leave no frame behind when the client is disposed of', async () => {
+    const { tab } = await signedUp();
+    expect(tab.frames()).toHaveLength(2);
+    await tab.evaluate(() => globalThis.page?.auth.dispose());
+    await expect.poll(() => tab.frames()).toHaveLength(1);
+  });
+
+  it('have another frame when a page has removed the first', async () => {
+    const { tab, person } = await signedUp();
+    await tab.evaluate("document.querySelector('iframe').remove()");
+    expect(await refreshIn(tab)).toBe(person.username);
+    expect(await eventsIn(tab)).not.toContain('device-unproven');
+  });
+});

@@ -1,0 +1,93 @@
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
+import { aPerson, startService, type TestService } from '../http/service.ts';
+import { freePort } from '../servers/free-port.ts';
+import { launchChromium } from './chromium.ts';
+import { importing, restoredIn } from './client-page.ts';
+import { openSite, type Site } from './site.ts';
+import { type Witness, witness } from './witness.ts';
+
+/** bcrypt with its lowest cost, to save time. */
+const hasher = bcryptPasswordHasher({ cost: 4 });
+
+type Applications = {
+  /** The origin of the service. */
+  readonly service: string;
+  /** The service without the witness. */
+  readonly behind: TestService;
+  readonly witness: Witness;
+  readonly apps: readonly [Site, Site];
+  /** A site of the same registrable domain whose origin is not allowed. */
+  readonly neighbour: Site;
+  readonly browser: BrowserContext;
+};
+
+/** Two applications and the service on three hosts of one site, and a browser, for a whole `describe`. */
+export const openApplications = (env: Readonly<Record<string, string>> = {}) => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  let applications: Applications;
+  let ahead = 0;
+  beforeAll(async () => {
+    const { browser, close } = await launchChromium();
+    cleanups.push(close);
+    const open = async (name: string): Promise<Site> => {
+      const site = await openSite(`${name}.tandem.localhost`);
+      cleanups.push(site.close);
+      return site;
+    };
+    const [one, two, neighbour] = [await open('one'), await open('two'), await open('neighbour')];
+    const port = await freePort();
+    const service = `http://auth.tandem.localhost:${port}`;
+    const settings = { BASE_URL: service, ALLOWED_ORIGINS_DEV: `${one.origin},${two.origin}`, ...env };
+    const behind = await startService(settings, { hasher, clock: { now: () => Date.now() + ahead } });
+    cleanups.push(behind.close);
+    const between = await witness(behind.url, port);
+    cleanups.push(between.close);
+    applications = { service, behind, witness: between, apps: [one, two], neighbour, browser };
+  });
+  afterAll(async () => {
+    for (const clean of cleanups.toReversed()) await clean();
+  });
+
+  /** @param clock milliseconds by which the clock of the machine is wrong, in the page and in its frame. */
+  const openTab = async (site: Site, { clock = 0, html = '' } = {}): Promise<Page> => {
+    const { browser, service } = applications;
+    const tab = await browser.newPage();
+    onTestFinished(() => tab.close());
+    await tab.addInitScript(
+      ([by, name]) => {
+        const now = Date.now.bind(Date);
+        Date.now = () => now() + Number(by);
+        // Each application looks for a session, though it has not seen the log-in.
+        try {
+          if (!(Number(localStorage[String(name)]) > 0)) localStorage[String(name)] = 1;
+        } catch {
+          // A frame of the browser's own, such as an error page.
+        }
+      },
+      [clock, `tandem:${service}`] as const,
+    );
+    await tab.goto(site.publish(html + importing(service)));
+    return tab;
+  };
+  return {
+    world: () => applications,
+    /** Time passes at the service. */
+    pass: (milliseconds: number) => {
+      ahead += milliseconds;
+    },
+    openTab,
+    /** A user who has registered at the first application, in a browser without cookies. */
+    signedUp: async (given: Parameters<typeof openTab>[1] = {}) => {
+      await applications.browser.clearCookies();
+      const tab = await openTab(applications.apps[0], given);
+      await restoredIn(tab);
+      const person = aPerson();
+      const user = await tab.evaluate((input) => globalThis.page?.auth.register(input), person);
+      expect(user?.username).toBe(person.username);
+      await tab.evaluate(() => globalThis.page?.changes.splice(0));
+      return { tab, person };
+    },
+  };
+};

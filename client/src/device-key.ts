@@ -40,18 +40,26 @@ const keyOf = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
   }
 };
 
+/** Milliseconds by which the clock of the service is ahead. An application that chose the time could have proofs signed for later. */
+let ahead = 0;
+const readClock = async (): Promise<void> => {
+  const response = await fetch(new URL('./health/live', import.meta.url), { cache: 'no-store' });
+  ahead = Date.parse((await response.json()).timestamp) - Date.now();
+};
+
 const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 
 /** @returns a proof for the request; nothing if there is no key, or the request is none of those. */
-export const prove = async ({ path, create, offset }: ProofRequest): Promise<string | undefined> => {
+export const prove = async ({ path, create, again }: ProofRequest): Promise<string | undefined> => {
   const key = PATHS.includes(path) ? await keyOf(create) : undefined;
   if (!key) return undefined;
+  if (again) await readClock();
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
   const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { kty: 'EC', crv: 'P-256', x, y } };
   const claims = {
     htm: 'POST',
     htu: new URL(`.${path}`, import.meta.url).href,
-    iat: Math.floor((Date.now() + offset) / 1000),
+    iat: Math.floor((Date.now() + ahead) / 1000),
     jti: crypto.randomUUID(),
   };
   const signed = [header, claims].map((part) => encoded(JSON.stringify(part))).join('.');

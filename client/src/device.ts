@@ -5,8 +5,8 @@ export type ProofRequest = {
   readonly path: string;
   /** Whether to make a key if there is none. */
   readonly create: boolean;
-  /** Milliseconds by which the clock of the service is ahead. */
-  readonly offset: number;
+  /** Whether the last proof was refused as no longer valid: the clock of this machine may be wrong. */
+  readonly again: boolean;
 };
 
 /** Milliseconds until the frame has loaded. */

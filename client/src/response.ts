@@ -8,8 +8,7 @@ type Envelope = {
   readonly code: AuthErrorCode;
   readonly message: string;
   readonly details: readonly FieldProblem[] | null;
-  readonly timestamp: string;
-  readonly context: { readonly requestId: string };
+  readonly context: { readonly requestId: string; readonly binding?: 'browser' };
 };
 
 /** The envelope of a response; nothing of it if it is not the service's. */

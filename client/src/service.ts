@@ -24,8 +24,6 @@ export const service = (options: AuthClientOptions) => {
   const get = options.fetch ?? fetch;
   const { noResponse, ...known } = diagnosis(base, get);
   const { proofFor, closeFrame } = device(base);
-  /** Milliseconds by which the clock of the service is ahead. */
-  let offset = 0;
   /** Whether the service gets a request, and not another program at its origin. */
   const isOurs = ({ url }: Request): boolean => url.startsWith(`${base}/`);
 
@@ -74,21 +72,20 @@ export const service = (options: AuthClientOptions) => {
   const proven = async <Data extends RefreshResult | null>(path: string, body?: object) => {
     let mayProve = true;
     for (let expired = 0; ; ) {
-      const proof = mayProve && (await proofFor({ path, create: !!body, offset }));
+      const proof = mayProve && (await proofFor({ path, create: !!body, again: expired > 0 }));
       const sent = send(request('POST', path, proof ? { ...body, proof } : body));
-      const { response, code, timestamp } = await inTime(
+      const { response, code, context } = await inTime(
         path,
         sent.then(async (response) => ({ response, ...(await bodyOf(response.clone())) })),
       );
       const isExpired = code === 'AUTH_PROOF_EXPIRED';
       if (isExpired && expired < (body ? 1 : PROOFS)) {
-        offset = Date.parse(timestamp as string) - Date.now();
         if (expired) await sleep(expired * 1000 * (1 + Math.random()));
         expired += 1;
       } else if (proof && body && (isExpired || code === 'AUTH_DEVICE_UNPROVEN')) mayProve = false;
       else {
         const data = await dataOf<Data>(response);
-        return data && { ...data, binding: proof ? ('device' as const) : ('none' as const) };
+        return data && { ...data, binding: context?.binding ?? (proof ? ('device' as const) : ('none' as const)) };
       }
     }
   };

@@ -51,7 +51,7 @@ export const bindingOf = ({ deviceKey, browserKey }: DeviceKeys): Binding => {
 };
 
 /** How many proofs of a session are remembered. More than a browser sends at once. */
-export const PROOFS_KEPT = 16;
+export const PROOFS_KEPT = 32;
 
 /**
  * Whether a proof was certainly not used. Only the greatest numbers are remembered, so a lower one counts as used. A device whose proofs

@@ -6,9 +6,9 @@ import { canBrowse } from '../support/browser/chromium.ts';
 const LOGIN = '/auth/login';
 
 /** What a window is asked for. */
-type Request = { readonly path: string; readonly create: boolean; readonly offset: number };
+type Request = { readonly path: string; readonly create: boolean; readonly again: boolean };
 
-const A_LOGIN: Request = { path: LOGIN, create: true, offset: 0 };
+const A_LOGIN: Request = { path: LOGIN, create: true, again: false };
 
 /** The key of a proof, and what it is for. */
 const partsOf = (proof: string | undefined) => {

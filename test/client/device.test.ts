@@ -67,7 +67,7 @@ describe('a log-in and a registration', () => {
       { ...ADA, proof: 'proof 1' },
       { ...NEW_ADA, proof: 'proof 2' },
     ]);
-    const common = { create: true, offset: 0, origin: BASE_URL };
+    const common = { create: true, again: false, origin: BASE_URL };
     expect(asked).toEqual([
       { path: LOGIN, ...common },
       { path: REGISTER, ...common },
@@ -82,7 +82,7 @@ describe('a log-in and a registration', () => {
     const { auth, asked, bodies } = opened({ [path]: [expired, loggedIn] });
     await auth[call](input as typeof ADA & typeof NEW_ADA);
     expect(auth.binding).toBe('device');
-    expect(asked).toMatchObject([{ offset: 0 }, { offset: HOUR }]);
+    expect(asked).toMatchObject([{ again: false }, { again: true }]);
     expect(await bodies()).toMatchObject([{ proof: 'proof 1' }, { proof: 'proof 2' }]);
   });
 
@@ -116,7 +116,7 @@ describe('a renewal', () => {
     const { auth, asked, bodies } = opened({}, { hint: '1' });
     await auth.ready;
     expect(auth.binding).toBe('device');
-    expect(asked).toMatchObject([{ path: REFRESH, create: false, offset: 0 }]);
+    expect(asked).toMatchObject([{ path: REFRESH, create: false, again: false }]);
     expect(await bodies()).toEqual([{ proof: 'proof 1' }]);
   });
 
@@ -133,7 +133,7 @@ describe('a renewal', () => {
     const { auth, asked } = opened({ [REFRESH]: [expired, renewed] }, { hint: '1' });
     await auth.ready;
     await auth.refresh();
-    expect(asked).toMatchObject([{ offset: 0 }, { offset: HOUR }, { offset: HOUR }]);
+    expect(asked).toMatchObject([{ again: false }, { again: true }, { again: false }]);
     expect(auth.binding).toBe('device');
   });
 

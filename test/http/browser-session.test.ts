@@ -184,6 +184,7 @@ describe('a browser that holds a key', () => {
   it('refreshes with its cookie alone, by any token of the session, for ten minutes', async () => {
     const { cookie, boundCookie } = await bound();
     const first = await refresh(`${cookie}; ${boundCookie}`).expect(200);
+    expect(first.body.context).toMatchObject({ binding: 'browser' });
     const second = await refresh(`${heldFrom(first).cookie}; ${boundCookie}`).expect(200);
     clock.advance(9 * MINUTE);
     const lost = await refresh(`${cookie}; ${boundCookie}`).expect(200);

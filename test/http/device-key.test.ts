@@ -46,7 +46,13 @@ describe('the page that holds the key of a device', () => {
     expect(text).toContain(`<script type="module">${script}</script>`);
     const hash = createHash('sha256').update(script).digest('base64');
     expect(headers['content-security-policy']?.split('; ')).toEqual([
-      ...["default-src 'none'", `script-src 'sha256-${hash}'`, "base-uri 'none'", "form-action 'none'"],
+      ...[
+        "default-src 'none'",
+        `script-src 'sha256-${hash}'`,
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+      ],
       `frame-ancestors 'self' ${APPS.join(' ')}`,
       ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
     ]);

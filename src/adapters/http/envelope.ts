@@ -7,6 +7,8 @@ type EnvelopeContext = {
   readonly version: string;
   /** Present for an authenticated request. */
   readonly user?: { readonly id: string; readonly username: string };
+  /** Present after a refresh that the key of the browser has proven (ADR 0057). */
+  readonly binding?: 'browser';
 };
 
 /** SPEC "Success envelope". */
@@ -54,8 +56,9 @@ export const errorEnvelopeOf = (
   details: error.details,
 });
 
-export const contextOf = ({ request: { id, version, jwtClaim } }: Context): EnvelopeContext => ({
+export const contextOf = ({ request: { id, version, jwtClaim }, state: { binding } }: Context): EnvelopeContext => ({
   requestId: id,
   version,
   ...(jwtClaim && { user: { id: jwtClaim.user.id, username: jwtClaim.user.username } }),
+  ...(binding && { binding }),
 });

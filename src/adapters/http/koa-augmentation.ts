@@ -32,6 +32,8 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted by the time-out. */
     signal?: AbortSignal;
+    /** Set by a refresh that the key of the browser has proven. */
+    binding?: 'browser';
     /** The handler's result; after stage 11, the serialized one. */
     payload?: unknown;
     /** Set when an error is logged. */

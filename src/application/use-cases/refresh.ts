@@ -63,6 +63,7 @@ const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
  * with a key of its device is refreshed with a proof of it alone, and then by any of its tokens (ADR 0057).
  *
  * If the new tokens cannot be issued, or the caller has timed out, the rotation is reverted, and the token stays current (ADR 0022).
+ * @returns the tokens, and whether the browser itself has proven its key.
  * @throws AppError AUTH_DEVICE_UNPROVEN, AUTH_FAILED, AUTH_PROOF_EXPIRED, DB_QUERY_FAILED
  */
 export const refresh =
@@ -70,11 +71,13 @@ export const refresh =
   async (
     presented: readonly string[],
     { cancellation = NEVER_CANCELLED, origin = NO_ORIGIN, presented: device = NOTHING_PRESENTED }: RefreshOptions = {},
-  ): Promise<TokenPair> => {
+  ): Promise<TokenPair & { readonly provenByBrowser: boolean }> => {
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
     if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
-    return refreshTokens(deps, first, { cancellation, origin, verified, ...(await shownBy(deps, device, verified)) });
+    const shown = await shownBy(deps, device, verified);
+    const pair = await refreshTokens(deps, first, { cancellation, origin, verified, ...shown });
+    return { ...pair, provenByBrowser: shown.evidence.browserKey !== null };
   };
 
 const refreshTokens = async (deps: RefreshDeps, first: RefreshToken, request: Request): Promise<TokenPair> => {

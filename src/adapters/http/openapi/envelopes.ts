@@ -23,8 +23,9 @@ const CONTEXT = objectOf(
     requestId: { ...TEXT, description: 'The value of the header svc-request-id.' },
     version: { ...TEXT, description: 'The version of the service.' },
     user: { ...objectOf({ id: TEXT, username: TEXT }), description: 'Present for an authenticated request.' },
+    binding: { const: 'browser', description: 'Present after a refresh that the key of the browser has proven.' },
   },
-  ['user'],
+  ['user', 'binding'],
 );
 
 const contextSchema = (components: Components): Json => components.refer('schemas', 'Context', CONTEXT);

@@ -133,7 +133,8 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
       async ({ body, signal }, ctx) => {
         const tokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
         const asked = { cancellation: signal, origin: originOf(ctx), presented: device(ctx, body?.proof) };
-        const { refreshToken, accessToken } = await useCases.refresh(tokens, asked);
+        const { refreshToken, accessToken, provenByBrowser } = await useCases.refresh(tokens, asked);
+        if (provenByBrowser) ctx.state.binding = 'browser';
         cookie.set(ctx, refreshToken);
         return { accessToken };
       },

@@ -17,7 +17,7 @@ const CACHE_CONTROL = 'public, max-age=3600';
 /** `frame-ancestors` makes browsers ignore the X-Frame-Options of stage 1 (CSP Level 3 §6.4.2.2). */
 const policyFor = ({ script, applications }: DeviceKey): string =>
   [
-    ...["default-src 'none'", `script-src ${hashSourceOf(script)}`],
+    ...["default-src 'none'", `script-src ${hashSourceOf(script)}`, "connect-src 'self'"],
     ...["base-uri 'none'", "form-action 'none'", ["frame-ancestors 'self'", ...applications].join(' ')],
     ...["require-trusted-types-for 'script'", "trusted-types 'none'"],
   ].join('; ');

@@ -83,7 +83,7 @@ describe.runIf(canBrowse())('the key of a device', () => {
     const { tab: application } = await signedUp();
     const tab = await world().browser.newPage();
     await tab.goto(world().neighbour.publish(`<iframe src="${world().service}/device-key"></iframe>`));
-    expect(tab.frames()[1]?.url()).toMatch(/^chrome-error:/);
+    await expect.poll(() => tab.frames()[1]?.url()).toMatch(/^chrome-error:/);
     await tab.evaluate(`globalThis.opened = open('${application.url()}')`);
     await tab.waitForFunction('globalThis.opened.length === 1');
     const popup = tab.context().pages().at(-1);

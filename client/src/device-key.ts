@@ -43,8 +43,8 @@ const keyOf = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
 /** Milliseconds by which the clock of the service is ahead. An application that chose the time could have proofs signed for later. */
 let ahead = 0;
 const readClock = async (): Promise<void> => {
-  const response = await fetch(new URL('./health/live', import.meta.url), { cache: 'no-store' });
-  ahead = Date.parse((await response.json()).timestamp) - Date.now();
+  const response = await fetch(new URL('./auth/session', import.meta.url), { cache: 'no-store' });
+  ahead = Date.parse((await response.json()).timestamp) - Date.now() || 0;
 };
 
 const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
@@ -53,7 +53,7 @@ const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').repla
 export const prove = async ({ path, create, again }: ProofRequest): Promise<string | undefined> => {
   const key = PATHS.includes(path) ? await keyOf(create) : undefined;
   if (!key) return undefined;
-  if (again) await readClock();
+  if (again) await readClock().catch(() => undefined);
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
   const header = { typ: 'dpop+jwt', alg: 'ES256', jwk: { kty: 'EC', crv: 'P-256', x, y } };
   const claims = {

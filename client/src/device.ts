@@ -9,6 +9,9 @@ export type ProofRequest = {
   readonly again: boolean;
 };
 
+/** A proof; `null` where there is no key, and none can be made; `undefined` if the page did not answer. */
+type Proof = string | null | undefined;
+
 /** Milliseconds until the frame has loaded. */
 const LOADING = 10_000;
 /** Milliseconds from then until its page must have said that it is there. It does so while it loads; an error page never does. */
@@ -49,28 +52,27 @@ export const device = (base: string) => {
     return isThere ? made.contentWindow : null;
   };
 
-  const ask = async (request: ProofRequest): Promise<string | undefined> => {
-    if (!host) return undefined;
+  const ask = async (request: ProofRequest): Promise<Proof> => {
+    if (!host) return null;
     // The application may have removed the frame.
     if (!frame?.isConnected) opened = open(host);
     const target = await opened;
     if (!target) return undefined;
     const { port1, port2 } = new MessageChannel();
-    const answer = new Promise<string | undefined>((resolve) => {
-      port1.onmessage = ({ data }) => resolve(data);
+    const answer = new Promise<Proof>((resolve) => {
+      port1.onmessage = ({ data }) => resolve(data ?? null);
     });
     target.postMessage(request, new URL(base).origin, [port2]);
-    return (await Promise.race([answer, sleep(ANSWER)]).finally(() => port1.close())) ?? undefined;
+    return (await Promise.race([answer, sleep(ANSWER)]).finally(() => port1.close())) as Proof;
   };
 
   return {
     closeFrame,
-    /** A proof for a request; nothing where there is no key, and none can be made. */
-    proofFor: async (request: ProofRequest): Promise<string | undefined> => {
-      const proof = await ask(request).catch(ignore);
+    proofFor: async (request: ProofRequest): Promise<Proof> => {
+      const proof = (await ask(request).catch(ignore)) as Proof;
       // The next time it is tried again.
       if (!proof) closeFrame();
-      return proof ?? undefined;
+      return proof;
     },
   };
 };

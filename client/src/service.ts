@@ -79,6 +79,9 @@ export const service = (options: AuthClientOptions) => {
         sent.then(async (response) => ({ response, ...(await bodyOf(response.clone())) })),
       );
       const isExpired = code === 'AUTH_PROOF_EXPIRED';
+      // There may be a key that cannot be reached now: that ends no session.
+      if (code === 'AUTH_DEVICE_UNPROVEN' && !body && proof === undefined)
+        throw new AuthError('CLIENT_NETWORK_FAILED', 'No response: /device-key', { retryable: true });
       if (isExpired && expired < (body ? 1 : PROOFS)) {
         if (expired) await sleep(expired * 1000 * (1 + Math.random()));
         expired += 1;

@@ -104,7 +104,7 @@ export const sqliteSessionRepository = (
       await write(() => change({ id, userId }, (session) => reverted(session, rotation)));
     },
     useProof: (key, proof) => write(() => change(key, (session) => withProof(session, proof))),
-    bindPage: (key, deviceKey) => write(() => change(key, (session) => ({ ...session, deviceKey }))),
+    bindPage: (key, deviceKey) => write(() => change(key, (session) => ({ ...session, deviceKey, browserKey: null }))),
     bindBrowser: (key, browserKey) =>
       write(() =>
         change(key, (session) => ([null, browserKey].includes(session.browserKey) ? { ...session, browserKey } : null)),

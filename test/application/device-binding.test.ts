@@ -216,6 +216,15 @@ describe('a session with a key of its device', () => {
       expect(locks).toBe(0);
     });
 
+    it('sends no mail to the owner of the device that has used the session last, and one when another device follows', async () => {
+      const { app, first, told, refusals } = await setUp();
+      await app.refresh([first], by('ada', ELSEWHERE));
+      await expect(app.refresh([first], { origin: ELSEWHERE })).rejects.toMatchObject(UNPROVEN);
+      expect([await told(), (await refusals()).length]).toEqual([[], 1]);
+      await expect(app.refresh([first])).rejects.toMatchObject(UNPROVEN);
+      expect([await told(), (await refusals()).length]).toEqual([['device-unproven'], 2]);
+    });
+
     it('sends no mail when notices are off', async () => {
       const { app, first, told, refusals } = await setUp({ notices: new Set() });
       await expect(app.refresh([first])).rejects.toMatchObject(UNPROVEN);

@@ -216,6 +216,7 @@ describe('a browser that holds a key', () => {
   });
 
   it.each([
+    ['that is for the time after a refresh', { refreshes: 0, later: 0 }],
     ['of the refresh before the last', { refreshes: 2, later: 0 }],
     ['of twenty minutes ago', { refreshes: 0, later: 20 * MINUTE }],
   ])('is asked again for a challenge %s', async (_which, { refreshes, later }) => {
@@ -236,7 +237,8 @@ describe('a browser that holds a key', () => {
   it('may send its texts as strings of structured fields', async () => {
     const owner = await bound();
     const [ahead = ''] = stringsIn(owner.renewed.headers['secure-session-challenge']);
-    await askAs(`"${owner.identifier}"`, owner.cookie, `"${owner.browser.renewal(ahead)}"`).expect(200);
+    const { cookie } = heldFrom(await refresh(`${owner.cookie}; ${owner.boundCookie}`).expect(200));
+    await askAs(`"${owner.identifier}"`, cookie, `"${owner.browser.renewal(ahead)}"`).expect(200);
   });
 
   it('keeps its key when another session replaces that of a changed password', async () => {

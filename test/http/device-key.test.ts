@@ -20,7 +20,10 @@ describe.each([PAGE, SCRIPT])('GET %s', (path) => {
 
   it('may be stored, and is not sent again to a cache that has it', async () => {
     const { headers } = await service.http.get(path).expect(200);
-    expect(headers).toMatchObject({ 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' });
+    expect(headers).toMatchObject({
+      'cache-control': 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400',
+      'x-content-type-options': 'nosniff',
+    });
     const again = await service.http
       .get(path)
       .set('If-None-Match', headers.etag ?? '')

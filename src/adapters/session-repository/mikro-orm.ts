@@ -91,7 +91,9 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
       return numUpdatedRows > 0n;
     },
     async bindPage({ id, userId }, deviceKey) {
-      return (await translated(() => db.em.nativeUpdate(SessionEntity, { id, userId }, { deviceKey }))) > 0;
+      return (
+        (await translated(() => db.em.nativeUpdate(SessionEntity, { id, userId }, { deviceKey, browserKey: null }))) > 0
+      );
     },
     async bindBrowser({ id, userId }, browserKey) {
       const isFree = { id, userId, $or: [{ browserKey: null }, { browserKey }] };

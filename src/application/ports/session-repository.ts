@@ -34,7 +34,7 @@ export type UserInSession = {
  * - accepts exactly one of many concurrent uses of one proof
  * - accepts exactly one of two uses of one proof by two instances
  * - uses a proof only for a session that has its key
- * - replaces the key of a page, and forgets no used proof
+ * - replaces the keys of a session by that of a page, and forgets no used proof
  * - keeps the first key of a browser
  * - accepts exactly one of many concurrent first keys of a browser
  * - does not bring back a session that ends while a proof is used or a key is bound
@@ -107,7 +107,7 @@ export interface SessionRepository {
    * @returns `false` when it may have been used before, or the session has another key.
    */
   useProof(key: SessionKey, proof: DeviceProof): Promise<boolean>;
-  /** Gives a session the key of its page, in place of another one. The used proofs stay used. @returns whether there was such a session. */
+  /** Gives a session the key of a page, in place of all keys that it has. The used proofs stay used. @returns whether there was such a session. */
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;

@@ -137,28 +137,35 @@ const DAY = 24 * HOUR;
 /** Stores that a refresh had no proof of the device, `NOTICES_PER_HOUR` times at most, and notifies the user once a day. */
 export const recordUnprovenDevice = (
   deps: NoticeDeps & ChangeDeps,
-  { userId, id: sessionId }: SessionKey,
+  session: SessionKey & Device,
   origin: Origin,
 ): Promise<void> =>
   deps.unitOfWork.run(async (stores) => {
+    const { userId, id: sessionId } = session;
     const isOften = async () =>
       (await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - HOUR)) >= NOTICES_PER_HOUR;
     // Before the lock, too: a copied cookie must not hold up its user.
     if (await isOften()) return;
     await stores.users.lock(userId);
     if (await isOften()) return;
-    await notifyOfUnprovenDevice(deps, stores, userId, origin);
+    await notifyOfUnprovenDevice(deps, stores, session, origin);
     await record(deps, stores, origin, [{ userId, kind: 'device-unproven', sessionId }]);
   });
 
+/** Not when the request came from the device that has used the session last, as for replays. */
 const notifyOfUnprovenDevice = async (
   deps: NoticeDeps,
   stores: NoticeStores & Pick<Stores, 'users'>,
-  userId: string,
+  session: SessionKey & Device,
   origin: Origin,
 ): Promise<void> => {
-  if (!isOn(deps, 'replay')) return;
-  if ((await stores.events.countSince(userId, 'device-unproven', deps.clock.now() - DAY)) > 0) return;
+  if (!isOn(deps, 'replay') || isSameDevice(session, origin)) return;
+  const { userId } = session;
+  const latest = await stores.events.list({ userId, before: null, limit: LATEST });
+  const since = deps.clock.now() - DAY;
+  const isNotified = (event: AccountEvent) =>
+    event.kind === 'device-unproven' && event.at >= since && !isSameDevice(session, event);
+  if (latest.some(isNotified)) return;
   const user = await stores.users.findById(userId);
   if (user !== null) await enqueue(deps, stores, origin, [{ kind: 'device-unproven', userId, to: user.email }]);
 };

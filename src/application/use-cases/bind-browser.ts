@@ -26,7 +26,7 @@ export type BindBrowserDeps = SealDeps &
 const MINUTE = 60_000;
 /** Milliseconds in which a browser makes a key. A key in hardware takes seconds. */
 const REGISTRATION_TIME = 5 * MINUTE;
-/** Milliseconds from one renewal to the next in which its challenge saves a round trip. */
+/** Milliseconds from one renewal to the next in which its challenge saves a round trip, and from a registration to the first renewal. */
 const CHALLENGE_TIME = 20 * MINUTE;
 
 type Owner = { readonly userId: string; readonly sessionId: string };
@@ -41,7 +41,7 @@ const seal = (
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
 
-/** @param rotation that of the session: the challenge is good until the refresh after the next. */
+/** @param rotation of the session for which the challenge is good. */
 const challengeFor = (deps: SealDeps, owner: Owner, rotation: number): string =>
   seal(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
 
@@ -68,7 +68,7 @@ export const registerBrowser =
     const challenge = deps.seals.open(proof?.challenge ?? '', 'challenge', now);
     if (proof === null || invitation === null || challenge?.sessionId !== invitation.sessionId)
       throw unproven('the registration of the browser is not valid');
-    return seal(deps, 'browser', invitation, { value: proof.key, lifetime: deps.refreshLifetime });
+    return seal(deps, 'browser', invitation, { value: proof.key, lifetime: CHALLENGE_TIME });
   };
 
 type RenewalInput = {
@@ -97,11 +97,13 @@ export const renewBrowser =
     if (key === null) throw unproven('the browser has no key of this session');
     const proof = text === null ? null : await deps.browserProofs.verify(text, key);
     if (text !== null && proof === null) throw unproven('the proof of the browser is not valid');
-    const challenge = challengeFor(deps, ownerOf(session), session.rotation);
-    if (proof === null || !isChallenged(deps, session, proof.challenge)) return { challenge, cookie: null };
+    const owner = ownerOf(session);
+    if (proof === null || !isChallenged(deps, session, proof.challenge))
+      return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
     if (session.browserKey === null) await bind(deps, session, key, origin);
     const content = { value: key, lifetime: deps.boundCookieLifetime };
-    return { challenge, cookie: seal(deps, 'cookie', ownerOf(session), content) };
+    // The refresh that waits for the cookie comes before the next renewal.
+    return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie: seal(deps, 'cookie', owner, content) };
   };
 
 const ended = () => new AppError('AUTH_FAILED', { reason: 'the session of the browser has ended' });
@@ -120,10 +122,10 @@ const registeredKey = ({ seals, clock }: SealDeps, { id }: Session, identifier: 
   return registered?.sessionId === id ? registered.value : null;
 };
 
-/** A recorded proof is worthless once its browser has refreshed again. */
+/** A recorded proof is worthless once its browser has refreshed. */
 const isChallenged = ({ seals, clock }: SealDeps, { id, rotation }: Session, text: string): boolean => {
   const challenge = seals.open(text, 'challenge', clock.now());
-  return challenge?.sessionId === id && rotation - Number(challenge.value) <= 1;
+  return challenge?.sessionId === id && challenge.value === String(rotation);
 };
 
 const bind = (deps: BindBrowserDeps, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>

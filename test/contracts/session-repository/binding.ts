@@ -153,7 +153,11 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     for (const each of [session, unbound]) expect(await sessions.find(each)).toStrictEqual(each);
   });
 
-  it('replaces the key of a page, and forgets no used proof', async ({ sessions, otherUser, stored }) => {
+  it('replaces the keys of a session by that of a page, and forgets no used proof', async ({
+    sessions,
+    otherUser,
+    stored,
+  }) => {
     const [session, other] = [await stored({ browserKey: BROWSER }), await stored({ deviceKey: KEY })];
     expect(await sessions.bindPage(session, KEY)).toBe(true);
     expect(await sessions.useProof(session, aProof(1))).toBe(true);
@@ -163,7 +167,7 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.useProof(session, aProof(2))).toBe(false);
     expect(await sessions.useProof(session, aProof(2, OTHER_KEY))).toBe(true);
     const proofs = [aProof(2).number, aProof(1).number];
-    expect(await sessions.find(session)).toStrictEqual({ ...session, deviceKey: OTHER_KEY, proofs });
+    expect(await sessions.find(session)).toStrictEqual({ ...session, deviceKey: OTHER_KEY, browserKey: null, proofs });
 
     for (const key of [
       { id: anId(), userId: other.userId },

@@ -92,7 +92,8 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
         if (before !== null) rows.set(before);
       }),
     useProof: (key, proof) => access((rows) => change(rows, key, (session) => withProof(session, proof))),
-    bindPage: (key, deviceKey) => access((rows) => change(rows, key, (session) => ({ ...session, deviceKey }))),
+    bindPage: (key, deviceKey) =>
+      access((rows) => change(rows, key, (session) => ({ ...session, deviceKey, browserKey: null }))),
     bindBrowser: (key, browserKey) =>
       access((rows) =>
         change(rows, key, (session) =>

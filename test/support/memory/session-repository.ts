@@ -69,7 +69,7 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
     },
     async bindPage(key, deviceKey) {
       const session = find(key);
-      if (session !== null) sessions.set(session.id, { ...session, deviceKey });
+      if (session !== null) sessions.set(session.id, { ...session, deviceKey, browserKey: null });
       return session !== null;
     },
     async bindBrowser(key, browserKey) {

@@ -12,7 +12,7 @@ type DeviceKey = {
 };
 
 /** Browsers load the page before the first renewal of an application, so they keep it longer than other pages. */
-const CACHE_CONTROL = 'public, max-age=3600';
+const CACHE_CONTROL = 'public, max-age=3600, stale-while-revalidate=86400, stale-if-error=86400';
 
 /** `frame-ancestors` makes browsers ignore the X-Frame-Options of stage 1 (CSP Level 3 §6.4.2.2). */
 const policyFor = ({ script, applications }: DeviceKey): string =>

@@ -25,7 +25,7 @@ const MEMORY =
   'remembers the greatest numbers of used proofs, also after a revert, and takes others for used only below them';
 const HAS_KEY = 'uses a proof only for a session that has its key';
 const ONE_USE = 'accepts exactly one of many concurrent uses of one proof';
-const PAGE = 'replaces the key of a page, and forgets no used proof';
+const PAGE = 'replaces the keys of a session by that of a page, and forgets no used proof';
 const FIRST = 'keeps the first key of a browser';
 const ENDS = 'does not bring back a session that ends while a proof is used or a key is bound';
 
@@ -258,21 +258,26 @@ export const BINDING: Faults = {
   'forgets the used proofs with a new key': {
     wrong: ({ access }) => ({
       bindPage: (key, deviceKey) =>
-        access((rows) => change(rows, key, (session) => ({ ...session, deviceKey, proofs: [] }))),
+        access((rows) => change(rows, key, (session) => ({ ...session, deviceKey, browserKey: null, proofs: [] }))),
     }),
     caughtBy: PAGE,
   },
   'keeps the first key of a page': {
     wrong: ({ access }) => ({
       bindPage: (key, deviceKey) =>
-        access((rows) => change(rows, key, (session) => ({ ...session, deviceKey: session.deviceKey ?? deviceKey }))),
+        access((rows) =>
+          change(rows, key, (session) => ({
+            ...session,
+            deviceKey: session.deviceKey ?? deviceKey,
+            browserKey: null,
+          })),
+        ),
     }),
     caughtBy: PAGE,
   },
-  'takes the key of the browser away with that of the page': {
+  'leaves the key of the browser': {
     wrong: ({ access }) => ({
-      bindPage: (key, deviceKey) =>
-        access((rows) => change(rows, key, (session) => ({ ...session, deviceKey, browserKey: null }))),
+      bindPage: (key, deviceKey) => access((rows) => change(rows, key, (session) => ({ ...session, deviceKey }))),
     }),
     caughtBy: PAGE,
   },
@@ -281,7 +286,7 @@ export const BINDING: Faults = {
       bindPage: (key, deviceKey) =>
         access((rows) => {
           const session = byIdAlone(rows, key);
-          if (session !== null) rows.set({ ...session, deviceKey });
+          if (session !== null) rows.set({ ...session, deviceKey, browserKey: null });
           return session !== null;
         }),
     }),

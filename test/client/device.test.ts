@@ -165,6 +165,34 @@ describe('a renewal', () => {
   });
 });
 
+describe('a renewal of a bound session, while the page of the key does not answer', () => {
+  it.each([
+    ['is not loaded', { isThere: false }],
+    ['is silent', { answer: 'silent' }],
+  ] as const)('logs nobody out, and is tried again: %s', async (_title, setup) => {
+    const { auth, requests } = opened(
+      { [REFRESH]: [unproven, unproven, unproven, unproven, renewed] },
+      { hint: '1', ...setup },
+    );
+    const changes: string[] = [];
+    auth.onChange((_user, why) => changes.push(why));
+    const refused = auth.ready.catch((error: { code: string; retryable: boolean }) => error);
+    await seconds(3);
+    expect(await refused).toMatchObject({ code: 'CLIENT_NETWORK_FAILED', retryable: true });
+    expect([requests.length, changes]).toEqual([1, []]);
+    await seconds(600);
+    expect(changes).toEqual(['refresh']);
+    expect(auth.user?.username).toBe('ada');
+  });
+
+  it('is out when the page says that there is no key', async () => {
+    const { auth } = opened({ [REFRESH]: [unproven] }, { hint: '1', answer: () => undefined });
+    const user = auth.ready;
+    await seconds(10);
+    expect(await user).toBeNull();
+  });
+});
+
 describe('a page without a key', () => {
   it.each([
     ['no page of the service is loaded', { isThere: false }, 0.5],

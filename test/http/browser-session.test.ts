@@ -216,7 +216,6 @@ describe('a browser that holds a key', () => {
   });
 
   it.each([
-    ['that is for the time after a refresh', { refreshes: 0, later: 0 }],
     ['of the refresh before the last', { refreshes: 2, later: 0 }],
     ['of twenty minutes ago', { refreshes: 0, later: 20 * MINUTE }],
   ])('is asked again for a challenge %s', async (_which, { refreshes, later }) => {

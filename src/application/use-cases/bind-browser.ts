@@ -41,7 +41,7 @@ const seal = (
 
 const ownerOf = ({ id: sessionId, userId }: SessionKey): Owner => ({ userId, sessionId });
 
-/** @param rotation of the session for which the challenge is good. */
+/** @param rotation up to which the challenge is good. */
 const challengeFor = (deps: SealDeps, owner: Owner, rotation: number): string =>
   seal(deps, 'challenge', owner, { value: `${rotation}`, lifetime: CHALLENGE_TIME });
 
@@ -102,7 +102,7 @@ export const renewBrowser =
       return { challenge: challengeFor(deps, owner, session.rotation), cookie: null };
     if (session.browserKey === null) await bind(deps, session, key, origin);
     const content = { value: key, lifetime: deps.boundCookieLifetime };
-    // The refresh that waits for the cookie comes before the next renewal.
+    // The refresh that waits for the cookie comes before the next renewal, or beside it.
     return { challenge: challengeFor(deps, owner, session.rotation + 1), cookie: seal(deps, 'cookie', owner, content) };
   };
 
@@ -122,10 +122,10 @@ const registeredKey = ({ seals, clock }: SealDeps, { id }: Session, identifier: 
   return registered?.sessionId === id ? registered.value : null;
 };
 
-/** A recorded proof is worthless once its browser has refreshed. */
+/** A recorded proof is worthless once its browser has refreshed again. */
 const isChallenged = ({ seals, clock }: SealDeps, { id, rotation }: Session, text: string): boolean => {
   const challenge = seals.open(text, 'challenge', clock.now());
-  return challenge?.sessionId === id && challenge.value === String(rotation);
+  return challenge?.sessionId === id && [rotation, rotation + 1].includes(Number(challenge.value));
 };
 
 const bind = (deps: BindBrowserDeps, { id, userId }: Session, key: string, origin: Origin): Promise<void> =>

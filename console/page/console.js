@@ -203,11 +203,17 @@ const showHistory = (auth, { events }) => {
 		clear
 	};
 };
+/** Kinds whose name does not say what happened. */
+const MEANINGS = {
+	"device-unproven": "a refresh without a proof of the device was refused",
+	"device-bound": "a session got the key of its device"
+};
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }) => {
 	const by = actor === null ? "" : `by an ${actor}`;
+	const why = reason ?? MEANINGS[kind];
 	const what = [
 		kind,
-		reason === null ? "" : `(${reason})`,
+		why === void 0 ? "" : `(${why})`,
 		count > 1 ? `× ${count}` : "",
 		by
 	].filter(Boolean).join(" ");
@@ -308,6 +314,11 @@ const showOffers = () => {
 	}
 };
 // src/sessions.ts
+const BOUND = {
+	none: "not bound to a device",
+	device: "bound to a key of a page on its device",
+	browser: "bound to a key of its browser"
+};
 /** The list of sessions. @returns functions that load and empty it. */
 const showSessions = (auth) => {
 	const { sessions } = auth;
@@ -320,7 +331,7 @@ const showSessions = (auth) => {
 		say(text);
 	};
 	const itemOf = (session) => {
-		const { id, userAgent, address, createdAt, lastUsedAt, current } = session;
+		const { id, userAgent, address, createdAt, lastUsedAt, binding, current } = session;
 		const device = userAgent ?? "unknown program";
 		const end = make("button", {
 			type: "button",
@@ -330,7 +341,7 @@ const showSessions = (auth) => {
 			await sessions.end(id);
 			await afterwards("The session has ended.");
 		});
-		return make("li", {}, make("div", {}, make("p", {}, device), make("p", { className: "note" }, `${address ?? "unknown network"}, opened ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`)), current ? make("span", { className: "good" }, "This session") : end);
+		return make("li", {}, make("div", {}, make("p", {}, device), make("p", { className: "note" }, `${address ?? "unknown network"}, opened ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`), make("p", { className: "note" }, BOUND[binding])), current ? make("span", { className: "good" }, "This session") : end);
 	};
 	onClick(byId("list-sessions"), list);
 	onClick(byId("end-others"), async () => {

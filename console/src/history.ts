@@ -1,5 +1,5 @@
 import { onClick, showError } from './actions.ts';
-import type { AccountEvent, AccountEvents, AuthClient } from './client.js';
+import type { AccountEvent, AccountEvents, AuthClient, EventKind } from './client.js';
 import type { createAccountClient } from './client-account.js';
 import { byId, make } from './dom.ts';
 import { timeText } from './time.ts';
@@ -35,11 +35,16 @@ export const showHistory = (auth: AuthClient, { events }: ReturnType<typeof crea
   return { list: firstIfSeen, clear };
 };
 
+/** Kinds whose name does not say what happened. */
+const MEANINGS: Partial<Record<EventKind, string>> = {
+  'device-unproven': 'a refresh without a proof of the device was refused',
+  'device-bound': 'a session got the key of its device',
+};
+
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }: AccountEvent): HTMLLIElement => {
   const by = actor === null ? '' : `by an ${actor}`;
-  const what = [kind, reason === null ? '' : `(${reason})`, count > 1 ? `× ${count}` : '', by]
-    .filter(Boolean)
-    .join(' ');
+  const why = reason ?? MEANINGS[kind];
+  const what = [kind, why === undefined ? '' : `(${why})`, count > 1 ? `× ${count}` : '', by].filter(Boolean).join(' ');
   const where = [timeText(at), address ?? 'no network', requestId ?? 'no request'].join(', ');
   const notes = [where, userAgent ?? 'no device'].map((text) => make('p', { className: 'note' }, text));
   return make('li', {}, make('div', {}, make('p', {}, what), ...notes));

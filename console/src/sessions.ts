@@ -1,8 +1,14 @@
 import { onClick } from './actions.ts';
-import type { AuthClient, SessionInfo } from './client.js';
+import type { AuthClient, Binding, SessionInfo } from './client.js';
 import { byId, make, say } from './dom.ts';
 import { timeText } from './time.ts';
 import { ofSameUser, type UserList } from './user-list.ts';
+
+const BOUND: Readonly<Record<Binding, string>> = {
+  none: 'not bound to a device',
+  device: 'bound to a key of a page on its device',
+  browser: 'bound to a key of its browser',
+};
 
 /** The list of sessions. @returns functions that load and empty it. */
 export const showSessions = (auth: AuthClient): UserList => {
@@ -17,7 +23,7 @@ export const showSessions = (auth: AuthClient): UserList => {
   };
 
   const itemOf = (session: SessionInfo): HTMLLIElement => {
-    const { id, userAgent, address, createdAt, lastUsedAt, current } = session;
+    const { id, userAgent, address, createdAt, lastUsedAt, binding, current } = session;
     const device = userAgent ?? 'unknown program';
     const end = make(
       'button',
@@ -40,6 +46,7 @@ export const showSessions = (auth: AuthClient): UserList => {
           { className: 'note' },
           `${address ?? 'unknown network'}, opened ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`,
         ),
+        make('p', { className: 'note' }, BOUND[binding]),
       ),
       current ? make('span', { className: 'good' }, 'This session') : end,
     );

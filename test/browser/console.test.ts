@@ -11,6 +11,7 @@ import {
   PHONE,
   screenshot,
 } from '../support/browser/console.ts';
+import { anEvent } from '../support/builders.ts';
 import { aPerson } from '../support/http/service.ts';
 import { memoryMailer } from '../support/memory/mailer.ts';
 
@@ -89,6 +90,11 @@ describe.runIf(canBrowse()).each(LOOKS)('the console, $title', ({ title, ...look
     await service().http.post('/auth/login').set('User-Agent', MARKUP).send({ account, password }).expect(200);
     await press('List again');
     await form('Sessions').getByText(MARKUP).waitFor();
+    const bound = form('Sessions').getByText(/bound to/);
+    expect((await bound.allTextContents()).toSorted()).toEqual([
+      'bound to a key of a page on its device',
+      'not bound to a device',
+    ]);
     await settled('3-sessions');
     await press(/^End the session of <img/);
     await hears('The session has ended.');
@@ -206,6 +212,25 @@ describe.runIf(canBrowse())('the console of a service with mail', () => {
     await expect.poll(() => items.count()).toBeGreaterThan(20);
     expect(await page.getByRole('button', { name: 'Older' }).count()).toBe(0);
     expect((await items.allTextContents()).at(-1)).toMatch(/^registered/);
+  });
+
+  it('says in words what happened to the device of a session', async () => {
+    const console = await open();
+    const { page, unfold, form } = console;
+    const person = aPerson();
+    await register(console, person);
+    const held = await page.context().cookies();
+    const copied = held.find(({ name }) => name === 'refresh_token')?.value;
+    const refused = await service().http.post('/auth/refresh-token').set('Cookie', `refresh_token=${copied}`);
+    expect(refused.body.code).toBe('AUTH_DEVICE_UNPROVEN');
+    const user = await service().ports.users.findByUsername(person.username);
+    await service().ports.events.add([anEvent({ userId: user?.id ?? '', kind: 'device-bound' })]);
+    await unfold('History');
+    for (const text of [
+      'device-unproven (a refresh without a proof of the device was refused)',
+      'device-bound (a session got the key of its device)',
+    ])
+      await form('History').getByText(text, { exact: true }).waitFor();
   });
 
   it('shows nothing of the user before, however late an answer is', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { JWK } from 'jose';
 import type { Client, Reply, Request } from './client.ts';
 import { asCookie, refreshCookieOf } from './cookies.ts';
+import { type Device, newDevice } from './device.ts';
 import { bodyOf, dataOf, expectText, isObject, membersOf } from './expectations.ts';
 import { type Options, Unusable } from './options.ts';
 import { Mismatch, Skipped } from './outcome.ts';
@@ -20,7 +21,10 @@ export type World = Client & {
   readonly login: (account: string, password: string, headers?: Request['headers']) => Promise<Reply>;
   readonly refresh: (token?: string) => Promise<Reply>;
   readonly registered: () => Promise<Reply>;
+  /** With a proof of the device, where sessions can be bound. */
   readonly secondRegistered: () => Promise<Reply>;
+  /** The device of the second account. Skips the check when the instance binds no sessions. */
+  readonly device: () => Promise<Device>;
   readonly loggedIn: () => Promise<Reply>;
   readonly cleared: () => Promise<Reply>;
   readonly catalog: () => Promise<Reply>;
@@ -34,6 +38,9 @@ export type World = Client & {
   /** The published keys. Skips the check when there are none. */
   readonly keys: () => Promise<readonly JWK[]>;
 };
+
+/** A route that an instance has if its sessions can be bound to devices. */
+const REBIND = '/auth/device/rebind';
 
 export const UNKNOWN_PATH = '/conformance/no-such-path';
 
@@ -69,8 +76,13 @@ export const newWorld = (client: Client, options: Options): World => {
   const refresh: World['refresh'] = (token) =>
     client.send({ method: 'POST', path: '/auth/refresh-token', headers: token === undefined ? {} : asCookie(token) });
 
-  const register = (who: Person) => async () => withSession(await post('/auth/register', who));
-  const registered = once(register(person));
+  const register = async (body: object) => withSession(await post('/auth/register', body));
+  const registered = once(() => register(person));
+  const ifBinding = once(async () => {
+    const reply = await post(REBIND, {});
+    if (isUnknownRoute(reply)) return null;
+    return newDevice(options.url, Date.parse(String(bodyOf(reply).timestamp)) - Date.now());
+  });
   const loggedIn = once(async () => {
     dataOf(await registered());
     return login(person.username, person.password);
@@ -91,7 +103,15 @@ export const newWorld = (client: Client, options: Options): World => {
     login,
     refresh,
     registered,
-    secondRegistered: once(register(second)),
+    secondRegistered: once(async () => {
+      const proof = (await ifBinding())?.proof('/auth/register');
+      return register({ ...second, ...(proof !== undefined && { proof }) });
+    }),
+    device: async () => {
+      const device = await ifBinding();
+      if (device === null) throw new Skipped(`there is no route POST ${REBIND}`);
+      return device;
+    },
     loggedIn,
     catalog,
     rotation,

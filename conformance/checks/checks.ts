@@ -3,6 +3,7 @@ import { accountLife } from './account-life.ts';
 import { accounts } from './accounts.ts';
 import { catalog } from './catalog.ts';
 import { crossOrigin } from './cross-origin.ts';
+import { deviceBinding } from './device-binding.ts';
 import { envelopes } from './envelopes.ts';
 import { extended } from './extended.ts';
 import { mailedLinks } from './mailed-links.ts';
@@ -28,6 +29,7 @@ export const GROUPS: readonly Group[] = [
   { name: 'Route guard', part: 'specification', checks: routeGuard },
   { name: 'Decisions of Tandem', part: 'extended', checks: extended },
   { name: 'Links in mail', part: 'extended', checks: mailedLinks },
+  { name: 'Sessions bound to a device', part: 'extended', checks: deviceBinding },
   { name: 'The life of an account', part: 'extended', checks: accountLife },
   { name: 'Rate limiting', part: 'rate-limits', checks: rateLimits },
 ];

@@ -6,6 +6,7 @@ import { startService, type TestService } from '../support/http/service.ts';
 import { errorWith, type Fault } from './faults/alterations.ts';
 import { type Behavior, startFaultyServer } from './faults/faulty-server.ts';
 import { ACCOUNT_FAULTS } from './faults/of-accounts.ts';
+import { DEVICE_FAULTS } from './faults/of-device-binding.ts';
 import { EXTENDED_FAULTS, RATE_LIMIT_FAULTS } from './faults/of-the-other-parts.ts';
 import { SPECIFICATION_FAULTS } from './faults/of-the-specification.ts';
 
@@ -14,12 +15,14 @@ const hasher = bcryptPasswordHasher({ cost: 4 });
 let service: TestService;
 let limited: TestService;
 let brieflyLimited: TestService;
+let unbound: TestService;
 beforeAll(async () => {
   service = await startService({ ALLOWED_ORIGINS_DEV: ALLOWED_ORIGIN }, { hasher });
   limited = await startService({ RATE_LIMITS: 'global=off,strict=1/60,public=off' }, { hasher });
   brieflyLimited = await startService({ RATE_LIMITS: 'global=off,strict=1/2,public=off' }, { hasher });
+  unbound = await startService({ DEVICE_BINDING: 'off' }, { hasher });
 });
-afterAll(() => Promise.all([service, limited, brieflyLimited].map((each) => each.close())));
+afterAll(() => Promise.all([service, limited, brieflyLimited, unbound].map((each) => each.close())));
 
 /** Runs the suite against a server in front of the service. */
 const resultsBehind = async (target: TestService, behavior: Behavior, ...args: string[]) => {
@@ -44,6 +47,20 @@ describe('the suite', () => {
 
   it.each(ACCOUNT_FAULTS)('finds with --extended: $what ($caughtBy)', (fault) => expectCaught(service, fault));
 
+  it.each(DEVICE_FAULTS)('finds with --extended: $what ($caughtBy)', (fault) => expectCaught(service, fault));
+
+  it('skips bound sessions where the service binds none', async () => {
+    const ids = [...new Set(DEVICE_FAULTS.map(({ caughtBy }) => caughtBy))];
+    const results = await conformanceOf(
+      unbound.url,
+      '--only',
+      'account-export',
+      ...ids.flatMap((id) => ['--only', id]),
+    );
+    const skipped = { outcome: 'skipped', reason: 'there is no route POST /auth/device/rebind' };
+    expect(results).toMatchObject([...ids.map((id) => ({ id, ...skipped })), { outcome: 'held' }]);
+  });
+
   it('skips the routes of an account that a server does not have', async () => {
     const ids = [...new Set(ACCOUNT_FAULTS.map(({ caughtBy }) => caughtBy))];
     const behavior: Behavior = async (asked, forward) =>
@@ -67,9 +84,13 @@ describe('the suite', () => {
   });
 
   it('has no check that no wrong server fails', () => {
-    const caught = [...SPECIFICATION_FAULTS, ...EXTENDED_FAULTS, ...ACCOUNT_FAULTS, ...RATE_LIMIT_FAULTS].map(
-      ({ caughtBy }) => caughtBy,
-    );
+    const caught = [
+      ...SPECIFICATION_FAULTS,
+      ...EXTENDED_FAULTS,
+      ...ACCOUNT_FAULTS,
+      ...DEVICE_FAULTS,
+      ...RATE_LIMIT_FAULTS,
+    ].map(({ caughtBy }) => caughtBy);
     const ids = GROUPS.flatMap(({ checks }) => checks.map(({ id }) => id));
     expect([...new Set(caught)].sort()).toEqual([...ids].sort());
   });

@@ -58,7 +58,7 @@ const acceptingAgain = (member: 'username' | 'email') => (): Behavior => async (
 };
 
 /** Answers a refresh that was refused with the last one that was not. */
-const repeatingRefreshes = (): Behavior => {
+export const repeatingRefreshes = (): Behavior => {
   let last: Awaited<ReturnType<Behavior>> | undefined;
   return async (asked, forward) => {
     const answered = await forward(asked);

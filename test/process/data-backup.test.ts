@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
+import { openBoundSession, STILL_BOUND } from '../support/processes/bound-session.ts';
 import { runData, runDataIn, startData } from '../support/processes/data-command.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { refreshAllAt, signUpAt } from '../support/processes/sessions-under-load.ts';
@@ -23,6 +24,7 @@ const UNLIMITED = {
   RATE_LIMITS: 'off',
   // However slow the machine is, nothing is too late; only a hang is.
   REQUEST_TIMEOUT_MS: '600000',
+  BASE_URL: 'http://auth.example.org',
 };
 
 const start = async (dataDir: string): Promise<RunningService> => {
@@ -99,6 +101,7 @@ describe('data backup', () => {
   it('copies a database that no process uses, also after SIGKILL', async () => {
     const { dataDir, service } = await startNew();
     const holder = await signUpAt(service.url);
+    const bound = await openBoundSession(service.url, UNLIMITED.BASE_URL);
     await service.stop('SIGKILL');
     const file = newPath('cold.tgz');
     const { status, stdout } = await runData(['backup', file], { DATA_DIR: dataDir });
@@ -107,6 +110,7 @@ describe('data backup', () => {
     expect((await runData(['restore', file], { DATA_DIR: elsewhere })).status).toBe(0);
     const restored = await start(elsewhere);
     expect((await holder.refresh(restored.url)).status).toBe(200);
+    expect(await bound.answersAt(restored.url)).toEqual(STILL_BOUND);
   });
 
   it('works where a socket was left behind, and not where DATA_DIR is too long for one, which the service says', async () => {

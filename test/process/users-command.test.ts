@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mikroOrmEventRepository } from '../../src/adapters/event-repository/mikro-orm.ts';
 import { mikroOrmOutbox } from '../../src/adapters/outbox/mikro-orm.ts';
+import { mikroOrmSessionRepository } from '../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../src/adapters/user-repository/mikro-orm.ts';
 import { EVENTS_KEPT } from '../../src/domain/event.ts';
 import { openDatabase } from '../../src/infrastructure/database/database.ts';
-import { aMessage, anEvent, aUser } from '../support/builders.ts';
+import { aMessage, anEvent, aSession, aUser } from '../support/builders.ts';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService, spawnService } from '../support/processes/process.ts';
@@ -90,12 +91,12 @@ describe('npm run users on the embedded database', () => {
 
   it('shows sessions, and exports everything without secrets', async () => {
     const shown = await report('show', ada.email);
-    expect(shown.sessions).toHaveLength(1);
+    expect(shown.sessions).toMatchObject([{ binding: 'none' }]);
     const { stdout } = await users('export', ada.email);
     expect(JSON.parse(stdout)).toMatchObject({ user: { email: ada.email }, sessions: shown.sessions });
     expect(JSON.parse(stdout).events).toHaveLength(4);
     expect(stdout).not.toMatch(/hash|\$2[aby]\$|currentTokenId/i);
-    expect((await users('show', ada.email)).stdout).toMatch(/^SESSION +OPENED +LAST USED/m);
+    expect((await users('show', ada.email)).stdout).toMatch(/^SESSION +OPENED +LAST USED +ADDRESS +BOUND +DEVICE$/m);
   });
 
   // Proves: operator-9
@@ -200,6 +201,8 @@ describe('the output of npm run users', () => {
     await copyEmbedded(directory.path, { migrated: true });
     const { em, close } = await openDatabase({ kind: 'embedded', dataDir: directory.path }, { migrate: false });
     await mikroOrmUserRepository({ em }).add(user);
+    for (const keys of [{}, { deviceKey: 'a page' }, { deviceKey: 'a page', browserKey: 'a browser' }])
+      await mikroOrmSessionRepository({ em }).add(aSession({ userId: user.id, userAgent: 'A phone', ...keys }));
     const all = Array.from({ length: MANY }, () => anEvent({ userId: user.id, userAgent: 'A phone' }));
     await mikroOrmEventRepository({ em }).add(all);
     await mikroOrmOutbox({ em }).add([aMessage({ kind: 'new-device', userId: user.id, to: user.email, attempts: 3 })]);
@@ -216,6 +219,12 @@ describe('the output of npm run users', () => {
       expect(existsSync(join(directory.path, 'tandem.pid'))).toBe(false);
     },
   );
+
+  it('says how each session is bound', async () => {
+    const { stdout } = await runUsersCommand(['show', user.id], env);
+    expect(stdout.match(/\w+(?= +A phone$)/gm)?.toSorted()).toEqual(['browser', 'device', 'none']);
+    expect(stdout).not.toMatch(/a page|a browser/);
+  });
 
   it('says of waiting mail how often it was tried', async () => {
     const { stdout } = await runUsersCommand(['show', user.id], env);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sendOver, TABLE_NAMES } from '../../../src/infrastructure/data/tables.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
+import { openBoundSession, STILL_BOUND } from '../../support/processes/bound-session.ts';
 import { runData, startData } from '../../support/processes/data-command.ts';
 import { runService } from '../../support/processes/process.ts';
 import { signUpAt } from '../../support/processes/sessions-under-load.ts';
@@ -14,7 +15,7 @@ import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-const UNLIMITED = { RATE_LIMITS: 'off' };
+const UNLIMITED = { RATE_LIMITS: 'off', BASE_URL: 'http://auth.example.org' };
 
 /** A DATA_DIR with a migrated embedded database, which no process uses. */
 const newDataDir = async (): Promise<string> => {
@@ -45,9 +46,11 @@ const fill = (dataDir: string, users: number, sessionsOfEach: number) =>
     await em.execute(`insert into users (id, username, username_canonical, email, password_hash, created_at, updated_at)
       select lpad(i::text, 26, '0'), 'Ünïcode "' || i || '"', 'name' || i, i || '@example.com', 'hash\\' || i, i, 1789000000000 + i
       from generate_series(1, ${users}) as i`);
-    await em.execute(`insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at, user_agent, earlier_tokens)
+    await em.execute(`insert into sessions (id, user_id, current_token_id, rotated_at, created_at, expires_at, user_agent, earlier_tokens,
+        device_key, browser_key, proofs)
       select lpad(i::text, 26, '0'), lpad((1 + i % ${users})::text, 26, '0'), lpad(i::text, 26, '1'), i, i, 1890000000000 + i,
-        case when i % 2 = 0 then 'Agent, "x" \\ ' || i end, jsonb_build_array(jsonb_build_object('id', i::text, 'rotatedAt', i))
+        case when i % 2 = 0 then 'Agent, "x" \\ ' || i end, jsonb_build_array(jsonb_build_object('id', i::text, 'rotatedAt', i)),
+        case when i % 3 = 0 then 'page ' || i end, case when i % 5 = 0 then 'browser ' || i end, (array[i, 4000000000000000 + i])[1 + i % 3:2]
       from generate_series(1, ${users * sessionsOfEach}) as i`);
   });
 
@@ -67,23 +70,25 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     onTestFinished(async () => void (await before.stop('SIGKILL')));
     const holders = await Promise.all(Array.from({ length: 8 }, () => signUpAt(before.url)));
     for (const holder of holders) expect((await holder.refresh(before.url)).status).toBe(200);
+    const bound = await openBoundSession(before.url, UNLIMITED.BASE_URL);
     await before.stop();
     const target = await newTarget();
     const { status, stdout, stderr } = await move(dataDir, target);
     expect([status, stderr]).toEqual([0, '']);
     const report = JSON.parse(stdout);
     expect(report.moved).toBe(true);
-    expect(report.rows).toMatchObject({ users: 3008, sessions: 9008 });
-    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([3008, 9008]);
+    expect(report.rows).toMatchObject({ users: 3009, sessions: 9009 });
+    expect([await rowsOf(target, 'users'), await rowsOf(target, 'sessions')]).toEqual([3009, 9009]);
 
     const after = await runService({ DATA_DIR: dataDir, DATABASE_URL: target.url, ...UNLIMITED });
     onTestFinished(async () => void (await after.stop('SIGKILL')));
     for (const holder of holders) expect((await holder.refresh(after.url)).status).toBe(200);
+    expect(await bound.answersAt(after.url)).toEqual(STILL_BOUND);
     await signUpAt(after.url);
     const left = await within(dataDir, ({ em }) =>
       em.execute<{ count: number }[]>('select count(*)::int as count from users'),
     );
-    expect(left).toEqual([{ count: 3008 }]);
+    expect(left).toEqual([{ count: 3009 }]);
   });
 
   // Proves: operator-8

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { mikroOrmEventRepository } from '../../../src/adapters/event-repository/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../../src/adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../../src/adapters/user-repository/mikro-orm.ts';
+import { NO_KEYS } from '../../../src/domain/device-binding.ts';
 import { EVENTS_KEPT, shortUserAgent } from '../../../src/domain/event.ts';
 import type { DatabaseOptions } from '../../../src/infrastructure/config/stores.ts';
 import { type Database, openDatabase } from '../../../src/infrastructure/database/database.ts';
@@ -51,6 +52,17 @@ const insertUserAsFirst = async (em: Database['em'], user: typeof USER): Promise
       user.updatedAt,
     ],
   );
+};
+
+/** Rotates a session with the columns that a version before the keys of devices wrote. @returns the new current token. */
+const rotateWithoutKeys = async (em: Database['em'], session: typeof SESSION): Promise<string> => {
+  const { sessionId, from, number, to, at, expiresAt } = aRotation(session);
+  await em.execute(
+    `update sessions set current_token_id = ?, previous_token_id = ?, rotated_at = ?, rotation = ?, run_started_at = ?, run_first = ?,
+      expires_at = ?, purge_check_at = least(purge_check_at, ?) where id = ? and current_token_id = ?`,
+    [to, from, at, number + 1, at, number, expiresAt, expiresAt, sessionId, from],
+  );
+  return to;
 };
 
 const keyOf = (session: typeof SESSION | undefined) => ({ id: session?.id, userId: session?.userId });
@@ -136,6 +148,31 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       const asBefore =
         'select kind, session_id, reason, count, request_id, user_agent, address from events order by id';
       expect(await database.em.execute(asBefore)).toMatchObject([{ kind: 'registered' }, { kind: 'disabled' }]);
+    });
+
+    it('keeps its sessions without a key, and the keys of others while instances rotate that know none', async () => {
+      const { options, drop } = await make();
+      onTestFinished(async () => void (await drop()));
+      await fillOlder(options, '0010-actors-of-events');
+      const database = await openDatabase(options, { migrate: true });
+      onTestFinished(() => database.close());
+      const sessions = mikroOrmSessionRepository(database);
+      const later = aSession({ userId: USER.id });
+      await insertAsFirst(database.em, later);
+      const keys = { deviceKey: 'a key of a page', browserKey: 'a key of a browser', proofs: [9, 4] };
+      const bound = aSession({ userId: USER.id, ...keys });
+      await sessions.add(bound);
+      for (const [session, expected] of [
+        [SESSION, NO_KEYS],
+        [later, NO_KEYS],
+        [bound, keys],
+      ] as const) {
+        expect(await sessions.find(session)).toMatchObject({ id: session.id, ...expected });
+        const currentTokenId = await rotateWithoutKeys(database.em, session);
+        const rotated = await sessions.find(session);
+        expect(rotated).toMatchObject({ currentTokenId, ...expected });
+        expect(await sessions.rotate(aRotation(rotated ?? session))).toHaveProperty('id');
+      }
     });
 
     it('is purged of what the first version wrote before and after the upgrade', async () => {

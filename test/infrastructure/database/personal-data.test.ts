@@ -29,7 +29,8 @@ const NAMING_USERS = `select conrelid::regclass::text as name from pg_constraint
 describe('a user, of whom every table that names users has a row', () => {
   const clock = { now: () => NOW };
   const user = aUser();
-  const session = aSession({ userId: user.id });
+  const keys = { deviceKey: 'the key of a page', browserKey: 'the key of a browser', proofs: [7] };
+  const session = aSession({ userId: user.id, ...keys });
   let database: Database;
   let stores: ReturnType<typeof sqlStores>;
   beforeAll(async () => {
@@ -45,11 +46,11 @@ describe('a user, of whom every table that names users has a row', () => {
 
   const namesOf = async (query: string) =>
     (await database.em.execute<{ name: string }[]>(query)).map(({ name }) => name);
-  /** The tables of all with a row that has the user's id, name or address in any column. */
+  /** The tables of all with a row that has the user's id, name, address or keys in any column. */
   const tablesWithTheUser = async (): Promise<string[]> => {
     const found: string[] = [];
     for (const name of await namesOf(TABLES)) {
-      const words = [user.id, user.username, user.email].map((word) => `%${word}%`);
+      const words = [user.id, user.username, user.email, keys.deviceKey, keys.browserKey].map((word) => `%${word}%`);
       const where = words.map(() => 'stored::text ilike ?').join(' or ');
       const rows = await database.em.execute(`select 1 from "${name}" stored where ${where}`, words);
       if (rows.length > 0) found.push(name);
@@ -62,6 +63,7 @@ describe('a user, of whom every table that names users has a row', () => {
     expect(await tablesWithTheUser()).toEqual(Object.keys(EXPORTED).sort());
     const account = await exportAccount({ ...stores, clock })({ userId: user.id, sessionId: session.id });
     for (const [name, rowsOf] of Object.entries(EXPORTED)) expect(rowsOf(account), name).toHaveLength(1);
+    expect(account.sessions).toMatchObject([{ id: session.id, binding: 'browser' }]);
   });
 
   it('leaves no row in any table, but what an operator did until it is logged', async () => {

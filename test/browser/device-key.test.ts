@@ -2,7 +2,14 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { changesIn, restoredIn } from '../support/browser/client-page.ts';
+import {
+  bindingIn,
+  changesIn,
+  eventsIn as eventsAt,
+  refreshIn,
+  restoredIn,
+  sessionsIn,
+} from '../support/browser/client-page.ts';
 
 const REFRESH = '/auth/refresh-token';
 const TABS = 5;
@@ -10,17 +17,6 @@ const ROUNDS = 5;
 const LEAVES = 12;
 const HOUR = 3_600_000;
 
-const bindingIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.binding);
-const sessionsIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.sessions.list());
-
-/** Renews now. @returns the username, or the message of the error. */
-const refreshIn = (tab: Page): Promise<string | undefined> =>
-  tab.evaluate(() =>
-    globalThis.page?.auth.refresh().then(
-      (user) => user?.username,
-      (error: Error) => error.message,
-    ),
-  );
 /** Renews, until the request is sent. */
 const beginRefreshIn = async (tab: Page): Promise<void> => {
   const sent = tab.waitForRequest(`**${REFRESH}`);
@@ -31,11 +27,7 @@ const beginRefreshIn = async (tab: Page): Promise<void> => {
 describe.runIf(canBrowse())('two applications of one site, which have one key', () => {
   const { world, openTab, signedUp, pass } = openApplications();
 
-  const eventsIn = (tab: Page): Promise<string | undefined> =>
-    tab.evaluate(
-      (service) => globalThis.page?.auth.fetch(`${service}/users/me/events`).then((response) => response.text()),
-      world().service,
-    );
+  const eventsIn = (tab: Page) => eventsAt(tab, world().service);
   /** A refresh with a copy of the cookie alone. */
   const steal = async (cookie: string) => {
     const { status, body } = await world().behind.http.post(REFRESH).set('Cookie', cookie);

@@ -1,10 +1,10 @@
 import type { BrowserContext, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { bcryptPasswordHasher } from '../../../src/adapters/password-hasher/bcrypt.ts';
-import { aPerson, startService, type TestService } from '../http/service.ts';
+import { startService, type TestService } from '../http/service.ts';
 import { freePort } from '../servers/free-port.ts';
 import { launchChromium } from './chromium.ts';
-import { importing, restoredIn } from './client-page.ts';
+import { importing, registeredIn } from './client-page.ts';
 import { openSite, type Site } from './site.ts';
 import { type Witness, witness } from './witness.ts';
 
@@ -82,12 +82,7 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
     signedUp: async (given: Parameters<typeof openTab>[1] = {}) => {
       await applications.browser.clearCookies();
       const tab = await openTab(applications.apps[0], given);
-      await restoredIn(tab);
-      const person = aPerson();
-      const user = await tab.evaluate((input) => globalThis.page?.auth.register(input), person);
-      expect(user?.username).toBe(person.username);
-      await tab.evaluate(() => globalThis.page?.changes.splice(0));
-      return { tab, person };
+      return { tab, person: await registeredIn(tab) };
     },
   };
 };

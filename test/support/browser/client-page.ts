@@ -1,6 +1,8 @@
 import type { Frame, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import type { AuthClient } from '../../../client/src/index.ts';
 import { readText } from '../checkout/repository.ts';
+import { aPerson } from '../http/service.ts';
 
 /** What the pages below offer to tests. */
 type ClientPage = {
@@ -97,6 +99,34 @@ export const renewedIn = (tab: Page): Promise<string | undefined> =>
         return (await globalThis.page?.auth.refresh())?.username;
       }),
     );
+
+/** Renews now. @returns the username, or the message of the error. */
+export const refreshIn = (tab: Page): Promise<string | undefined> =>
+  tab.evaluate(() =>
+    globalThis.page?.auth.refresh().then(
+      (user) => user?.username,
+      (error: Error) => error.message,
+    ),
+  );
+
+/** Somebody registers. */
+export const registeredIn = async (tab: Page): Promise<ReturnType<typeof aPerson>> => {
+  await restoredIn(tab);
+  const person = aPerson();
+  const user = await tab.evaluate((input) => globalThis.page?.auth.register(input), person);
+  expect(user?.username).toBe(person.username);
+  await tab.evaluate(() => globalThis.page?.changes.splice(0));
+  return person;
+};
+
+export const bindingIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.binding);
+export const sessionsIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.sessions.list());
+/** The security events of the user, as JSON. */
+export const eventsIn = (tab: Page, service: string): Promise<string | undefined> =>
+  tab.evaluate(
+    (at) => globalThis.page?.auth.fetch(`${at}/users/me/events`).then((response) => response.text()),
+    service,
+  );
 
 export const changesIn = (tab: Page): Promise<readonly string[]> => tab.evaluate(() => globalThis.page?.changes ?? []);
 

@@ -28,6 +28,7 @@ export const openSecureSite = async () => {
   const seen: string[] = [];
   let target = '';
   let cut: Cut | null = null;
+  let page = '<title>application</title>';
 
   const forward = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const { method, headers, url = '/' } = incoming;
@@ -51,7 +52,7 @@ export const openSecureSite = async () => {
 
   const server = createServer(certificate, (incoming, outgoing) => {
     if (incoming.headers.host?.startsWith(SERVICE)) void forward(incoming, outgoing);
-    else outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end('<!doctype html><title>application</title>');
+    else outgoing.writeHead(200, { 'Content-Type': 'text/html' }).end(`<!doctype html>${page}`);
   });
   const { port, close } = await listenOnLoopback(server);
   const service = `https://${SERVICE}:${port}`;
@@ -68,8 +69,13 @@ export const openSecureSite = async () => {
     serve: (url: string): void => {
       target = url;
     },
-    cut: (next: Cut): void => {
+    /** The next request of that step alone. */
+    cut: (next: Cut | null): void => {
       cut = next;
+    },
+    /** The page of the application. */
+    publish: (html: string): void => {
+      page = html;
     },
     close,
   };

@@ -12,7 +12,7 @@ export type ProofRequest = {
 /** A proof; `null` where there is no key, and none can be made; `undefined` if the page did not answer. */
 type Proof = string | null | undefined;
 
-/** Milliseconds until the frame has loaded. */
+/** Milliseconds until the frame has loaded, or has read the clock. */
 const LOADING = 10_000;
 /** Milliseconds from then until its page must have said that it is there. It does so while it loads; an error page never does. */
 const READY = 500;
@@ -63,7 +63,8 @@ export const device = (base: string) => {
       port1.onmessage = ({ data }) => resolve(data ?? null);
     });
     target.postMessage(request, new URL(base).origin, [port2]);
-    return (await Promise.race([answer, sleep(ANSWER)]).finally(() => port1.close())) as Proof;
+    const late = sleep(request.again ? LOADING : ANSWER);
+    return (await Promise.race([answer, late]).finally(() => port1.close())) as Proof;
   };
 
   return {

@@ -1,0 +1,129 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openApplications } from '../support/browser/applications.ts';
+import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
+import {
+  changesIn,
+  eventsIn,
+  importing,
+  refreshIn,
+  registeredIn,
+  restoredIn,
+  sessionsIn,
+} from '../support/browser/client-page.ts';
+import { openSite } from '../support/browser/site.ts';
+import { witness } from '../support/browser/witness.ts';
+import { type RunningService, runService } from '../support/processes/process.ts';
+import { freePort } from '../support/servers/free-port.ts';
+import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
+
+const REFRESH = '/auth/refresh-token';
+/** Milliseconds. */
+const LATENCY = 2_500;
+const RELOADS = 5;
+const HOUR = 3_600_000;
+
+/** The tab still has the session that its user has opened, and nobody was refused. */
+const expectSame = async (tab: Page, service: string, opened: Awaited<ReturnType<typeof sessionsIn>>) => {
+  expect(await sessionsIn(tab)).toMatchObject([{ id: opened?.[0]?.id, binding: 'device' }]);
+  expect(await changesIn(tab)).not.toContain('ended');
+  expect(await eventsIn(tab, service)).not.toContain('device-unproven');
+};
+
+describe.runIf(canBrowse())('a page that has a key', () => {
+  const { world, openTab, signedUp } = openApplications();
+  /** Until the end of the test. */
+  const slowDown = (): void => {
+    world().witness.slow(LATENCY);
+    onTestFinished(() => world().witness.slow(0));
+  };
+
+  it(`stays logged in when each response takes ${LATENCY} ms, and it is reloaded ${RELOADS} times while it renews`, async () => {
+    const { tab, person } = await signedUp();
+    const opened = await sessionsIn(tab);
+    const tabs = [tab, await openTab(world().apps[1])];
+    slowDown();
+    const reload = async (each: Page): Promise<void> => {
+      for (let reloads = 0; reloads < RELOADS; reloads += 1) {
+        const sent = each.waitForRequest(`**${REFRESH}`);
+        await each.reload({ waitUntil: 'commit' });
+        await sent;
+      }
+    };
+    await Promise.all(tabs.map(reload));
+    for (const each of tabs) {
+      expect(await restoredIn(each)).toBe(person.username);
+      await expectSame(each, world().service, opened);
+    }
+  });
+
+  it(`stays logged in when each response takes ${LATENCY} ms, and the clock of its machine is an hour off`, async () => {
+    const { tab, person } = await signedUp({ clock: HOUR });
+    const opened = await sessionsIn(tab);
+    slowDown();
+    await tab.reload();
+    expect(await restoredIn(tab)).toBe(person.username);
+    await expectSame(tab, world().service, opened);
+  });
+});
+
+/** A service of its own process, with a witness, an application and a browser, until the end of the test. */
+const openWorld = async () => {
+  const [port, inner] = [await freePort(), `${await freePort()}`];
+  const between = await witness(`http://127.0.0.1:${inner}`, port);
+  onTestFinished(between.close);
+  const site = await openSite('one.tandem.localhost');
+  onTestFinished(site.close);
+  const directory = temporaryDirectory();
+  onTestFinished(directory.remove);
+  const address = `http://auth.tandem.localhost:${port}`;
+  const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner, DATA_DIR: directory.path };
+  let service: RunningService | undefined;
+  onTestFinished(async () => void (await service?.stop('SIGKILL')));
+  const { browser, restart, close } = await launchChromium();
+  onTestFinished(close);
+  const page = site.publish(importing(address));
+  const openTab = async (context: typeof browser): Promise<Page> => {
+    const tab = await context.newPage();
+    await tab.goto(page);
+    return tab;
+  };
+  return {
+    address,
+    witness: between,
+    start: async () => {
+      service = await runService({ ...env, BCRYPT_COST: '4' });
+    },
+    kill: () => service?.stop('SIGKILL'),
+    openTab: () => openTab(browser),
+    /** The browser is closed, and started again with the same profile. @returns its tab. */
+    restartBrowser: async (): Promise<Page> => openTab(await restart()),
+  };
+};
+
+describe.runIf(canBrowse())('a browser that has a key', () => {
+  it('stays logged in when the service is killed before its response, and when the browser is started again', async () => {
+    const { address, witness: between, start, kill, openTab, restartBrowser } = await openWorld();
+    await start();
+    const tab = await openTab();
+    const { username } = await registeredIn(tab);
+    const opened = await sessionsIn(tab);
+    // The preflight request is not sent again.
+    await refreshIn(tab);
+    between.closeIdle();
+    const { arrived, lose } = between.hold(REFRESH);
+    const refreshed = refreshIn(tab);
+    await arrived;
+    await kill();
+    lose();
+    expect(await refreshed).toMatch(/No response/);
+    await start();
+    expect(await refreshIn(tab)).toBe(username);
+    await expectSame(tab, address, opened);
+
+    const next = await restartBrowser();
+    expect(await restoredIn(next)).toBe(username);
+    expect(await refreshIn(next)).toBe(username);
+    await expectSame(next, address, opened);
+  });
+});

@@ -40,6 +40,14 @@ const keyOf = async (create: boolean): Promise<CryptoKeyPair | undefined> => {
   }
 };
 
+/** The origins of those whom the page `/device-key` answers. Others hear that there is no proof. */
+const origins = document.documentElement.dataset.origins?.split(' ');
+/**
+ * WebKit gives the frame a storage of its own in each application, so several applications would have several keys of one session: a log-in
+ * has none then. The first origin is the service's own.
+ */
+const isShared = !(origins?.[2] && navigator.vendor.startsWith('Apple'));
+
 /** Milliseconds by which the clock of the service is ahead. An application that chose the time could have proofs signed for later. */
 let ahead = 0;
 const readClock = async (): Promise<void> => {
@@ -51,7 +59,7 @@ const encoded = (bytes: string): string => btoa(bytes).replace(/\+/g, '-').repla
 
 /** @returns a proof for the request; nothing if there is no key, or the request is none of those. */
 export const prove = async ({ path, create, again }: ProofRequest): Promise<string | undefined> => {
-  const key = PATHS.includes(path) ? await keyOf(create) : undefined;
+  const key = PATHS.includes(path) && (isShared || !create) ? await keyOf(create) : undefined;
   if (!key) return undefined;
   if (again) await readClock().catch(() => undefined);
   const { x, y } = await crypto.subtle.exportKey('jwk', key.publicKey);
@@ -67,8 +75,6 @@ export const prove = async ({ path, create, again }: ProofRequest): Promise<stri
   return `${signed}.${encoded(String.fromCharCode(...new Uint8Array(signature)))}`;
 };
 
-/** The origins of those whom the page `/device-key` answers. Others hear that there is no proof. */
-const origins = document.documentElement.dataset.origins?.split(' ');
 if (origins) {
   addEventListener('message', async ({ origin, data, ports: [port] }) => {
     const isAllowed = origins.includes(origin === location.origin ? 'self' : origin);

@@ -145,6 +145,14 @@ describe.runIf(canBrowse())('two applications of one site, which have one key', 
     expect(await steal(await copiedCookie())).toEqual([200, undefined]);
   });
 
+  it('have no key in a browser that would give each of them another one', async () => {
+    const { tab } = await signedUp({ vendor: 'Apple Computer, Inc.' });
+    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'none' }]);
+    const other = await openTab(world().apps[1], { vendor: 'Apple Computer, Inc.' });
+    expect(await restoredIn(other)).toBeTypeOf('string');
+    expect(await eventsIn(tab)).not.toContain('device-unproven');
+  });
+
   it('leave no frame behind when the client is disposed of', async () => {
     const { tab } = await signedUp();
     expect(tab.frames()).toHaveLength(2);

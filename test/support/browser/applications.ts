@@ -50,13 +50,17 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
     for (const clean of cleanups.toReversed()) await clean();
   });
 
-  /** @param clock milliseconds by which the clock of the machine is wrong, in the page and in its frame. */
-  const openTab = async (site: Site, { clock = 0, html = '' } = {}): Promise<Page> => {
+  /**
+   * @param given.clock milliseconds by which the clock of the machine is wrong, in the page and in its frame
+   * @param given.vendor of the browser, as the page and its frame see it
+   */
+  const openTab = async (site: Site, { clock = 0, html = '', vendor = '' } = {}): Promise<Page> => {
     const { browser, service } = applications;
     const tab = await browser.newPage();
     onTestFinished(() => tab.close());
     await tab.addInitScript(
-      ([by, name]) => {
+      ([by, name, vendor]) => {
+        if (vendor) Object.defineProperty(navigator, 'vendor', { value: vendor });
         const now = Date.now.bind(Date);
         Date.now = () => now() + Number(by);
         // Each application looks for a session, though it has not seen the log-in.
@@ -66,7 +70,7 @@ export const openApplications = (env: Readonly<Record<string, string>> = {}) => 
           // A frame of the browser's own, such as an error page.
         }
       },
-      [clock, `tandem:${service}`] as const,
+      [clock, `tandem:${service}`, vendor] as const,
     );
     await tab.goto(site.publish(html + importing(service)));
     return tab;

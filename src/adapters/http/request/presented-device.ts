@@ -3,8 +3,8 @@ import type { Presented } from '../../../application/steps/prove-device.ts';
 import { BOUND_COOKIE, isCrossSite } from './refresh-cookie.ts';
 
 /**
- * What a request presents of its device: the bound cookies of its browser, and the proof in its body. The proof may be for BASE_URL, or for the host that the request names: a service
- * can have several names, and no page can sign for another one's.
+ * What a request presents of its device: the bound cookies of its browser, and the proof in its body. The proof may be for BASE_URL, or for
+ * the host that the request names: a service can have several names, and no page can sign for another one's.
  */
 export const presentedDevice =
   (baseUrl: string) =>

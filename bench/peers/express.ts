@@ -21,7 +21,7 @@ const accounts = await openAccounts(jsonwebtokenTokens());
 const redis = new Redis(redisUrl());
 
 const unauthorized = (response: Response) => void response.status(401).json({ error: 'Unauthorized' });
-const signedIn = (response: Response, result: LoginResult | null, status = 200) => {
+const loggedIn = (response: Response, result: LoginResult | null, status = 200) => {
   if (result === null) return unauthorized(response);
   const { refreshToken, ...body } = result;
   response.status(status).cookie('refresh_token', refreshToken, COOKIE).json(body);
@@ -43,8 +43,8 @@ app.use(
 );
 app.use(express.json());
 
-app.post('/auth/register', async ({ body }, response) => signedIn(response, await accounts.register(body), 201));
-app.post('/auth/login', async ({ body }, response) => signedIn(response, await accounts.logIn(body)));
+app.post('/auth/register', async ({ body }, response) => loggedIn(response, await accounts.register(body), 201));
+app.post('/auth/login', async ({ body }, response) => loggedIn(response, await accounts.logIn(body)));
 app.post('/auth/refresh-token', async ({ cookies }, response) => {
   const result = await accounts.refresh(cookies.refresh_token ?? '');
   if (result === null) return unauthorized(response);

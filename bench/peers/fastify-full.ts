@@ -18,7 +18,7 @@ const object = (properties: Record<string, unknown>) => ({
 const string = { type: 'string' };
 const password = { type: 'string', minLength: 8, maxLength: 72 };
 const user = object({ id: string, username: string, email: string, createdAt: string, updatedAt: string });
-const signedIn = object({ user, accessToken: string });
+const loggedIn = object({ user, accessToken: string });
 
 const schemas: Schemas = {
   register: {
@@ -27,11 +27,11 @@ const schemas: Schemas = {
       email: { type: 'string', format: 'email', maxLength: 254 },
       password,
     }),
-    response: { 201: signedIn },
+    response: { 201: loggedIn },
   },
   logIn: {
     body: object({ account: { type: 'string', minLength: 1, maxLength: 254 }, password }),
-    response: { 200: signedIn },
+    response: { 200: loggedIn },
   },
   refresh: { response: { 200: object({ accessToken: string }) } },
   session: { response: { 200: object({ authenticated: { type: 'boolean' }, user }) } },

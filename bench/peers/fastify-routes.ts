@@ -17,7 +17,7 @@ const unauthorized = (reply: FastifyReply) => reply.code(401).send({ error: 'Una
 
 /** The routes of Tandem that the bench calls, under the same paths. Needs the plugin for cookies. */
 export const addRoutes = (app: FastifyInstance, accounts: Accounts, schemas: Schemas): void => {
-  const signedIn = (reply: FastifyReply, result: LoginResult | null, status = 200) => {
+  const loggedIn = (reply: FastifyReply, result: LoginResult | null, status = 200) => {
     if (result === null) return unauthorized(reply);
     const { refreshToken, ...body } = result;
     return reply.code(status).setCookie('refresh_token', refreshToken, COOKIE).send(body);
@@ -25,10 +25,10 @@ export const addRoutes = (app: FastifyInstance, accounts: Accounts, schemas: Sch
   const schemaOf = (name: keyof Schemas) => (schemas[name] === undefined ? {} : { schema: schemas[name] });
 
   app.post<{ Body: NewUser }>('/auth/register', schemaOf('register'), async ({ body }, reply) =>
-    signedIn(reply, await accounts.register(body), 201),
+    loggedIn(reply, await accounts.register(body), 201),
   );
   app.post<{ Body: LogIn }>('/auth/login', schemaOf('logIn'), async ({ body }, reply) =>
-    signedIn(reply, await accounts.logIn(body)),
+    loggedIn(reply, await accounts.logIn(body)),
   );
   app.post('/auth/refresh-token', schemaOf('refresh'), async ({ cookies }, reply) => {
     const result = await accounts.refresh(cookies.refresh_token ?? '');

@@ -26,12 +26,12 @@ const measure = async (
     cores.map((core) => startServer(system.program, { ...system.env, ...storage }, core)),
   );
   try {
-    const signedIn = await logInAll(servers[0]?.origin ?? '', system.calls, people);
+    const loggedIn = await logInAll(servers[0]?.origin ?? '', system.calls, people);
     const share = <T>(all: readonly T[], index: number) => all.filter((_, each) => each % servers.length === index);
     const groups: Record<Workload, Group[]> = {
       refresh: servers.map(({ origin }, index) => ({
         origin,
-        actors: share<Credentials>(signedIn, index).map(refreshing(system.calls)),
+        actors: share<Credentials>(loggedIn, index).map(refreshing(system.calls)),
       })),
       'log-in': servers.map(({ origin }) => ({
         origin,

@@ -8,8 +8,8 @@ import { TANDEM } from '../systems/systems.ts';
 import { asking, logInAll, refreshing } from '../workloads/clients.ts';
 import { prepare, whileRunning } from '../workloads/prepared-system.ts';
 
-/** Looks at the memory in between, and the share of requests that refresh: the others ask for the user. */
-const LOOKS = 10;
+/** How often the memory is read in between, and the number of clients that refresh: the others ask for the user. */
+const READINGS = 10;
 const REFRESHING_CLIENTS = 16;
 
 /** Whether memory stays what it is over many requests of 64 clients. */
@@ -21,20 +21,20 @@ export const measureMemory = async (parts: Parts, { quick }: { readonly quick: b
     const { calls } = TANDEM;
     const { me } = calls;
     if (me === undefined) throw new Error('there is no route that asks for the user');
-    const signedIn = await logInAll(origin, calls, prepared.people);
-    const actors = signedIn.map((credentials: Credentials, index) =>
+    const loggedIn = await logInAll(origin, calls, prepared.people);
+    const actors = loggedIn.map((credentials: Credentials, index) =>
       index < REFRESHING_CLIENTS ? refreshing(calls)(credentials) : asking(me)(credentials),
     );
     let sent = 0;
-    const look = () => rows.push([String(sent), figure(residentMemory(pid), 0)]);
-    look();
-    for (let step = 1; step <= LOOKS; step += 1) {
-      const upTo = (requests / LOOKS) * step;
+    const read = () => rows.push([String(sent), figure(residentMemory(pid), 0)]);
+    read();
+    for (let step = 1; step <= READINGS; step += 1) {
+      const upTo = (requests / READINGS) * step;
       while (sent < upTo) {
         const [measured] = await load([{ origin, actors }], { warmUp: 0, duration: 500 });
         sent += measured?.count ?? 0;
       }
-      look();
+      read();
     }
   });
   return { title: `Tandem: memory over ${requests} requests`, text: table(['requests', 'MiB'], rows) };

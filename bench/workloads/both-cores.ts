@@ -69,12 +69,12 @@ const measureFlood = async (
 ): Promise<void> => {
   const { session } = calls;
   if (session === undefined) throw new Error('there is no guarded route');
-  const signedIn = await logInAll(origin, calls, people.slice(0, 2 * BYSTANDERS));
+  const loggedIn = await logInAll(origin, calls, people.slice(0, 2 * BYSTANDERS));
   const [logIns, refreshes, guarded] = await load(
     [
       { origin, actors: loggingIn(calls, people, CLIENTS) },
-      { origin, every: EVERY, actors: signedIn.slice(0, BYSTANDERS).map(refreshing(calls)) },
-      { origin, every: EVERY, actors: signedIn.slice(BYSTANDERS).map(asking(session)) },
+      { origin, every: EVERY, actors: loggedIn.slice(0, BYSTANDERS).map(refreshing(calls)) },
+      { origin, every: EVERY, actors: loggedIn.slice(BYSTANDERS).map(asking(session)) },
     ],
     spans.flood,
   );

@@ -30,9 +30,9 @@ export const registering = ({ register }: Calls, clients: number): Actor[] =>
 
 /** Clients that log in people in turn: a person has few sessions. */
 export const loggingIn = ({ logIn }: Calls, persons: readonly Person[], clients: number): Actor[] => {
-  let turn = 0;
-  const next = () => logIn(persons[turn++ % persons.length] as Person);
-  return Array.from({ length: clients }, () => ({ next }));
+  let next = 0;
+  const logInNext = () => logIn(persons[next++ % persons.length] as Person);
+  return Array.from({ length: clients }, () => ({ next: logInNext }));
 };
 
 /** A client that refreshes with what the last refresh gave it. */

@@ -31,9 +31,9 @@ export const measureOnOneCore = async (
   const wanted = WORKLOADS.filter((workload) => workloads.includes(workload) && wants(name, workload));
   if (wanted.length === 0) return;
   await whileRunning(prepared, parts, FIRST, async ({ origin, pid }) => {
-    const signedIn = await logInAll(origin, calls, prepared.people);
+    const loggedIn = await logInAll(origin, calls, prepared.people);
     for (const workload of wanted) {
-      const actors = signedIn.map(actorOf(workload, calls));
+      const actors = loggedIn.map(actorOf(workload, calls));
       const { perSecond, cpu } = await loadWithCost([{ origin, actors }], [pid], spans.fast);
       record(workload, perSecond);
       record(`${workload}Cpu`, cpu);

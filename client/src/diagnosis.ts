@@ -20,7 +20,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   if (host?.top !== host?.self) advice += ' Open the page outside of the frame.';
 
   /** An error that the developer has to see, so the console gets it, too. */
-  const tell = (code: AuthErrorCode, message: string, cause?: unknown): AuthError => {
+  const fail = (code: AuthErrorCode, message: string, cause?: unknown): AuthError => {
     // biome-ignore lint/suspicious/noConsole: a page that swallows the error would hide a wrong setup.
     console.error(message);
     return new AuthError(code, message, { cause });
@@ -29,7 +29,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
   return {
     origin,
     mayLoseCookie: !!advice,
-    cookieLost: (): AuthError => tell('CLIENT_COOKIE_BLOCKED', `The browser blocked the cookie of ${origin}.${advice}`),
+    cookieLost: (): AuthError => fail('CLIENT_COOKIE_BLOCKED', `The browser blocked the cookie of ${origin}.${advice}`),
     /**
      * Of a request without a response. A browser hides the reason; but if there is a response without CORS, and none with it, that is the
      * reason. The service lets pages load one path without CORS.
@@ -43,7 +43,7 @@ export const diagnosis = (baseUrl: string, get: typeof fetch) => {
           headers: { Authorization: '' },
         }).catch(ignore);
       if (location && (await answers('no-cors')) && !(await answers('cors')))
-        return tell(
+        return fail(
           'CLIENT_ORIGIN_REFUSED',
           `${new URL(url).origin} refuses ${location.origin}.${
             isOurs ? `${advice} List the page in ALLOWED_ORIGINS_DEV or _PROD.` : ' Allow it and Authorization by CORS.'

@@ -85,7 +85,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
 
   /** Sets it here and in the other tabs. */
   const change = (next: Token | null, why: Change): void => {
-    others.tell({ value: next?.value, at: next?.at, binding: next?.binding, why });
+    others.announce({ value: next?.value, at: next?.at, binding: next?.binding, why });
     set(next, why);
   };
 
@@ -130,9 +130,9 @@ export const session = (http: ReturnType<typeof service>): Session => {
     return renewing;
   };
 
-  /** Renews when it is time, after a failure, and when this tab has missed what another one has told. Only in a page that is seen. */
+  /** Renews when it is time, after a failure, and or when this tab has missed an announcement of another one. Only in a visible page. */
   const wake = (): void => {
-    // After "pagehide" a page is told that it is hidden. A channel that is opened then would stay open.
+    // After "pagehide" a page gets "visibilitychange", too. A channel that is opened then would stay open.
     if (host?.document.hidden) return;
     others.open();
     if (token ? failures || token.untilDue() <= 0 || others.missed() : others.hint() > 0)
@@ -147,7 +147,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
   // The first attempt, unless there is certainly no session.
   if (others.hint() <= 0) token = null;
   const ready = token === null ? Promise.resolve(token) : renew();
-  // Who does not wait for it is not told.
+  // Its failure is for those who wait for it.
   ready.catch(ignore);
 
   return {

@@ -50,9 +50,9 @@ export const tabs = ({ base, hasCookie }: Place, hear: (news: News) => void) => 
   return {
     generation,
     hint: stored,
-    /** Whether another tab has told something that did not arrive: pages in the back/forward cache hear nothing. */
+    /** whether another tab has announced something that did not arrive: pages in the back/forward cache hear nothing. */
     missed: (): boolean => generation() > own,
-    tell: (news: News): void => {
+    announce: (news: News): void => {
       own = generation() + 1;
       stored(news.value ? own : -own);
       channel?.postMessage({ ...news, own });

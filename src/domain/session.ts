@@ -102,7 +102,10 @@ export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rot
 
 export const isLive = ({ expiresAt }: Pick<Session, 'expiresAt'>, now: number): boolean => now < expiresAt;
 
-/** The first token of a run may be rotated again after its rotation was reverted: then the run begins with the new rotation. */
+/**
+ * Whether this rotation is the first of a run. Also when it repeats the first one, which was reverted: the run then begins with
+ * the repetition.
+ */
 const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): boolean =>
   !continuesRun || number === runFirst;
 

@@ -286,7 +286,7 @@ export const purgeDue = (db: Kysely<Tables>, now: number, limits: PurgeLimits) =
         })
         .returning(['id', 'user_id']),
     )
-    .with('looked_at', (query) => query.selectFrom('due').select((eb) => eb.fn.countAll().as('due')))
-    .selectFrom('looked_at')
+    .with('checked', (query) => query.selectFrom('due').select((eb) => eb.fn.countAll().as('due')))
+    .selectFrom('checked')
     .leftJoin('purged', (join) => join.onTrue())
-    .select(['looked_at.due', 'purged.id', 'purged.user_id']);
+    .select(['checked.due', 'purged.id', 'purged.user_id']);

@@ -55,7 +55,7 @@ type Request = Shown & {
 };
 
 const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
-const failed = (reason: string) => new AppError('AUTH_FAILED', { reason });
+const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
@@ -74,7 +74,8 @@ export const refresh =
   ): Promise<TokenPair & { readonly provenByBrowser: boolean }> => {
     const verified = await verifiedTokens(deps, presented);
     const [first] = verified;
-    if (first === undefined) throw failed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
+    if (first === undefined)
+      throw authFailed(presented.length === 0 ? 'no refresh token' : 'no refresh token verifies');
     const shown = await shownBy(deps, device, verified);
     const pair = await refreshTokens(deps, first, { cancellation, origin, verified, ...shown });
     return { ...pair, provenByBrowser: shown.evidence.browserKey !== null };
@@ -127,7 +128,7 @@ const mayBeReplayable = ({ clock, replayPolicy: { replayWindow } }: RefreshDeps,
 
 const findUser = async ({ users }: RefreshDeps, id: string): Promise<User> => {
   const user = await users.findById(id);
-  if (user === null) throw failed('the user does not exist');
+  if (user === null) throw authFailed('the user does not exist');
   return user;
 };
 
@@ -194,7 +195,7 @@ const handleStaleTokens = async (
     if (status === 'unproven') return handleUnproven(deps, token, session, request);
   }
   if (status !== 'reused') deps.report?.('refresh', status);
-  if (ended.length === 0) throw failed(`the session is not refreshed: ${status}`);
+  if (ended.length === 0) throw authFailed(`the session is not refreshed: ${status}`);
   throw new AppError('AUTH_FAILED', {
     level: 'warn',
     reason: `refresh token reused; session ${ended.join(', ')} ended`,
@@ -250,7 +251,7 @@ const rotateAsStored = async (
     // Another request was first, so the token may no longer be rotated. If it may, the store cannot do so.
     const assessed = await assessTokens(deps, [token], request.evidence);
     const now = mostFavorable(assessed).status;
-    if (mayRotate(now)) throw failed(`the session is not refreshed: ${now}`);
+    if (mayRotate(now)) throw authFailed(`the session is not refreshed: ${now}`);
     return handleStaleTokens(deps, assessed, request);
   }
   deps.report?.('refresh', isForgotten ? 'recovered' : 'rotated');
@@ -286,5 +287,5 @@ const endReused = async (
 const refuseDisabled = async (deps: RefreshDeps, rotation: Rotation, origin: Origin): Promise<never> => {
   const key = { id: rotation.sessionId, userId: rotation.userId };
   await deps.unitOfWork.run((stores) => endSession(deps, stores, key, { reason: 'operator', origin }));
-  throw failed('the account is disabled');
+  throw authFailed('the account is disabled');
 };

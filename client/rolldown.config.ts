@@ -4,7 +4,7 @@ import { defineConfig } from 'rolldown';
 const INTERNAL = [
   ...['cookieLost', 'mayLoseCookie', 'noResponse'],
   ...['base', 'call', 'endSession', 'exchange', 'hasCookie', 'isOurs', 'request', 'send'],
-  ...['generation', 'hint', 'missed', 'tell', 'untilDue', 'margin'],
+  ...['generation', 'hint', 'missed', 'announce', 'untilDue', 'margin'],
   ...['enter', 'renew', 'token', 'proven', 'proofFor', 'closeFrame'],
 ];
 

@@ -39,8 +39,8 @@ export type World = Client & {
   readonly keys: () => Promise<readonly JWK[]>;
 };
 
-/** A route that an instance has if its sessions can be bound to devices. */
-const REBIND = '/auth/device/rebind';
+/** A route that an instance may have whose sessions can be bound to devices. */
+const DEVICE_KEY = '/device-key';
 
 export const UNKNOWN_PATH = '/conformance/no-such-path';
 
@@ -79,9 +79,17 @@ export const newWorld = (client: Client, options: Options): World => {
   const register = async (body: object) => withSession(await post('/auth/register', body));
   const registered = once(() => register(person));
   const ifBinding = once(async () => {
-    const reply = await post(REBIND, {});
-    if (isUnknownRoute(reply)) return null;
-    return newDevice(options.url, Date.parse(String(bodyOf(reply).timestamp)) - Date.now());
+    if (isUnknownRoute(await get(DEVICE_KEY))) return null;
+    const { timestamp } = bodyOf(await get('/auth/session'));
+    return newDevice(options.url, Date.parse(String(timestamp)) - Date.now());
+  });
+  const secondRegistered = once(async () => {
+    const proof = (await ifBinding())?.proof('/auth/register');
+    return register({ ...second, ...(proof !== undefined && { proof }) });
+  });
+  const isBound = once(async () => {
+    const listed = dataOf(await get('/auth/sessions', asBearer(tokensOf(await secondRegistered()).access)));
+    return Array.isArray(listed) && listed.every((each) => isObject(each) && each.binding === 'device');
   });
   const loggedIn = once(async () => {
     dataOf(await registered());
@@ -103,13 +111,10 @@ export const newWorld = (client: Client, options: Options): World => {
     login,
     refresh,
     registered,
-    secondRegistered: once(async () => {
-      const proof = (await ifBinding())?.proof('/auth/register');
-      return register({ ...second, ...(proof !== undefined && { proof }) });
-    }),
+    secondRegistered,
     device: async () => {
       const device = await ifBinding();
-      if (device === null) throw new Skipped(`there is no route POST ${REBIND}`);
+      if (device === null || !(await isBound())) throw new Skipped('a proof binds no session');
       return device;
     },
     loggedIn,

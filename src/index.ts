@@ -34,6 +34,13 @@ export type {
 export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export {
+  type Amr,
+  type Authenticated,
+  type Authentication,
+  amrAfter,
+  type Method,
+} from './domain/assurance.ts';
+export {
   type Binding,
   type DeviceBinding,
   type DeviceKeys,
@@ -61,6 +68,8 @@ export { isHashable } from './domain/password.ts';
 export {
   byLastUse,
   isLive,
+  partWithUser,
+  type RotatedSession,
   type Rotation,
   type RotationOutcome,
   reverted,

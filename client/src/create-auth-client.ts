@@ -33,8 +33,11 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     const response = await send(request.clone(), first);
     // Only the tokens count. The service has codes for that: a wrong password is a 401, too.
     if (!first || response.status !== 401) return response;
-    if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
-    if (current() === first) await renew(first.value);
+    const challenge = response.headers.get('WWW-Authenticate');
+    const mustStepUp = options.onStepUp && challenge?.includes('insufficient_user');
+    if (mustStepUp) await options.onStepUp?.(challenge?.includes('acr_values') ? 'second-factor' : 'recent');
+    else if (isOurs(request) && !(await bodyOf(response.clone())).code?.match(/TOKEN_INVALID|FAILED/)) return response;
+    else if (current() === first) await renew(first.value);
     const second = current();
     return second ? send(request, second) : response;
   };
@@ -72,6 +75,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     ...members,
     register: (registration) => signIn('/auth/register', registration),
     login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
+    stepUp: (shown) => ask('POST', '/auth/step-up', shown, alone),
     refresh: () => renew(current()?.value),
     changePassword: (change) => ask('PUT', '/users/me/password', change, alone),
     sessions: {

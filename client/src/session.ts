@@ -130,7 +130,7 @@ export const session = (http: ReturnType<typeof service>): Session => {
     return renewing;
   };
 
-  /** Renews when it is time, after a failure, and or when this tab has missed an announcement of another one. Only in a visible page. */
+  /** Renews when it is time, after a failure, or when this tab has missed an announcement of another one. Only in a visible page. */
   const wake = (): void => {
     // After "pagehide" a page gets "visibilitychange", too. A channel that is opened then would stay open.
     if (host?.document.hidden) return;

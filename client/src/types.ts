@@ -32,6 +32,9 @@ export type SessionInfo = {
   readonly current: boolean;
 };
 
+/** What a user has shown (RFC 8176): a password, a one-time password, a key, presence, several factors. */
+export type Amr = 'pwd' | 'otp' | 'pop' | 'user' | 'mfa';
+
 /** What holds the key of a session's device: a page of the device, or the browser itself. */
 export type Binding = 'none' | 'device' | 'browser';
 
@@ -65,6 +68,7 @@ export type EventKind =
   | 'session-ended'
   | 'device-unproven'
   | 'device-bound'
+  | 'stepped-up'
   | 'password-changed'
   | 'password-reset-requested'
   | 'password-reset'
@@ -122,12 +126,15 @@ export type AccountExport = {
     readonly passwordChangedAt: string | null;
     readonly emailVerifiedAt: string | null;
     readonly disabledAt: string | null;
+    readonly secondFactorAt: string | null;
   };
   readonly sessions: readonly {
     readonly id: string;
     readonly createdAt: string;
     readonly lastUsedAt: string;
     readonly expiresAt: string;
+    readonly authenticatedAt: string;
+    readonly amr: readonly Amr[];
     readonly userAgent: string | null;
     readonly address: string | null;
     readonly binding: Binding;
@@ -180,6 +187,8 @@ export type ServiceCode =
   | 'AUTH_ACCOUNT_DISABLED'
   | 'AUTH_DEVICE_UNPROVEN'
   | 'AUTH_PROOF_EXPIRED'
+  | 'AUTH_SECOND_FACTOR_REQUIRED'
+  | 'AUTH_STEP_UP_REQUIRED'
   | 'AUTH_EMAIL_UNVERIFIED'
   | 'AUTH_LINK_INVALID'
   | 'AUTH_TOKEN_INVALID'
@@ -255,7 +264,17 @@ export type AuthClientOptions = {
   readonly cookie?: string;
   /** Instead of the global one. */
   readonly fetch?: typeof fetch;
+  /**
+   * Called when a response says that the user has to show more: `recent`, something again; `second-factor`, that. The request is repeated
+   * once when it has settled, so a form that was filled in is not lost. If it rejects, the request does.
+   */
+  readonly onStepUp?: (reason: StepUpReason) => Promise<unknown>;
 };
+
+export type StepUpReason = 'recent' | 'second-factor';
+
+/** What the user shows again. */
+export type Shown = { readonly password: string };
 
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */
@@ -270,6 +289,8 @@ export type AuthClient = {
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
   readonly logout: () => Promise<void>;
+  /** Shows something again, for requests that the service refused with AUTH_STEP_UP_REQUIRED. */
+  readonly stepUp: (shown: Shown) => Promise<void>;
   /** Renews both tokens now; `null`: the session has ended. */
   readonly refresh: () => Promise<User | null>;
   /** Ends all sessions of the user, and opens another one for this client. */

@@ -206,7 +206,8 @@ const showHistory = (auth, { events }) => {
 /** Kinds whose name does not say what happened. */
 const MEANINGS = {
 	"device-unproven": "a refresh without a proof of the device was refused",
-	"device-bound": "a session got the key of its device"
+	"device-bound": "a session got the key of its device",
+	"stepped-up": "the user of a session has authenticated again"
 };
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }) => {
 	const by = actor === null ? "" : `by an ${actor}`;

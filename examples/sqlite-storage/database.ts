@@ -15,7 +15,8 @@ const SCHEMA = `
     updatedAt integer not null,
     passwordChangedAt integer not null,
     emailVerifiedAt integer,
-    disabledAt integer
+    disabledAt integer,
+    secondFactorAt integer
   ) strict;
 
   create table if not exists sessions (
@@ -33,7 +34,9 @@ const SCHEMA = `
     address text,
     deviceKey text,
     browserKey text,
-    proofs text not null
+    proofs text not null,
+    authenticatedAt integer not null,
+    amr text not null
   ) strict;
 
   create index if not exists sessionsByUser on sessions (userId);

@@ -1,25 +1,31 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import {
+  partWithUser,
   reverted,
   rotated,
   SESSIONS_PER_USER,
   type Session,
   type SessionKey,
   type SessionRepository,
-  type UserInSession,
   withProof,
 } from 'tandem';
 import type { Connection } from './connection.ts';
 import { toUser } from './user-repository.ts';
 
-const toSession = ({ proofs, ...row }: Record<string, SQLOutputValue>): Session =>
-  ({ ...row, proofs: JSON.parse(String(proofs)) }) as Session;
+const toSession = ({ proofs, amr, ...row }: Record<string, SQLOutputValue>): Session =>
+  ({ ...row, proofs: JSON.parse(String(proofs)), amr: JSON.parse(String(amr)) }) as Session;
 
-/** Without the time and the id of the user, which never change. */
-const toUpdate = ({ userId: _user, createdAt: _created, ...session }: Session) => ({
+const toRow = (session: Session) => ({
   ...session,
   proofs: JSON.stringify(session.proofs),
+  amr: JSON.stringify(session.amr),
 });
+
+/** Without the time and the id of the user, which never change. */
+const toUpdate = (session: Session) => {
+  const { userId: _user, createdAt: _created, ...row } = toRow(session);
+  return row;
+};
 
 /**
  * Sessions in the table `sessions`.
@@ -31,11 +37,9 @@ export const sqliteSessionRepository = (
 ): SessionRepository => {
   const insert = database.prepare(`
     insert into sessions values (:id, :userId, :currentTokenId, :previousTokenId, :rotatedAt, :rotation,
-      :runStartedAt, :runFirst, :createdAt, :expiresAt, :userAgent, :address, :deviceKey, :browserKey, :proofs)`);
+      :runStartedAt, :runFirst, :createdAt, :expiresAt, :userAgent, :address, :deviceKey, :browserKey, :proofs, :authenticatedAt,
+      :amr)`);
   const select = database.prepare('select * from sessions where id = :id and userId = :userId');
-  const selectWithUser = database.prepare(`
-    select *, (select expiresAt from sessions where id = :id and userId = :userId) as sessionExpiresAt
-    from users where id = :userId`);
   const selectLive = database.prepare(`
     select * from sessions where userId = :userId and expiresAt > :now order by rotatedAt desc, id desc`);
   const deleteSurplus = database.prepare(`
@@ -46,7 +50,8 @@ export const sqliteSessionRepository = (
   const update = database.prepare(`
     update sessions set currentTokenId = :currentTokenId, previousTokenId = :previousTokenId, rotatedAt = :rotatedAt,
       rotation = :rotation, runStartedAt = :runStartedAt, runFirst = :runFirst, expiresAt = :expiresAt,
-      userAgent = :userAgent, address = :address, deviceKey = :deviceKey, browserKey = :browserKey, proofs = :proofs
+      userAgent = :userAgent, address = :address, deviceKey = :deviceKey, browserKey = :browserKey, proofs = :proofs,
+      authenticatedAt = :authenticatedAt, amr = :amr
     where id = :id`);
   const selectUser = database.prepare('select * from users where id = ?');
   const deleteOne = database.prepare('delete from sessions where id = :id and userId = :userId');
@@ -60,18 +65,20 @@ export const sqliteSessionRepository = (
       order by expiresAt limit :limit)
     returning id, userId`);
 
-  /** Changes a session by a rule, while no other process writes. @returns whether the rule changed it. */
-  const change = ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): boolean => {
+  /** Changes a session by a rule, while no other process writes. @returns `null` if the rule did not change it. */
+  const change = ({ id, userId }: SessionKey, rule: (session: Session) => Session | null): Session | null => {
     const row = select.get({ id, userId });
     const changed = row === undefined ? null : rule(toSession(row));
     if (changed !== null) update.run(toUpdate(changed));
-    return changed !== null;
+    return changed;
   };
+  const isChanged = async (key: SessionKey, rule: (session: Session) => Session | null): Promise<boolean> =>
+    (await write(() => change(key, rule))) !== null;
 
   return {
     async add(session) {
       const evicted = await write(() => {
-        insert.run({ ...session, proofs: JSON.stringify(session.proofs) });
+        insert.run(toRow(session));
         return deleteSurplus.all({ userId: session.userId, now: session.createdAt });
       });
       return evicted.map(({ id }) => String(id));
@@ -81,34 +88,34 @@ export const sqliteSessionRepository = (
       return row === undefined ? null : toSession(row);
     },
     async findWithUser({ id, userId }) {
-      const row = await read(() => selectWithUser.get({ id, userId }));
-      if (row === undefined) return null;
-      const { sessionExpiresAt: expiresAt, ...user } = row;
-      return { user, expiresAt } as UserInSession;
+      const { user, row } = await read(() => ({ user: selectUser.get(userId), row: select.get({ id, userId }) }));
+      if (user === undefined) return null;
+      return { user: toUser(user), session: row === undefined ? null : partWithUser(toSession(row)) };
     },
     async rotate(rotation) {
       const deadline = Date.now() + budget;
       const { sessionId: id, userId } = rotation;
       // SQLite has locked the database for writing when this reads the clock.
       const isInTime = () => Date.now() < deadline;
-      const user = await write(() =>
-        change({ id, userId }, (session) => (isInTime() ? rotated(session, rotation) : null))
-          ? selectUser.get(userId)
-          : undefined,
-      );
-      if (user !== undefined) return toUser(user);
+      const result = await write(() => {
+        const session = change({ id, userId }, (stored) => (isInTime() ? rotated(stored, rotation) : null));
+        const user = selectUser.get(userId);
+        return session === null || user === undefined ? null : { user: toUser(user), ...partWithUser(session) };
+      });
+      if (result !== null) return result;
       return isInTime() ? 'stale' : 'too-late';
     },
     async revert(rotation) {
       const { sessionId: id, userId } = rotation;
       await write(() => change({ id, userId }, (session) => reverted(session, rotation)));
     },
-    useProof: (key, proof) => write(() => change(key, (session) => withProof(session, proof))),
-    bindPage: (key, deviceKey) => write(() => change(key, (session) => ({ ...session, deviceKey, browserKey: null }))),
+    useProof: (key, proof) => isChanged(key, (session) => withProof(session, proof)),
+    bindPage: (key, deviceKey) => isChanged(key, (session) => ({ ...session, deviceKey, browserKey: null })),
     bindBrowser: (key, browserKey) =>
-      write(() =>
-        change(key, (session) => ([null, browserKey].includes(session.browserKey) ? { ...session, browserKey } : null)),
+      isChanged(key, (session) =>
+        [null, browserKey].includes(session.browserKey) ? { ...session, browserKey } : null,
       ),
+    authenticate: (key, authenticated) => isChanged(key, (session) => ({ ...session, ...authenticated })),
     async end({ id, userId }) {
       const { changes } = await write(() => deleteOne.run({ id, userId }));
       return changes > 0;

@@ -9,7 +9,7 @@ export const toUser = (row: Record<string, SQLOutputValue>): User => ({ ...row }
 export const sqliteUserRepository = ({ database, read, write }: Connection): UserRepository => {
   const insert = database.prepare(`
     insert into users values (:id, :username, :email, :passwordHash, :createdAt, :updatedAt, :passwordChangedAt,
-      :emailVerifiedAt, :disabledAt)`);
+      :emailVerifiedAt, :disabledAt, :secondFactorAt)`);
   const updateHash = database.prepare(`
     update users set
       passwordHash = :passwordHash,
@@ -23,6 +23,7 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
       email = :email,
       emailVerifiedAt = :emailVerifiedAt,
       disabledAt = :disabledAt,
+      secondFactorAt = :secondFactorAt,
       updatedAt = :now
     where id = :id
     returning *`);
@@ -58,8 +59,10 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
           stored?.email === canonicalEmail(String(expected)) &&
           Object.entries(others).every(([field, value]) => stored[field] === value);
         if (stored === undefined || !isAsExpected) return undefined;
-        const { username, email, emailVerifiedAt, disabledAt } = { ...toUser(stored), ...change };
-        return updateFields.get({ id, username, email: canonicalEmail(email), emailVerifiedAt, disabledAt, now });
+        const { username, email, ...fields } = { ...toUser(stored), ...change };
+        const { emailVerifiedAt, disabledAt, secondFactorAt } = fields;
+        const values = { username, email: canonicalEmail(email), emailVerifiedAt, disabledAt, secondFactorAt };
+        return updateFields.get({ id, ...values, now });
       });
       return row === undefined ? null : toUser(row);
     },

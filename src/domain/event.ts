@@ -67,6 +67,8 @@ export const EVENT_KINDS = [
   'device-unproven',
   /** A session got the key of its device. */
   'device-bound',
+  /** The user of a session has authenticated again. */
+  'stepped-up',
   'password-changed',
   'password-reset-requested',
   'password-reset',

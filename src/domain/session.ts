@@ -1,3 +1,4 @@
+import type { Authenticated } from './assurance.ts';
 import { type DeviceKeys, deviceStatus, type Evidence, keysAfter } from './device-binding.ts';
 import type { Device } from './event.ts';
 import type { User } from './user.ts';
@@ -29,7 +30,8 @@ export type Session = {
   /** When the current token expires, and the session with it. */
   readonly expiresAt: number;
 } & Device &
-  DeviceKeys;
+  DeviceKeys &
+  Authenticated;
 
 /** Both are needed to find a session, so that no user finds another user's. */
 export type SessionKey = Pick<Session, 'id' | 'userId'>;
@@ -45,8 +47,10 @@ export const newSession = (input: {
   lifetime: number;
   device: Device;
   keys: DeviceKeys;
+  authenticated: Authenticated;
 }): Session => ({
   ...input.keys,
+  ...input.authenticated,
   id: input.id,
   userId: input.userId,
   currentTokenId: input.tokenId,
@@ -76,8 +80,10 @@ export type Rotation = {
   /** `jti` of the token that replaces it. */
   readonly to: string;
   readonly at: number;
-  /** When the new token expires, and the session with it. */
+  /** When the new token expires, and the session with it, unless `maxAge` ends it before. */
   readonly expiresAt: number;
+  /** Milliseconds after its user has authenticated in which a session ends; `null`: it may be renewed for ever. */
+  readonly maxAge: number | null;
   /**
    * Whether `from` was issued so recently that the token before it may still be part of a race (`continuesRun`). If not, or if `from` is
    * the first token of the run, this rotation begins a run.
@@ -89,13 +95,19 @@ export type Rotation = {
   readonly evidence: Evidence;
 };
 
-/** The result of a rotation: the user of the session, or why it was not rotated. */
+/** A session that was rotated, as the claims of its new tokens need it. */
+export type RotatedSession = Pick<Session, 'expiresAt' | 'authenticatedAt' | 'amr'> & { readonly user: User };
+
+/** The result of a rotation: the session with its user, or why it was not rotated. */
 export type RotationOutcome =
-  | User
+  | RotatedSession
   /** Nothing was changed: another token is current, the session is not live, or its device is not proven. */
   | 'stale'
   /** Nothing was changed: the store handled the rotation after its deadline, or rolled it back (ADR 0022). */
   | 'too-late';
+
+/** The part of a session that is read together with its user. */
+export const partWithUser = ({ expiresAt, authenticatedAt, amr }: Session) => ({ expiresAt, authenticatedAt, amr });
 
 /** The order of a user's sessions: the most recently used first. */
 export const byLastUse = (a: Session, b: Session): number => b.rotatedAt - a.rotatedAt || (a.id < b.id ? 1 : -1);
@@ -113,6 +125,10 @@ const beginsRun = ({ runFirst }: Session, { continuesRun, number }: Rotation): b
 export const nextNumber = ({ number, expectedNumber }: Pick<Rotation, 'number' | 'expectedNumber'>): number =>
   Math.max(number, expectedNumber) + 1;
 
+/** When a session expires that is rotated. */
+const expiryAfter = ({ authenticatedAt }: Session, { expiresAt, maxAge }: Rotation): number =>
+  maxAge === null ? expiresAt : Math.min(expiresAt, authenticatedAt + maxAge);
+
 const isExpected = ({ currentTokenId, rotation }: Session, { expected, expectedNumber }: Rotation): boolean =>
   currentTokenId === expected && rotation === expectedNumber;
 
@@ -120,6 +136,7 @@ const isExpected = ({ currentTokenId, rotation }: Session, { expected, expectedN
 export const rotated = (session: Session, rotation: Rotation): Session | null =>
   isExpected(session, rotation) &&
   isLive(session, rotation.at) &&
+  rotation.at < expiryAfter(session, rotation) &&
   deviceStatus(session, rotation.evidence) !== 'unproven'
     ? {
         ...keysAfter(session, rotation.evidence),
@@ -129,7 +146,7 @@ export const rotated = (session: Session, rotation: Rotation): Session | null =>
         rotatedAt: rotation.at,
         rotation: nextNumber(rotation),
         ...(beginsRun(session, rotation) && { runStartedAt: rotation.at, runFirst: rotation.number }),
-        expiresAt: rotation.expiresAt,
+        expiresAt: expiryAfter(session, rotation),
       }
     : null;
 

@@ -1,3 +1,4 @@
+import { type Amr, type Assurance, type Authenticated, assuranceOf } from './assurance.ts';
 import { deviceStatus, type Evidence } from './device-binding.ts';
 import { isLive, type Session } from './session.ts';
 import { type PublicUser, publicUser, type User } from './user.ts';
@@ -13,7 +14,18 @@ type RegisteredClaims = {
 };
 
 /** SPEC "Access token". The user's times are epoch milliseconds here and ISO 8601 in the token. */
-export type AccessClaims = RegisteredClaims & { readonly tokenType: 'access'; readonly user: PublicUser };
+export type AccessClaims = RegisteredClaims & { readonly tokenType: 'access'; readonly user: PublicUser } & (
+    | AuthenticationClaims
+    | { readonly auth_time?: never; readonly amr?: never; readonly acr?: never }
+  );
+
+/** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */
+export type AuthenticationClaims = {
+  /** NumericDate. */
+  readonly auth_time: number;
+  readonly amr: readonly Amr[];
+  readonly acr: Assurance;
+};
 
 /** SPEC "Refresh token". It contains the id of the user, and nothing else about the user. */
 export type RefreshClaims = RegisteredClaims & { readonly tokenType: 'refresh' };
@@ -26,14 +38,30 @@ const numericDate = (milliseconds: number): number => Math.floor(milliseconds / 
  */
 export const isIssuedAfter = ({ iat }: { readonly iat: number }, time: number): boolean => iat * 1000 > time;
 
-/** @param lifetime in milliseconds. */
-export const accessClaims = (input: { user: User; tokenId: string; now: number; lifetime: number }): AccessClaims => ({
+const authenticationClaims = ({ authenticatedAt, amr }: Authenticated): AuthenticationClaims => ({
+  auth_time: numericDate(authenticatedAt),
+  amr,
+  acr: assuranceOf(amr),
+});
+
+/**
+ * @param lifetime in milliseconds.
+ * @param authenticated `null`: no claims about it.
+ */
+export const accessClaims = (input: {
+  user: User;
+  tokenId: string;
+  now: number;
+  lifetime: number;
+  authenticated: Authenticated | null;
+}): AccessClaims => ({
   sub: input.user.id,
   iat: numericDate(input.now),
   exp: numericDate(input.now + input.lifetime),
   jti: input.tokenId,
   tokenType: 'access',
   user: publicUser(input.user),
+  ...(input.authenticated !== null && authenticationClaims(input.authenticated)),
 });
 
 /** The claims of a session's current token. They depend on the session alone, so the same token can be issued again. */

@@ -51,10 +51,12 @@ export type User = {
   readonly emailVerifiedAt: number | null;
   /** When an operator disabled the account; `null` while it is enabled. */
   readonly disabledAt: number | null;
+  /** Since when log-ins need a second factor; `null` while they do not. */
+  readonly secondFactorAt: number | null;
 };
 
 /** The fields that `UserRepository.update` can change. */
-export type ChangeableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt'>;
+export type ChangeableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
 
 /** The fields of a user that SPEC "User" names, which may be sent to clients. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'email' | 'createdAt' | 'updatedAt'>;
@@ -75,6 +77,7 @@ export const newUser = (input: {
   passwordChangedAt: 0,
   emailVerifiedAt: null,
   disabledAt: null,
+  secondFactorAt: null,
 });
 
 /** Names each public field, so that a new field is private by default. */

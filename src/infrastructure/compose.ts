@@ -9,6 +9,7 @@ import type { PrometheusMetrics, RateLimitMode } from '../adapters/metrics/prome
 import { onDatabaseFailure } from '../adapters/resilience/database-failures.ts';
 import type { Report, Reports } from '../application/reports.ts';
 import { authenticate } from '../application/use-cases/current-user.ts';
+import { assertSteppedUp } from '../application/use-cases/step-up.ts';
 import { type Closing, closing } from './closing.ts';
 import { openPorts, openReports } from './compose/open-ports.ts';
 import type { Overrides, Ports } from './compose/ports.ts';
@@ -164,6 +165,8 @@ const useCaseDeps = (config: Config, ports: Ports, report: Report): UseCaseDeps 
   ...ports,
   accessLifetime: config.accessLifetime,
   refreshLifetime: config.refreshLifetime,
+  sessionMaxLifetime: config.sessionMaxLifetime,
+  authenticationClaims: config.authenticationClaims,
   notices: ports.mailer === null ? new Set() : config.notices,
   emailVerification: emailVerificationOf(config, ports),
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
@@ -189,6 +192,7 @@ const httpDeps = (
   clock: ports.clock,
   ids: ports.ids,
   authenticate: authenticate({ tokens: ports.tokens, clock: ports.clock }),
+  assertSteppedUp: assertSteppedUp(ports),
   version: VERSION,
   baseUrl: config.baseUrl,
   allowedOrigins,

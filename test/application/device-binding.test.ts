@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RefreshToken } from '../../src/application/ports/token-signer.ts';
 import { NOTICES_PER_HOUR } from '../../src/application/steps/record.ts';
-import { rebindDevice } from '../../src/application/use-cases/rebind-device.ts';
+import { stepUp } from '../../src/application/use-cases/step-up.ts';
 import { PROOFS_KEPT } from '../../src/domain/device-binding.ts';
 import type { AccountEvent, Origin } from '../../src/domain/event.ts';
 import { NOTICES } from '../../src/domain/message.ts';
@@ -381,26 +381,26 @@ describe('DEVICE_BINDING', () => {
   });
 });
 
-describe('rebindDevice', () => {
-  const rebind = async (given: Parameters<typeof application>[0] = {}) => {
+describe('stepUp with a proof', () => {
+  const another = async (given: Parameters<typeof application>[0] = {}) => {
     const set = await setUp(given);
     const caller = { userId: set.user.id, sessionId: set.key.id, tokenIssuedAt: set.app.clock.now() / 1000 };
     const run = (given: object = {}) =>
-      rebindDevice(set.app)({ ...caller, password: ADA.password, ...by('another'), origin: ELSEWHERE, ...given });
+      stepUp(set.app)({ ...caller, password: ADA.password, ...by('another'), origin: ELSEWHERE, ...given });
     return { ...set, run };
   };
 
   it('gives the session another key, with the password: the former one is worthless', async () => {
-    const { app, first, run, session, happened } = await rebind();
+    const { app, first, run, session, happened } = await another();
     await run();
     expect(await session()).toMatchObject({ deviceKey: 'another', rotation: 0 });
-    expect((await happened()).at(-1)).toBe('device-bound');
+    expect((await happened()).slice(-2)).toEqual(['device-bound', 'stepped-up']);
     await expect(app.refresh([first], by('ada'))).rejects.toMatchObject(UNPROVEN);
     expect(await app.refresh([first], by('another'))).toHaveProperty('accessToken');
   });
 
   it('binds a session that has no key', async () => {
-    const { app, user, run, logIn } = await rebind();
+    const { app, user, run, logIn } = await another();
     const { sessionId, refreshToken } = await logIn();
     await run({ sessionId });
     expect(await app.sessions.find({ id: sessionId, userId: user.id })).toMatchObject({ deviceKey: 'another' });
@@ -408,7 +408,7 @@ describe('rebindDevice', () => {
   });
 
   it('forgets no used proof of the key that the session has', async () => {
-    const { app, first, run } = await rebind();
+    const { app, first, run } = await another();
     const used = by('ada');
     await app.refresh([first], used);
     await run(by('ada'));
@@ -421,7 +421,7 @@ describe('rebindDevice', () => {
     ['a proof of another time', presented('another.7!'), EXPIRED],
     ['a session that has ended', { sessionId: '01J00000000000000000000001' }, { code: 'AUTH_TOKEN_INVALID' }],
   ])('changes nothing with %s', async (_, given, refusal) => {
-    const { run, session, happened } = await rebind();
+    const { run, session, happened } = await another();
     const before = [await session(), await happened()];
     await expect(run(given)).rejects.toMatchObject(refusal);
     expect([await session(), await happened()]).toEqual(before);

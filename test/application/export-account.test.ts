@@ -24,9 +24,18 @@ describe('exportAccount', () => {
     const id = expect.any(String);
     expect(await exported()).toStrictEqual({
       exportedAt: now,
-      user: { ...user, passwordChangedAt: 0, emailVerifiedAt: null, disabledAt: null },
+      user: { ...user, passwordChangedAt: 0, emailVerifiedAt: null, disabledAt: null, secondFactorAt: null },
       sessions: [
-        { id: session.sessionId, createdAt, lastUsedAt: now, expiresAt: now + 7 * DAY, ...nowhere, binding: 'none' },
+        {
+          id: session.sessionId,
+          createdAt,
+          lastUsedAt: now,
+          expiresAt: now + 7 * DAY,
+          authenticatedAt: createdAt,
+          amr: ['pwd'],
+          ...nowhere,
+          binding: 'none',
+        },
       ],
       events: [
         {

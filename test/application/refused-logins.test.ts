@@ -82,6 +82,7 @@ const counting = async () => {
       passwordChangedAt: 0,
       emailVerifiedAt: null,
       disabledAt: null,
+      secondFactorAt: null,
     });
   };
   await add('ada');

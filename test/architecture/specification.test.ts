@@ -14,10 +14,10 @@ const citedIn = (text: string): string[] => [
 ];
 const hasSection = (name: string): boolean => headings.some((heading) => heading.startsWith(name.replace(/\s+/g, ' ')));
 
-/** The codes of what the service does beyond the specification: links in emails, disabled accounts. */
+/** The codes of what the service does beyond the specification: links in emails, disabled accounts, keys of devices, step-up. */
 const BEYOND: ReadonlySet<string> = new Set([
   ...['AUTH_ACCOUNT_DISABLED', 'AUTH_DEVICE_UNPROVEN', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID'],
-  'AUTH_PROOF_EXPIRED',
+  ...['AUTH_PROOF_EXPIRED', 'AUTH_SECOND_FACTOR_REQUIRED', 'AUTH_STEP_UP_REQUIRED'],
 ]);
 
 describe('docs/specification.md', () => {

@@ -378,6 +378,59 @@ describe('fetch', () => {
     },
   );
 
+  describe('when the service asks for a step-up', () => {
+    const asked = (parameter: string) => () =>
+      refusal(
+        'AUTH_STEP_UP_REQUIRED',
+        401,
+        {},
+        {
+          'WWW-Authenticate': `Bearer error="insufficient_user_authentication", ${parameter}`,
+        },
+      );
+
+    it.each([
+      ['max_age=300', 'recent'],
+      ['acr_values="aal2"', 'second-factor'],
+    ])('waits for it, and repeats the request once with the raised token: %s', async (parameter, reason) => {
+      const onStepUp = vi.fn(async () => auth.stepUp({ password: 'correct horse' }));
+      const raised = anAccessToken();
+      const { auth, sent, requests, changes } = await restored(
+        { [ME]: [asked(parameter), ok], '/auth/step-up': [() => success({ accessToken: raised })] },
+        { onStepUp },
+      );
+      const response = await auth.fetch(`${BASE_URL}${ME}`, { method: 'PUT', body: 'a form' });
+      expect(response.status).toBe(200);
+      expect(onStepUp.mock.calls).toEqual([[reason]]);
+      expect(sent().slice(1)).toEqual([`PUT ${ME}`, 'POST /auth/step-up', `PUT ${ME}`]);
+      expect(await requests.at(-2)?.json()).toEqual({ password: 'correct horse' });
+      const last = requests.at(-1) ?? expect.unreachable();
+      expect([bearer(last), await last.text()]).toEqual([`Bearer ${raised}`, 'a form']);
+      expect(await auth.accessToken()).toBe(raised);
+      expect(changes.at(-1)).toEqual(['ada', 'refresh']);
+    });
+
+    it('repeats it once alone', async () => {
+      const onStepUp = vi.fn(async () => undefined);
+      const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });
+      expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(401);
+      expect([onStepUp.mock.calls.length, sent().slice(1)]).toEqual([1, [`GET ${ME}`, `GET ${ME}`]]);
+    });
+
+    it('rejects if the user does not want to', async () => {
+      const onStepUp = () => Promise.reject(new Error('no'));
+      const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] }, { onStepUp });
+      await expect(auth.fetch(`${BASE_URL}${ME}`)).rejects.toThrow('no');
+      expect(sent().slice(1)).toEqual([`GET ${ME}`]);
+    });
+
+    it('returns the response without the option, and renews nothing', async () => {
+      const { auth, sent } = await restored({ [ME]: [asked('max_age=300')] });
+      expect((await auth.fetch(`${BASE_URL}${ME}`)).status).toBe(401);
+      expect(sent().slice(1)).toEqual([`GET ${ME}`]);
+    });
+  });
+
   it('sends the token to the origins that are listed, and follows no redirect', async () => {
     const { auth, requests } = await restored({ '/api': [ok] }, { origins: ['https://api.example.com'] });
     await auth.fetch('https://api.example.com/api', { redirect: 'follow' });

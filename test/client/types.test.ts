@@ -101,7 +101,7 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(12);
+    expect(direct).toHaveLength(13);
     expect(renewals).toHaveLength(1);
     expect(signIns).toHaveLength(2);
     expect(posts).toHaveLength(6);

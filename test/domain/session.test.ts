@@ -13,6 +13,7 @@ const SESSION = newSession({
   lifetime: LIFETIME,
   device: DEVICE,
   keys: NO_KEYS,
+  authenticated: { authenticatedAt: START, amr: ['pwd'] },
 });
 
 const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
@@ -25,6 +26,7 @@ const at = (time: number, step: Partial<Rotation> = {}): Rotation => ({
   to: 't2',
   at: time,
   expiresAt: time + LIFETIME,
+  maxAge: null,
   continuesRun: true,
   device: DEVICE,
   evidence: NOT_REQUIRED,
@@ -46,6 +48,8 @@ describe('newSession', () => {
       createdAt: START,
       expiresAt: START + LIFETIME,
       ...DEVICE,
+      authenticatedAt: START,
+      amr: ['pwd'],
     });
   });
 });

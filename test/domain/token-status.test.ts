@@ -14,6 +14,7 @@ const SESSION = newSession({
   lifetime: LIFETIME,
   device: { userAgent: null, address: null },
   keys: NO_KEYS,
+  authenticated: { authenticatedAt: START, amr: ['pwd'] },
 });
 const STRICT = { raceWindow: 10_000, replayWindow: 0 };
 const KIND = { raceWindow: 10_000, replayWindow: 5_000 };
@@ -116,6 +117,7 @@ describe('the tokens of a session, rotated one after the other', () => {
     to: `${from.claims.jti}'`,
     at,
     expiresAt: at + LIFETIME,
+    maxAge: null,
     continuesRun: continuesRun(from, at, STRICT),
     device: UNKNOWN_DEVICE,
     evidence: NOT_REQUIRED,

@@ -12,7 +12,7 @@ const LIFETIME = 604_800_000;
 describe('accessClaims', () => {
   it('contain the user without the hash, and times in whole seconds that never exceed the lifetime', () => {
     const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
-    expect(accessClaims({ user, tokenId: 't1', now: NOW, lifetime: 900_000 })).toEqual({
+    expect(accessClaims({ user, tokenId: 't1', now: NOW, lifetime: 900_000, authenticated: null })).toEqual({
       sub: 'u1',
       iat: SECOND,
       exp: SECOND + 900,
@@ -32,6 +32,7 @@ describe('refreshClaims', () => {
     lifetime: LIFETIME,
     device: UNKNOWN_DEVICE,
     keys: NO_KEYS,
+    authenticated: { authenticatedAt: NOW, amr: ['pwd'] },
   });
 
   // Proves: refresh-token-7
@@ -57,6 +58,7 @@ describe('refreshClaims', () => {
       to: 't2',
       at,
       expiresAt: at + LIFETIME,
+      maxAge: null,
       continuesRun: false,
       device: UNKNOWN_DEVICE,
       evidence: NOT_REQUIRED,
@@ -79,7 +81,7 @@ describe('a token', () => {
   ])('that was issued %s, by %i ms, is certain to have been issued after it: %j', (_when, later, expected) => {
     const user = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
     const time = SECOND * 1_000 + 500;
-    const claims = accessClaims({ user, tokenId: 't1', now: time + later, lifetime: 900_000 });
+    const claims = accessClaims({ user, tokenId: 't1', now: time + later, lifetime: 900_000, authenticated: null });
     expect(isIssuedAfter(claims, time)).toBe(expected);
   });
 

@@ -16,6 +16,7 @@ describe('newUser', () => {
       passwordChangedAt: 0,
       emailVerifiedAt: null,
       disabledAt: null,
+      secondFactorAt: null,
     });
   });
 });

@@ -254,19 +254,19 @@ describe('the body of a refresh', () => {
   });
 });
 
-describe('POST /auth/device/rebind', () => {
-  const rebind = async (accessToken: string, given: object = {}, key?: DeviceKey) => {
+describe('POST /auth/step-up with a proof', () => {
+  const stepUp = async (accessToken: string, given: object = {}, key?: DeviceKey) => {
     const device = key ?? (await joseDeviceKey());
-    const proof = await device.proof({ htu: `${BASE_URL}/auth/device/rebind`, now: clock.now() });
-    const request = service.http.post('/auth/device/rebind').set(bearer(accessToken));
+    const proof = await device.proof({ htu: `${BASE_URL}/auth/step-up`, now: clock.now() });
+    const request = service.http.post('/auth/step-up').set(bearer(accessToken));
     return request.send({ proof, ...given });
   };
 
   it('gives the session another key, with the password', async () => {
     const { key, person, user, accessToken, cookie } = await boundUser();
     const another = await joseDeviceKey();
-    const answer = await rebind(accessToken, { password: person.password }, another);
-    expect([answer.status, answer.body.data]).toEqual([200, null]);
+    const answer = await stepUp(accessToken, { password: person.password }, another);
+    expect([answer.status, answer.body.data]).toEqual([200, { accessToken: expect.any(String) }]);
     expect(answer.get('Set-Cookie')).toBeUndefined();
     expect(codeOf(await proven(key, cookie, second))).toEqual(UNPROVEN);
     expect(codeOf(await proven(another, cookie, second))).toEqual([200, undefined]);
@@ -280,26 +280,20 @@ describe('POST /auth/device/rebind', () => {
     for (const [given, refusal] of [
       [{ password: 'wrong horse' }, [401, 'AUTH_CREDENTIALS_INVALID']],
       [{ password, proof: foreign }, UNPROVEN],
-      [{ password, proof: undefined }, [400, 'CLIENT_PARAMS_VALIDATION_FAILED']],
       [{}, [400, 'CLIENT_PARAMS_VALIDATION_FAILED']],
     ] as const)
-      expect(codeOf(await rebind(accessToken, given))).toEqual(refusal);
-    expect(codeOf(await service.http.post('/auth/device/rebind').send({}))).toEqual([401, 'AUTH_TOKEN_MISSING']);
+      expect(codeOf(await stepUp(accessToken, given))).toEqual(refusal);
+    expect(codeOf(await service.http.post('/auth/step-up').send({}))).toEqual([401, 'AUTH_TOKEN_MISSING']);
     expect(codeOf(await proven(key, cookie))).toEqual([200, undefined]);
   });
 });
 
 describe('DEVICE_BINDING', () => {
-  it('off ignores keys and proofs, and has no route for them', async () => {
+  it('off ignores keys and proofs', async () => {
     const off = await start({ DEVICE_BINDING: 'off' }, () => ({ clock }));
     const { cookie } = await boundUser();
     const next = await refresh(cookie, { proof: 'a.b.c' }, off);
     expect(next.status).toBe(200);
-    await off.http
-      .post('/auth/device/rebind')
-      .set(bearer(heldFrom(next).accessToken))
-      .send({})
-      .expect(404);
     const { accessToken } = await boundUser(off);
     expect(await bindingsOf(accessToken)).toEqual(['none']);
   });

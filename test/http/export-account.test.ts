@@ -22,16 +22,18 @@ describe('GET /users/me/export', () => {
     const [session] = await service.ports.sessions.listByUser(userId, Date.now());
     expect(await exported(ada)).toEqual({
       exportedAt: timestamp,
-      user: { ...ada.user, passwordChangedAt: null, emailVerifiedAt: null, disabledAt: null },
+      user: { ...ada.user, passwordChangedAt: null, emailVerifiedAt: null, disabledAt: null, secondFactorAt: null },
       sessions: [
         {
           id: session?.id,
           createdAt: timestamp,
           lastUsedAt: timestamp,
           expiresAt: timestamp,
+          authenticatedAt: timestamp,
           userAgent: session?.userAgent,
           address: session?.address,
           binding: 'none',
+          amr: ['pwd'],
         },
       ],
       events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],

@@ -52,6 +52,7 @@ const withChecks = async (checks: readonly Check[], logger = silent) => {
       clock: systemClock,
       ids: sequentialIds(),
       authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
+      assertSteppedUp: async () => undefined,
       version: VERSION,
       redis: null,
       detailedRequestLog: false,

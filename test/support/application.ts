@@ -41,6 +41,8 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     attempts: memoryLoginAttempts({ now: clock.now }),
     accessLifetime: 15 * MINUTE,
     refreshLifetime: 7 * DAY,
+    sessionMaxLifetime: null,
+    authenticationClaims: false,
     replayPolicy: { raceWindow: 10 * SECOND, replayWindow: 0 },
     ...given,
     unitOfWork: given.unitOfWork ?? (isGiven ? separately({ ...stores, ...given }) : unitOfWork),

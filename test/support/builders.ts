@@ -30,6 +30,7 @@ export const aUser = (given: Partial<User> = {}): User => {
     passwordChangedAt: 0,
     emailVerifiedAt: null,
     disabledAt: null,
+    secondFactorAt: null,
     ...given,
   };
 };
@@ -49,6 +50,8 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   userAgent: null,
   address: null,
   ...NO_KEYS,
+  authenticatedAt: NOW,
+  amr: ['pwd'],
   ...given,
 });
 
@@ -105,6 +108,7 @@ export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rota
   device: UNKNOWN_DEVICE,
   evidence: NOT_REQUIRED,
   expiresAt: session.expiresAt + 60_000,
+  maxAge: null,
   continuesRun: false,
   ...given,
 });

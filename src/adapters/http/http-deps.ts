@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { AccessToken, Verified } from '../../application/ports/token-signer.ts';
+import type { StepUp } from '../../domain/assurance.ts';
 import type { LogSampling } from './logging/log-sampling.ts';
 import type { Tier } from './routing/define-route.ts';
 
@@ -16,6 +17,8 @@ export type HttpDeps = {
   readonly clock: Clock;
   readonly ids: IdGenerator;
   readonly authenticate: (accessToken: string) => Promise<Verified<AccessToken>>;
+  /** @throws AppError when the session of a token misses what a route requires. */
+  readonly assertSteppedUp: (token: AccessToken, required: StepUp) => Promise<void>;
   readonly version: string;
   /** Outside production an error whose code a route does not declare fails the request. */
   readonly environment: 'development' | 'test' | 'production';

@@ -22,6 +22,7 @@ export const UserEntity = defineEntity({
     passwordChangedAt: p.bigint('number').defaultRaw('0'),
     emailVerifiedAt: p.bigint('number').nullable(),
     disabledAt: p.bigint('number').nullable(),
+    secondFactorAt: p.bigint('number').nullable(),
   },
 });
 
@@ -60,6 +61,10 @@ export const SessionEntity = defineEntity({
     browserKey: p.text().nullable(),
     /** Sorted, the greatest first. */
     proofs: p.array(Number, String).columnType('bigint[]').defaultRaw("'{}'"),
+    /** Null in rows of the previous version, as the next one. */
+    authenticatedAt: p.bigint('number').nullable(),
+    /** Separated by spaces. */
+    amr: p.text().nullable(),
   },
 });
 

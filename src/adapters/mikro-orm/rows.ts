@@ -8,6 +8,7 @@ import {
   sql,
   type UpdateType,
 } from 'kysely';
+import type { Amr, Authenticated } from '../../domain/assurance.ts';
 import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
 import type { ENTITIES } from './entities.ts';
 import { type DatabaseAccess, translated } from './queries.ts';
@@ -22,6 +23,7 @@ export const USER_COLUMNS = [
   'password_changed_at',
   'email_verified_at',
   'disabled_at',
+  'second_factor_at',
 ] as const satisfies readonly (keyof Row<'users'>)[];
 
 export const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
@@ -36,13 +38,30 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   passwordChangedAt: Number(row.password_changed_at),
   emailVerifiedAt: toTime(row.email_verified_at),
   disabledAt: toTime(row.disabled_at),
+  secondFactorAt: toTime(row.second_factor_at),
 });
 
-export const toFields = ({ username, email, emailVerifiedAt, disabledAt }: Partial<ChangeableFields>) => ({
+/** Sessions of the previous version have neither column, and were opened with a password. */
+export const toAuthenticated = (
+  { authenticatedAt, amr }: { readonly authenticatedAt: number | string | null; readonly amr: string | null },
+  createdAt: number | string,
+): Authenticated => ({
+  authenticatedAt: Number(authenticatedAt ?? createdAt),
+  amr: (amr ?? 'pwd').split(' ') as Amr[],
+});
+
+export const toFields = ({
+  username,
+  email,
+  emailVerifiedAt,
+  disabledAt,
+  secondFactorAt,
+}: Partial<ChangeableFields>) => ({
   ...(username !== undefined && { username, username_canonical: canonicalUsername(username) }),
   ...(email !== undefined && { email: canonicalEmail(email) }),
   ...(emailVerifiedAt !== undefined && { email_verified_at: emailVerifiedAt }),
   ...(disabledAt !== undefined && { disabled_at: disabledAt }),
+  ...(secondFactorAt !== undefined && { second_factor_at: secondFactorAt }),
 });
 
 /** The tables, their columns and the defaults, from the entities. */

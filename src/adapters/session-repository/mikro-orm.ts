@@ -1,10 +1,10 @@
 import type { InferEntity } from '@mikro-orm/core';
 import type { SessionRepository } from '../../application/ports/session-repository.ts';
-import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
+import type { RotatedSession, Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import { isId } from '../../domain/user.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated, unlessRolledBack } from '../mikro-orm/queries.ts';
-import { type Tables, toTime, toUser } from '../mikro-orm/rows.ts';
+import { type Row, type Tables, toAuthenticated, toUser } from '../mikro-orm/rows.ts';
 import { notExecuted, ROTATION_BUDGET, serverClock } from './rotation-recovery.ts';
 import {
   addCounting,
@@ -49,7 +49,7 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
       return 'too-late';
     }
     const [row] = result.rows;
-    if (row !== undefined) return toUser(row);
+    if (row !== undefined) return { user: toUser(row), ...toPartOfSession(row) };
     if ((await readTime().catch(notExecuted)) < deadline * 1000) return 'stale';
     clock.forget();
     return 'too-late';
@@ -73,7 +73,13 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
       if (!isId(userId)) return null;
       const key = { id: isId(id) ? id : '', userId };
       const [row] = (await translated(() => selectWithUser(tables(), key))).rows;
-      return row === undefined ? null : { user: toUser(row), expiresAt: toTime(row.session_expires_at) };
+      if (row === undefined) return null;
+      const { session_expires_at: expiresAt, session_created_at: createdAt, ...rest } = row;
+      const hasSession = expiresAt !== null && createdAt !== null;
+      const session = hasSession
+        ? toPartOfSession({ ...rest, session_expires_at: expiresAt, session_created_at: createdAt })
+        : null;
+      return { user: toUser(row), session };
     },
     async rotate(rotation) {
       try {
@@ -98,6 +104,10 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
     async bindBrowser({ id, userId }, browserKey) {
       const isFree = { id, userId, $or: [{ browserKey: null }, { browserKey }] };
       return (await translated(() => db.em.nativeUpdate(SessionEntity, isFree, { browserKey }))) > 0;
+    },
+    async authenticate({ id, userId }, { authenticatedAt, amr }) {
+      const written = { authenticatedAt, amr: amr.join(' ') };
+      return (await translated(() => db.em.nativeUpdate(SessionEntity, { id, userId }, written))) > 0;
     },
     async end({ id, userId }) {
       if (!isId(id) || !isId(userId)) return false;
@@ -130,6 +140,17 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
   };
 };
 
+type SessionRow = Pick<Row<'sessions'>, 'authenticated_at' | 'amr'> & {
+  readonly session_expires_at: number | string;
+  readonly session_created_at: number | string;
+};
+
+/** The part of a session that is read with its user. */
+const toPartOfSession = (row: SessionRow): Omit<RotatedSession, 'user'> => ({
+  expiresAt: Number(row.session_expires_at),
+  ...toAuthenticated({ authenticatedAt: row.authenticated_at, amr: row.amr }, row.session_created_at),
+});
+
 /** `runStartedAt` is null until an instance of this version rotates the session. */
 const toSession = ({
   earlierTokens: _earlier,
@@ -140,10 +161,13 @@ const toSession = ({
   address = null,
   deviceKey = null,
   browserKey = null,
+  authenticatedAt = null,
+  amr = null,
   ...session
 }: InferEntity<typeof SessionEntity>): Session => {
   return {
     ...session,
+    ...toAuthenticated({ authenticatedAt, amr }, session.createdAt),
     previousTokenId,
     userAgent,
     address,

@@ -132,6 +132,7 @@ export const recoveringSessionRepository = (
     useProof: (key, proof) => store.useProof(key, proof),
     bindPage: (key, deviceKey) => store.bindPage(key, deviceKey),
     bindBrowser: (key, browserKey) => store.bindBrowser(key, browserKey),
+    authenticate: (key, authenticated) => store.authenticate(key, authenticated),
     findWithUser: (key) => store.findWithUser(key),
     listByUser: (userId, now) => store.listByUser(userId, now),
     endByUser: (userId, exceptId) => store.endByUser(userId, exceptId),

@@ -38,6 +38,8 @@ const toRow = (session: Session): Omit<NewRow<'sessions'>, 'earlier_tokens' | 'p
   address: session.address,
   device_key: session.deviceKey,
   browser_key: session.browserKey,
+  authenticated_at: session.authenticatedAt,
+  amr: session.amr.join(' '),
 });
 
 /** Inserts a session, and returns how many others its user has in the snapshot of this statement, expired ones included. */
@@ -139,13 +141,27 @@ export const toRotationValues = (
   deadline,
 });
 
+/** The columns of a session that are read with its user, under names that no column of the user has. */
+const SESSION_COLUMNS = [
+  'user_id',
+  'expires_at as session_expires_at',
+  'created_at as session_created_at',
+  'authenticated_at',
+  'amr',
+] as const;
+const OF_SESSION = ['session_expires_at', 'session_created_at', 'authenticated_at', 'amr'] as const;
+
+/** When a session expires that is rotated (`expiryAfter`). `null` has no effect in `least`. */
+const expiryAfter = ({ expiresAt, maxAge }: RotationValues) =>
+  sql<number>`least(${expiresAt}::bigint, coalesce(authenticated_at, created_at) + ${maxAge}::bigint)`;
+
 /**
- * Compares and swaps the current token and its number. Returns the user of the session, or no row if it was not rotated. The row is locked first, and the
+ * Compares and swaps the current token and its number. Returns the session and its user, or no row if it was not rotated. The row is locked first, and the
  * time is read then: the wait for the lock may last until after the deadline. Indexed columns keep their values, unless the new expiry is
  * earlier than the last, so PostgreSQL writes to no index (ADR 0017).
  */
 export const rotateBefore = statement((db, values: RotationValues) => {
-  const { sessionId, userId, from, expected, expectedNumber, number, to, next, at, expiresAt, continuesRun } = values;
+  const { sessionId, userId, from, expected, expectedNumber, number, to, next, at, continuesRun } = values;
   return db
     .with('locked', () =>
       db
@@ -156,6 +172,7 @@ export const rotateBefore = statement((db, values: RotationValues) => {
         .where('current_token_id', '=', expected)
         .where('rotation', '=', expectedNumber)
         .where('expires_at', '>', at)
+        .where(expiryAfter(values), '>', at)
         .where(showsDevice(values))
         .forNoKeyUpdate(),
     )
@@ -169,11 +186,11 @@ export const rotateBefore = statement((db, values: RotationValues) => {
           rotation: next,
           run_started_at: sql<number>`case when ${continuesRun}::boolean and run_first <> ${number}::bigint then run_started_at else ${at}::bigint end`,
           run_first: sql<number>`case when ${continuesRun}::boolean then run_first else ${number}::bigint end`,
-          expires_at: expiresAt,
+          expires_at: expiryAfter(values),
           user_agent: values.userAgent,
           address: values.address,
           proofs: proofsAfter(values),
-          purge_check_at: eb.fn<number>('least', ['purge_check_at', eb.val(expiresAt)]),
+          purge_check_at: eb.fn<number>('least', ['purge_check_at', expiryAfter(values)]),
         }))
         .where('id', '=', (inner) =>
           inner
@@ -181,11 +198,12 @@ export const rotateBefore = statement((db, values: RotationValues) => {
             .select('id')
             .where((eb) => eb(clockOf(eb), '<', values.deadline)),
         )
-        .returning('user_id'),
+        .returning(SESSION_COLUMNS),
     )
-    .selectFrom('users')
+    .selectFrom(['users', 'rotated'])
     .select(USER_COLUMNS)
-    .where('id', '=', (query) => query.selectFrom('rotated').select('user_id'));
+    .select(OF_SESSION)
+    .whereRef('id', '=', 'rotated.user_id');
 });
 
 /** Uses a proof, unless it may have been used before. */
@@ -200,15 +218,17 @@ export const useProof = (db: Kysely<Tables>, { id, userId }: SessionKey, { key, 
 export const selectWithUser = statement((db, { id, userId }: SessionKey) =>
   db
     .selectFrom('users')
-    .select(USER_COLUMNS)
-    .select((eb) =>
-      eb
+    .leftJoin(
+      db
         .selectFrom('sessions')
-        .select('expires_at')
-        .where('id', '=', id)
+        .select(SESSION_COLUMNS)
+        .where('sessions.id', '=', id)
         .where('user_id', '=', userId)
-        .as('session_expires_at'),
+        .as('session'),
+      (join) => join.onTrue(),
     )
+    .select(USER_COLUMNS)
+    .select(OF_SESSION)
     .where('id', '=', userId),
 );
 

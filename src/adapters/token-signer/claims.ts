@@ -1,5 +1,6 @@
 import type { JWTPayload } from 'jose';
 import * as v from 'valibot';
+import { AMR_VALUES } from '../../domain/assurance.ts';
 import { PublicUserFromJson } from '../json/public-user.ts';
 
 /** Seconds since the epoch: the end of the year 9999, the last that ISO 8601 writes with four digits. */
@@ -14,11 +15,20 @@ const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 /** Any other parameter (RFC 7515 §4.1) is rejected: it could let the token choose the key or the rules. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
+const accessClaims = { ...registered, tokenType: v.literal('access'), user: PublicUserFromJson };
+
+/** RFC 9068 §2.2.1. */
+const authenticationClaims = {
+  auth_time: NumericDate,
+  amr: v.array(v.picklist(AMR_VALUES)),
+  acr: v.picklist(['aal1', 'aal2']),
+};
+
 /** SPEC "Access token (JWT, ES256) claims", and its session in the header. */
 export const AccessTokenOfSession = v.pipe(
   v.object({
     payload: v.pipe(
-      v.strictObject({ ...registered, tokenType: v.literal('access'), user: PublicUserFromJson }),
+      v.union([v.strictObject(accessClaims), v.strictObject({ ...accessClaims, ...authenticationClaims })]),
       v.check(({ sub, user }) => sub === user.id),
     ),
     protectedHeader: v.strictObject(header),

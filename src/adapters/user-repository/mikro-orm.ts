@@ -12,8 +12,8 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   ): Promise<User | null> => {
     const found = await translated(() => db.em.findOne(UserEntity, where, options));
     if (found === null) return null;
-    const { usernameCanonical: _, emailVerifiedAt = null, disabledAt = null, ...user } = found;
-    return { ...user, emailVerifiedAt, disabledAt };
+    const { usernameCanonical: _, emailVerifiedAt = null, disabledAt = null, secondFactorAt = null, ...user } = found;
+    return { ...user, emailVerifiedAt, disabledAt, secondFactorAt };
   };
 
   /**

@@ -1,3 +1,4 @@
+import type { Authenticated } from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
 import type { Rotation, RotationOutcome, Session, SessionKey } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
@@ -5,15 +6,15 @@ import type { User } from '../../domain/user.ts';
 /** A user, and the session that was looked for. */
 export type UserInSession = {
   readonly user: User;
-  /** When the session expires, in epoch milliseconds; `null` when the user has no such session. */
-  readonly expiresAt: number | null;
+  /** `null` when the user has no such session. */
+  readonly session: Pick<Session, 'expiresAt' | 'authenticatedAt' | 'amr'> | null;
 };
 
 /**
  * Stores sessions. What holds for concurrent calls also holds for calls of several instances over one store.
  * - finds a session by its id and its user
  * - does not find an unknown session, or one of another user
- * - finds a user with the expiry of a session, and without one when the user has no such session
+ * - finds a user with a session, and without one when the user has no such session
  * - finds no user who is not stored
  * - distinguishes an id from the same id with trailing spaces
  * - rejects a second session with the same id and user, and keeps the first
@@ -22,7 +23,9 @@ export type UserInSession = {
  * - returns what another instance over the same store has written
  * - rotates a session by its current token
  * - rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated
- * - returns the user of the session that it rotates
+ * - returns the session that it rotates, with its user
+ * - ends a session at its greatest age, however often it is rotated
+ * - remembers how and when its user has authenticated, also after a rotation
  * - numbers the current token one higher than the last, also after a rotation that was reverted
  * - remembers when the run of rotations began, and with which number
  * - changes nothing when another token is current, or has another number
@@ -79,7 +82,7 @@ export type UserInSession = {
  * const outcome = await sessions.rotate(rotation);
  * if (outcome === 'too-late') throw new AppError('DB_QUERY_FAILED');
  * if (outcome === 'stale') throw new AppError('AUTH_FAILED'); // another token or number is current, or the session has ended
- * const user = outcome;
+ * const { user, expiresAt } = outcome;
  */
 export interface SessionRepository {
   /**
@@ -111,6 +114,8 @@ export interface SessionRepository {
   bindPage(key: SessionKey, deviceKey: string): Promise<boolean>;
   /** Gives a session the key of its browser. @returns `false` when it has another one, or there is no such session. */
   bindBrowser(key: SessionKey, browserKey: string): Promise<boolean>;
+  /** Writes how and when the user of a session has authenticated. @returns whether there was such a session. */
+  authenticate(key: SessionKey, authenticated: Authenticated): Promise<boolean>;
   /** @returns whether there was such a session. */
   end(key: SessionKey): Promise<boolean>;
   listByUser(userId: string, now: number): Promise<Session[]>;

@@ -1,3 +1,4 @@
+import type { Amr } from '../../domain/assurance.ts';
 import { type Binding, bindingOf } from '../../domain/device-binding.ts';
 import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
@@ -11,7 +12,8 @@ import type { Stores } from '../ports/unit-of-work.ts';
 export type AccountData = {
   readonly user: Omit<User, 'passwordHash'>;
   /** The live ones. */
-  readonly sessions: (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'userAgent' | 'address'> & {
+  readonly sessions: (Pick<Session, 'id' | 'createdAt' | 'expiresAt' | 'authenticatedAt' | 'userAgent' | 'address'> & {
+    readonly amr: Amr[];
     readonly lastUsedAt: number;
     readonly binding: Binding;
   })[];
@@ -39,6 +41,8 @@ export const accountData = async (
       createdAt: session.createdAt,
       lastUsedAt: session.rotatedAt,
       expiresAt: session.expiresAt,
+      authenticatedAt: session.authenticatedAt,
+      amr: [...session.amr],
       userAgent: session.userAgent,
       address: session.address,
       binding: bindingOf(session),
@@ -65,6 +69,7 @@ export const userData = (user: User): AccountData['user'] => ({
   passwordChangedAt: user.passwordChangedAt,
   emailVerifiedAt: user.emailVerifiedAt,
   disabledAt: user.disabledAt,
+  secondFactorAt: user.secondFactorAt,
 });
 
 export type EventData = Omit<AccountEvent, 'userId'>;

@@ -1,3 +1,4 @@
+import { type Authenticated, type Authentications, assuranceOf, authenticatedBy } from '../../domain/assurance.ts';
 import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
@@ -10,13 +11,11 @@ import type { Stores } from '../ports/unit-of-work.ts';
 import { endSession } from './end-sessions.ts';
 import { endings, type RecordDeps, record } from './record.ts';
 
-export type PrepareSessionDeps = {
-  readonly tokens: TokenSigner;
-  readonly ids: IdGenerator;
-  /** Milliseconds. */
-  readonly accessLifetime: number;
+export type PrepareSessionDeps = IssueTokenPairDeps & {
   /** Milliseconds. */
   readonly refreshLifetime: number;
+  /** Milliseconds after which a user has to authenticate again; `null`: never. */
+  readonly sessionMaxLifetime: number | null;
 };
 
 export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
@@ -36,25 +35,56 @@ type NewSession = {
   readonly keys: DeviceKeys;
 };
 
-/** Makes a session with its first token pair. */
-export const prepareSession = async (
+/** Makes a session with its first token pair, for a user who has shown something. */
+export const prepareSession = (
+  deps: PrepareSessionDeps,
+  { authentications, ...session }: NewSession & { readonly authentications: Authentications },
+): Promise<PreparedSession> => prepare(deps, session, authenticatedBy(authentications));
+
+const prepare = async (
   deps: PrepareSessionDeps,
   { user, now, origin, keys }: NewSession,
+  authenticated: Authenticated,
 ): Promise<PreparedSession> => {
-  const { ids, refreshLifetime: lifetime } = deps;
-  const device = { userAgent: origin.userAgent, address: origin.address };
-  const session = newSession({ id: ids.next(), userId: user.id, tokenId: ids.next(), now, lifetime, device, keys });
+  const { ids, refreshLifetime, sessionMaxLifetime } = deps;
+  const untilLimit =
+    sessionMaxLifetime === null ? refreshLifetime : authenticated.authenticatedAt + sessionMaxLifetime - now;
+  const session = newSession({
+    id: ids.next(),
+    userId: user.id,
+    tokenId: ids.next(),
+    now,
+    lifetime: Math.min(refreshLifetime, untilLimit),
+    device: { userAgent: origin.userAgent, address: origin.address },
+    keys,
+    authenticated,
+  });
   const pair = await issueTokenPair(deps, user, session, now);
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
 
-/** Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. */
+const lacksSecondFactor = ({ secondFactorAt }: User, { amr }: Pick<Authenticated, 'amr'>): boolean =>
+  secondFactorAt !== null && assuranceOf(amr) !== 'aal2';
+
+type Opening = {
+  readonly kind: 'registered' | 'logged-in' | 'session-opened';
+  /** As stored in this unit of work, which has locked the user: nobody adds a second factor meanwhile. */
+  readonly user: User;
+  readonly origin: Origin;
+};
+
+/**
+ * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
+ * no way in can skip a second factor.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user has one, and has not shown it.
+ */
 export const storeSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
   { id, userId, ...session }: Session,
-  { kind, origin }: { readonly kind: 'registered' | 'logged-in' | 'session-opened'; readonly origin: Origin },
+  { kind, user, origin }: Opening,
 ): Promise<void> => {
+  if (lacksSecondFactor(user, session)) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const evicted = await stores.sessions.add({ id, userId, ...session });
   await record(deps, stores, origin, [{ userId, kind, sessionId: id }, ...endings(userId, evicted, 'evicted')]);
 };
@@ -65,17 +95,19 @@ type SessionReplacement = {
   /** The session of the request. */
   readonly sessionId: string;
   readonly origin: Origin;
+  /** What the request has shown, if anything. */
+  readonly authentications?: Authentications;
 };
 
 /**
  * Opens a session in place of that of the request, in the unit of work of the request's change: a copy of a token of the former session
- * becomes useless. The device keeps its keys.
- * @throws AppError AUTH_TOKEN_INVALID when the former session has ended.
+ * becomes useless. The device keeps its keys, and the session what its user has shown.
+ * @throws AppError AUTH_STEP_UP_REQUIRED when the user has got a second factor since, and has not shown it; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
-  { user, sessionId, origin }: SessionReplacement,
+  { user, sessionId, origin, authentications }: SessionReplacement,
 ): Promise<TokenPair> => {
   const key = { id: sessionId, userId: user.id };
   const former = await stores.sessions.find(key);
@@ -83,36 +115,49 @@ export const replaceSession = async (
     throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
   const { deviceKey, browserKey, proofs } = former;
   const keys = { deviceKey, browserKey, proofs };
-  const { session, opened } = await prepareSession(deps, { user, now: deps.clock.now(), origin, keys });
-  await storeSession(deps, stores, session, { kind: 'session-opened', origin });
+  const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former.amr);
+  if (lacksSecondFactor(user, authenticated)) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
+  const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
+  await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
 };
 
 export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };
 
-type IssueTokenPairDeps = {
+export type IssueTokenPairDeps = {
   readonly tokens: TokenSigner;
   readonly ids: IdGenerator;
   /** Milliseconds. */
   readonly accessLifetime: number;
+  /** Whether access tokens say how and when the user has authenticated. */
+  readonly authenticationClaims: boolean;
 };
 
-/** The parts of a session that its refresh token contains. */
-type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'>;
+/** The parts of a session that its tokens contain. */
+type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation' | 'rotatedAt' | 'expiresAt'> &
+  Authenticated;
 
 /** Signs a new access token, and the session's current refresh token. */
 export const issueTokenPair = async (
-  { tokens, ids, accessLifetime }: IssueTokenPairDeps,
+  deps: IssueTokenPairDeps,
   user: User,
   session: CurrentToken,
   now: number,
 ): Promise<TokenPair> => {
   const [accessToken, refreshToken] = await Promise.all([
-    tokens.signAccess({
-      claims: accessClaims({ user, tokenId: ids.next(), now, lifetime: accessLifetime }),
-      sessionId: session.id,
-    }),
-    tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
+    issueAccessToken(deps, user, session, now),
+    deps.tokens.signRefresh({ claims: refreshClaims(session), sessionId: session.id, rotation: session.rotation }),
   ]);
   return { accessToken, refreshToken };
+};
+
+export const issueAccessToken = (
+  { tokens, ids, accessLifetime: lifetime, authenticationClaims }: IssueTokenPairDeps,
+  user: User,
+  session: Pick<Session, 'id'> & Authenticated,
+  now: number,
+): Promise<string> => {
+  const authenticated = authenticationClaims ? session : null;
+  const claims = accessClaims({ user, tokenId: ids.next(), now, lifetime, authenticated });
+  return tokens.signAccess({ claims, sessionId: session.id });
 };

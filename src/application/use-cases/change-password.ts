@@ -89,7 +89,8 @@ const storePassword = async (
       await withdrawLinks(stores, id, ['password-reset', 'email-change']);
       cancellation.throwIfAborted();
       const changed = (await stores.users.findById(id)) ?? user;
-      return replaceSession(deps, stores, { user: changed, sessionId, origin });
+      const authentications = [{ method: 'password', at: deps.clock.now() }] as const;
+      return replaceSession(deps, stores, { user: changed, sessionId, origin, authentications });
     });
   } catch (error) {
     // The change may be stored although the store reports a failure. If this fails too, the client gets the first error.

@@ -4,12 +4,10 @@ import type { Session } from '../../domain/session.ts';
 import type { ReplayPolicy } from '../../domain/tokens.ts';
 import { accountKind, type User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
 import type { LoginAttempts } from '../ports/login-attempts.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
-import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
@@ -17,24 +15,24 @@ import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { endPresentedSessions } from '../steps/end-sessions.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
-import { keysOf, type OpenedSession, prepareSession, storeSession } from '../steps/open-session.ts';
+import {
+  keysOf,
+  type OpenedSession,
+  type PrepareSessionDeps,
+  prepareSession,
+  storeSession,
+} from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
 
 export type LoginDeps = NoticeDeps &
-  ProveDeviceDeps & {
+  ProveDeviceDeps &
+  PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly sessions: SessionRepository;
     readonly unitOfWork: UnitOfWork;
-    readonly tokens: TokenSigner;
     readonly hasher: PasswordHasher;
     readonly attempts: LoginAttempts;
-    readonly clock: Clock;
-    readonly ids: IdGenerator;
-    /** Milliseconds. */
-    readonly accessLifetime: number;
-    /** Milliseconds. */
-    readonly refreshLifetime: number;
     readonly replayPolicy: ReplayPolicy;
     /** `required` refuses a user whose address is not verified. Default: off. */
     readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
@@ -84,7 +82,14 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
-    const { session, opened } = await prepareSession(deps, { user: current, now: deps.clock.now(), origin, keys });
+    const now = deps.clock.now();
+    const { session, opened } = await prepareSession(deps, {
+      user: current,
+      now,
+      origin,
+      keys,
+      authentications: [{ method: 'password', at: now }],
+    });
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
     const isStored = await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
@@ -116,7 +121,7 @@ const store = (deps: LoginDeps, { user, session, isOwnDevice, verified, origin }
     if (locked.passwordHash !== user.passwordHash) return false;
     await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
     const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
-    await storeSession(deps, stores, session, { kind: 'logged-in', origin });
+    await storeSession(deps, stores, session, { kind: 'logged-in', user: locked, origin });
     if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
     return true;
   });

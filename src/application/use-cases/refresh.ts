@@ -5,10 +5,8 @@ import { nextNumber, type Rotation, type Session } from '../../domain/session.ts
 import { continuesRun, type ReplayPolicy, type TokenStatus } from '../../domain/tokens.ts';
 import type { User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { IdGenerator } from '../ports/id-generator.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
-import type { RefreshToken, TokenSigner } from '../ports/token-signer.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
@@ -20,22 +18,16 @@ import {
   verifiedTokens,
 } from '../steps/assess-tokens.ts';
 import { endSession } from '../steps/end-sessions.ts';
-import { issueTokenPair, type TokenPair } from '../steps/open-session.ts';
+import { issueTokenPair, type PrepareSessionDeps, type TokenPair } from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, type Shown, shownBy } from '../steps/prove-device.ts';
 import { type NoticeDeps, notifyOfReplay, record, recordUnprovenDevice } from '../steps/record.ts';
 
 export type RefreshDeps = NoticeDeps &
-  ProveDeviceDeps & {
+  ProveDeviceDeps &
+  PrepareSessionDeps & {
     readonly users: UserRepository;
     readonly sessions: SessionRepository;
     readonly unitOfWork: UnitOfWork;
-    readonly tokens: TokenSigner;
-    readonly clock: Clock;
-    readonly ids: IdGenerator;
-    /** Milliseconds. */
-    readonly accessLifetime: number;
-    /** Milliseconds. */
-    readonly refreshLifetime: number;
     readonly replayPolicy: ReplayPolicy;
     readonly report?: Report;
   };
@@ -110,13 +102,14 @@ const rotate = async (
   afterRotation: () => Promise<void> = async () => undefined,
 ): Promise<TokenPair | 'stale'> => {
   cancellation.throwIfAborted();
-  const user = await deps.sessions.rotate(rotation);
-  if (user === 'too-late') throw missedDeadline();
-  if (user === 'stale') return user;
+  const rotated = await deps.sessions.rotate(rotation);
+  if (rotated === 'too-late') throw missedDeadline();
+  if (rotated === 'stale') return rotated;
+  const { user, ...session } = rotated;
   if (user.disabledAt !== null) return refuseDisabled(deps, rotation, origin);
   return revertOnError(deps, rotation, async () => {
     await afterRotation();
-    const issued = await issueTokenPair(deps, user, currentTokenAfter(rotation), rotation.at);
+    const issued = await issueTokenPair(deps, user, { ...currentTokenAfter(rotation), ...session }, rotation.at);
     cancellation.throwIfAborted();
     return issued;
   });
@@ -151,6 +144,7 @@ const nextRotation = (
     to: deps.ids.next(),
     at: now,
     expiresAt: now + deps.refreshLifetime,
+    maxAge: deps.sessionMaxLifetime,
     continuesRun: continuesRun(token, now, deps.replayPolicy),
     device: { userAgent: origin.userAgent, address: origin.address },
     evidence,
@@ -163,7 +157,6 @@ const currentTokenAfter = (rotation: Rotation) => ({
   currentTokenId: rotation.to,
   rotation: nextNumber(rotation),
   rotatedAt: rotation.at,
-  expiresAt: rotation.expiresAt,
 });
 
 /** Reverts the rotation if the new tokens cannot be issued. */

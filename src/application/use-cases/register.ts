@@ -53,13 +53,19 @@ export const register =
     cancellation.throwIfAborted();
     const now = clock.now();
     const user = newUser({ id: ids.next(), username, email, passwordHash, now });
-    const { session, opened } = await prepareSession(deps, { user, now, origin, keys: keysOf(proof) });
+    const { session, opened } = await prepareSession(deps, {
+      user,
+      now,
+      origin,
+      keys: keysOf(proof),
+      authentications: [{ method: 'registration', at: now }],
+    });
     try {
       await unitOfWork.run(async (stores) => {
         await stores.users.add(user);
         cancellation.throwIfAborted();
         await assertNotReserved(deps, stores, user);
-        await storeSession(deps, stores, session, { kind: 'registered', origin });
+        await storeSession(deps, stores, session, { kind: 'registered', user, origin });
         if (emailVerification === 'off') return;
         await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
       });

@@ -1,3 +1,4 @@
+import type { MissingStepUp } from '../assurance.ts';
 import { CATALOG, type ErrorCode, type ErrorLevel } from './catalog.ts';
 
 /** The codes of problems with a field. docs/errors.md explains each. */
@@ -27,6 +28,8 @@ export type AppErrorOptions = {
   readonly message?: string;
   /** Whole seconds after which a client may try again. */
   readonly retryAfter?: number;
+  /** What the session of the request misses. */
+  readonly stepUp?: MissingStepUp;
   readonly cause?: unknown;
 };
 
@@ -44,8 +47,10 @@ export class AppError extends Error {
   readonly details: readonly FieldProblem[] | null;
   readonly reason: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly stepUp: MissingStepUp | undefined;
 
-  constructor(code: ErrorCode, { details, reason, level, status, message, retryAfter, cause }: AppErrorOptions = {}) {
+  constructor(code: ErrorCode, options: AppErrorOptions = {}) {
+    const { details, reason, level, status, message, retryAfter, stepUp, cause } = options;
     super(message ?? CATALOG[code].message, { cause });
     this.code = code;
     this.status = status ?? CATALOG[code].status;
@@ -53,6 +58,7 @@ export class AppError extends Error {
     this.details = details ?? null;
     this.reason = reason;
     this.retryAfter = retryAfter;
+    this.stepUp = stepUp;
   }
 }
 

@@ -59,6 +59,21 @@ export const CATALOG = defineCatalog({
     message: 'An access token is required.',
     description: 'The route requires a Bearer token in the Authorization header, and the request has none.',
   },
+  AUTH_STEP_UP_REQUIRED: {
+    status: 401,
+    retryable: false,
+    level: 'info',
+    message: 'The user has to authenticate again.',
+    description:
+      'The access token is valid, but the route requires that the user has authenticated recently, or with a second factor: the header WWW-Authenticate says which (`max_age` in seconds, or `acr_values`). Ask the user, send the answer to POST /auth/step-up, and repeat the request with the access token that it returns.',
+  },
+  AUTH_SECOND_FACTOR_REQUIRED: {
+    status: 401,
+    retryable: false,
+    level: 'info',
+    message: 'A second factor is required.',
+    description: 'The account has a second factor, which the user has not shown. No session was opened.',
+  },
   AUTH_DEVICE_UNPROVEN: {
     status: 401,
     retryable: false,

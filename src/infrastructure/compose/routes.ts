@@ -9,7 +9,6 @@ import { authRoutes } from '../../adapters/http/routes/auth.ts';
 import { browserRoutes } from '../../adapters/http/routes/browser.ts';
 import { clientRoutes } from '../../adapters/http/routes/client.ts';
 import { type ConsoleFiles, consoleRoutes } from '../../adapters/http/routes/console.ts';
-import { deviceRoutes } from '../../adapters/http/routes/device.ts';
 import { deviceKeyRoutes } from '../../adapters/http/routes/device-key.ts';
 import { emailRoutes } from '../../adapters/http/routes/email.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
@@ -20,6 +19,7 @@ import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
 import { pageRoutes } from '../../adapters/http/routes/pages.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
+import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
@@ -28,7 +28,7 @@ import { VERSION } from '../version.ts';
 
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
-  Parameters<typeof deviceRoutes>[0] &
+  Parameters<typeof stepUpRoutes>[0] &
   Parameters<typeof browserRoutes>[0] &
   Parameters<typeof userRoutes>[0] &
   Parameters<typeof eventRoutes>[0] &
@@ -78,7 +78,7 @@ export const declareRoutes = (
   const routes: Route[] = [
     ...authRoutes(deps, { cookie, device, browser }),
     ...sessionRoutes(deps, cookie),
-    ...(deps.deviceBinding === 'off' ? [] : deviceRoutes(deps, device)),
+    ...stepUpRoutes(deps, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
     ...userRoutes(deps, cookie),
     ...eventRoutes(deps),

@@ -70,6 +70,26 @@ export const TOKEN_VARIABLES = {
     default: '7d',
     meaning: 'The lifetime of a refresh token.',
   },
+  SESSION_MAX_LIFETIME: {
+    schema: v.union([
+      v.pipe(
+        v.literal('off'),
+        v.transform(() => null),
+      ),
+      form.duration,
+    ]),
+    expected: `${DURATION}, or off`,
+    default: '30d',
+    meaning:
+      'After how long a user has to authenticate again, however often the session is renewed (NIST SP 800-63B-4 §2); off for never.',
+  },
+  JWT_AUTHENTICATION_CLAIMS: {
+    schema: form.flag,
+    expected: 'true or false',
+    default: 'false',
+    meaning:
+      'Whether access tokens say when and how the user has authenticated: the claims auth_time, amr and acr (RFC 9068).',
+  },
   JWT_REFRESH_RACE_WINDOW: {
     schema: v.optional(form.durationFromZeroTo(MAX_RACE_WINDOW)),
     expected: `${WINDOW}, or 0`,
@@ -127,9 +147,12 @@ export type TokenSettings = {
   /** The `iss` and the `aud` of both tokens; `null` is none. */
   readonly issuer: string | null;
   readonly audience: string | null;
-  /** Milliseconds, as are the next three. */
+  /** Milliseconds, as are all lifetimes and windows. */
   readonly accessLifetime: number;
   readonly refreshLifetime: number;
+  /** `null`: sessions may be renewed for ever. */
+  readonly sessionMaxLifetime: number | null;
+  readonly authenticationClaims: boolean;
   readonly raceWindow: number;
   readonly replayWindow: number;
   readonly deviceBinding: DeviceBinding;
@@ -152,6 +175,8 @@ export const tokenSettings = (values: Values): TokenSettings => {
     // SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter.
     accessLifetime: values.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, refreshLifetime),
     refreshLifetime,
+    sessionMaxLifetime: values.SESSION_MAX_LIFETIME,
+    authenticationClaims: values.JWT_AUTHENTICATION_CLAIMS,
     raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, refreshLifetime),
     replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
     deviceBinding: values.DEVICE_BINDING,

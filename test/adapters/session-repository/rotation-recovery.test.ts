@@ -126,7 +126,7 @@ describe('recoveringSessionRepository', () => {
     const before = await store.find(session);
     await expect(recovering.rotate(aRotation(session))).rejects.toMatchObject(UNCONFIRMED);
     expect(await store.find(session)).toStrictEqual(before);
-    expect(await recovering.rotate(aRotation(other))).toHaveProperty('id');
+    expect(await recovering.rotate(aRotation(other))).toHaveProperty('user');
   });
 
   it('rejects find while a rotation is unconfirmed, so that no token is issued that is about to be reverted', async () => {
@@ -168,7 +168,7 @@ describe('recoveringSessionRepository', () => {
     );
     await expect(recovering.rotate(aRotation(session))).rejects.toMatchObject({ reason: 'refused' });
     expect(vi.getTimerCount()).toBe(0);
-    expect(await recovering.rotate(aRotation(session))).toHaveProperty('id');
+    expect(await recovering.rotate(aRotation(session))).toHaveProperty('user');
   });
 
   it.each(['down', 'silent'] as const)('retries until the store responds when it is %s', async (broken) => {
@@ -226,7 +226,7 @@ describe('recoveringSessionRepository', () => {
     for (const one of [stuck, session]) await expect(recovering.rotate(aRotation(one))).rejects.toThrow();
     set('up');
     await vi.advanceTimersByTimeAsync(3 * INTERVAL);
-    expect(await recovering.rotate(aRotation(session, { expectedNumber: 1 }))).toHaveProperty('id');
+    expect(await recovering.rotate(aRotation(session, { expectedNumber: 1 }))).toHaveProperty('user');
     await expect(recovering.rotate(aRotation(stuck))).rejects.toMatchObject(UNCONFIRMED);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { shortUserAgent } from '../../../src/domain/event.ts';
-import type { Session } from '../../../src/domain/session.ts';
+import { partWithUser, type Session } from '../../../src/domain/session.ts';
 import { anId, aRotation, aSession, NOW } from '../../support/builders.ts';
 import type { Tests } from '../suite.ts';
 import { DEVICE, type GivenSessions, idsOf } from './store.ts';
@@ -31,19 +31,22 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find({ id: session.id, userId: anId() })).toBeNull();
   });
 
-  it('finds a user with the expiry of a session, and without one when the user has no such session', async (given) => {
+  it('finds a user with a session, and without one when the user has no such session', async (given) => {
     const { store, sessions, stored } = given;
     const [user, other] = store.users;
     const session = await stored();
-    expect(await sessions.findWithUser(session)).toStrictEqual({ user, expiresAt: session.expiresAt });
+    expect(await sessions.findWithUser(session)).toStrictEqual({ user, session: partWithUser(session) });
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
-    expect(await sessions.findWithUser(session)).toStrictEqual({ user, expiresAt: rotation.expiresAt });
+    expect(await sessions.findWithUser(session)).toStrictEqual({
+      user,
+      session: { ...partWithUser(session), expiresAt: rotation.expiresAt },
+    });
     const ofOther = { id: session.id, userId: other.id };
-    expect(await sessions.findWithUser(ofOther)).toStrictEqual({ user: other, expiresAt: null });
+    expect(await sessions.findWithUser(ofOther)).toStrictEqual({ user: other, session: null });
     await sessions.end(session);
     for (const id of [session.id, anId(), '', 'no id', '\0', '\ud800']) {
-      expect(await sessions.findWithUser({ id, userId: user.id })).toStrictEqual({ user, expiresAt: null });
+      expect(await sessions.findWithUser({ id, userId: user.id })).toStrictEqual({ user, session: null });
     }
   });
 
@@ -101,7 +104,7 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.findWithUser(session)).toMatchObject({ user: { username } });
 
     const rotation = aRotation(session);
-    expect(await sessions.rotate(rotation)).toHaveProperty('id');
+    expect(await sessions.rotate(rotation)).toHaveProperty('user');
     change(await sessions.find(session));
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });
   });
@@ -111,10 +114,10 @@ export const adding = ({ it }: Tests<GivenSessions>): void => {
     const session = await stored();
     for (const instance of [another, sessions]) expect(await instance.find(session)).toStrictEqual(session);
     const rotation = aRotation(session);
-    expect(await another.rotate(rotation)).toHaveProperty('id');
-    expect(await sessions.findWithUser(session)).toMatchObject({ expiresAt: rotation.expiresAt });
+    expect(await another.rotate(rotation)).toHaveProperty('user');
+    expect(await sessions.findWithUser(session)).toMatchObject({ session: { expiresAt: rotation.expiresAt } });
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: rotation.to });
-    expect(await sessions.rotate(aRotation(session, { from: rotation.to, number: 1 }))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(session, { from: rotation.to, number: 1 }))).toHaveProperty('user');
     expect(idsOf(await another.listByUser(owner, NOW))).toEqual([session.id]);
     expect(await another.end(session)).toBe(true);
     expect(await sessions.find(session)).toBeNull();

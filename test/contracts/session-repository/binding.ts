@@ -53,14 +53,14 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(session);
 
     const first = aRotation(session, by({ proof: aProof(2) }));
-    expect(await sessions.rotate(first)).toHaveProperty('id');
+    expect(await sessions.rotate(first)).toHaveProperty('user');
     const proofs = [aProof(2).number, aProof(1).number];
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: first.to, deviceKey: KEY, proofs });
     const second = { from: first.to, evidence: NOT_REQUIRED };
-    expect(await sessions.rotate(aRotation(nextOf(session), second))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(nextOf(session), second))).toHaveProperty('user');
     expect(await sessions.find(session)).toMatchObject({ deviceKey: KEY, proofs });
 
-    expect(await sessions.rotate(aRotation(unbound, by({ proof: aProof(1) })))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(unbound, by({ proof: aProof(1) })))).toHaveProperty('user');
     expect(await sessions.find(unbound)).toMatchObject({ deviceKey: null, browserKey: null, proofs: [] });
   });
 
@@ -75,12 +75,12 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     for (const refused of [by({}), by({ browserKey: `${BROWSER}x` }), by({ proof: aProof(1) })])
       expect(await sessions.rotate(aRotation(session, refused))).toBe('stale');
     expect(await sessions.find(session)).toStrictEqual(session);
-    expect(await sessions.rotate(aRotation(session, by({ browserKey: BROWSER })))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(session, by({ browserKey: BROWSER })))).toHaveProperty('user');
 
     const first = aRotation(both, by({ browserKey: BROWSER }));
-    expect(await sessions.rotate(first)).toHaveProperty('id');
+    expect(await sessions.rotate(first)).toHaveProperty('user');
     const second = aRotation(nextOf(both), { from: first.to, ...by({ proof: aProof(1) }) });
-    expect(await sessions.rotate(second)).toHaveProperty('id');
+    expect(await sessions.rotate(second)).toHaveProperty('user');
     expect(await sessions.find(both)).toMatchObject({ browserKey: BROWSER, proofs: [aProof(1).number] });
   });
 
@@ -100,7 +100,7 @@ export const binding = ({ it }: Tests<GivenSessions>): void => {
     for (const used of [lowest, second - 1]) expect(await sessions.useProof(session, aProof(used))).toBe(false);
 
     const rotation = aRotation(session, by({ proof: aProof(100) }));
-    expect(await sessions.rotate(rotation)).toHaveProperty('id');
+    expect(await sessions.rotate(rotation)).toHaveProperty('user');
     await sessions.revert(rotation);
     expect(await sessions.useProof(session, aProof(100))).toBe(false);
     const proofs = [100, ...numbers, second - 1].toSorted((a, b) => b - a).slice(0, PROOFS_KEPT);

@@ -77,7 +77,7 @@ export const ending = ({ it }: Tests<GivenSessions>): void => {
       const series = await storedSeries(20);
       const rotations = series.map((session) => aRotation(session));
       const [coming, done] = [rotations.slice(0, 10), rotations.slice(10)];
-      for (const rotation of done) expect(await sessions.rotate(rotation)).toHaveProperty('id');
+      for (const rotation of done) expect(await sessions.rotate(rotation)).toHaveProperty('user');
       await Promise.all([
         ...coming.map((rotation) => sessions.rotate(rotation)),
         ...done.map((rotation) => sessions.revert(rotation)),

@@ -65,7 +65,7 @@ export const purging = ({ it }: Tests<GivenSessions>): void => {
     const storedUntil = (expiresAt: number) => stored({ createdAt: now - 10, rotatedAt: now - 10, expiresAt });
     const rotatedUntil = async (first: number, expiresAt: number) => {
       const session = await storedUntil(first);
-      expect(await sessions.rotate(aRotation(session, { at: now - 10, expiresAt }))).toHaveProperty('id');
+      expect(await sessions.rotate(aRotation(session, { at: now - 10, expiresAt }))).toHaveProperty('user');
       return session;
     };
     const live = await rotatedUntil(now - 6, now + 1);

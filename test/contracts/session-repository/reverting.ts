@@ -14,7 +14,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     const before = (await sessions.find(session)) ?? expect.unreachable();
     expect(before).toMatchObject({ currentTokenId: session.currentTokenId });
     expect(await sessions.rotate(aRotation(before, { from: rotation.to }))).toBe('stale');
-    expect(await sessions.rotate(aRotation(before))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(before))).toHaveProperty('user');
     expect(await sessions.find(other)).toStrictEqual(other);
   });
 
@@ -44,7 +44,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     const session = await stored();
     const first = aRotation(session);
     await sessions.rotate(first);
-    expect(await sessions.rotate(aRotation(session, { from: first.to, number: 1 }))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(session, { from: first.to, number: 1 }))).toHaveProperty('user');
     const now = await sessions.find(session);
     await sessions.revert(first);
     expect(await sessions.find(session)).toStrictEqual(now);
@@ -56,7 +56,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
       const first = aRotation(session);
       return { session, first, next: aRotation(session, { from: first.to, number: 1 }) };
     });
-    for (const { first } of pairs) expect(await sessions.rotate(first)).toHaveProperty('id');
+    for (const { first } of pairs) expect(await sessions.rotate(first)).toHaveProperty('user');
     const outcomes = await Promise.all(
       pairs.map(async ({ first, next }) => (await Promise.all([sessions.rotate(next), sessions.revert(first)]))[0]),
     );
@@ -79,7 +79,7 @@ export const reverting = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(before);
 
     const next = aRotation(session, { expectedNumber: 4 });
-    expect(await sessions.rotate(next)).toHaveProperty('id');
+    expect(await sessions.rotate(next)).toHaveProperty('user');
     await sessions.revert(late);
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: next.to, rotation: 5, runFirst: 3 });
   });

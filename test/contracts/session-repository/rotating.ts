@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { anId, aRotation } from '../../support/builders.ts';
+import { amrAfter } from '../../../src/domain/assurance.ts';
+import { anId, aRotation, NOW } from '../../support/builders.ts';
 import { outcomeOf } from '../../support/rotation/outcome.ts';
 import { expectTranslated } from '../hooks.ts';
 import type { Tests } from '../suite.ts';
@@ -12,7 +13,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
   it('rotates a session by its current token', async ({ sessions, stored }) => {
     const [session, other] = [await stored(), await stored()];
     const first = aRotation(session);
-    expect(await sessions.rotate(first)).toHaveProperty('id');
+    expect(await sessions.rotate(first)).toHaveProperty('user');
     const once = {
       ...session,
       currentTokenId: first.to,
@@ -26,7 +27,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toStrictEqual(once);
 
     const second = aRotation(once);
-    expect(await sessions.rotate(second)).toHaveProperty('id');
+    expect(await sessions.rotate(second)).toHaveProperty('user');
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: second.to, previousTokenId: first.to });
     expect(await sessions.find(other)).toStrictEqual(other);
   });
@@ -40,7 +41,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     const known = aRotation(session).from;
     const recovery = { ...aRotation(session), from: anId(), number: 7 };
     expect(await sessions.rotate({ ...recovery, expected: recovery.from, expectedNumber: 7 })).toBe('stale');
-    expect(await sessions.rotate(recovery)).toHaveProperty('id');
+    expect(await sessions.rotate(recovery)).toHaveProperty('user');
     expect(await sessions.find(session)).toMatchObject({
       currentTokenId: recovery.to,
       previousTokenId: recovery.from,
@@ -54,11 +55,55 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.find(session)).toMatchObject({ currentTokenId: recovery.from, rotation: 8 });
   });
 
-  it('returns the user of the session that it rotates', async ({ store, sessions, stored }) => {
-    for (const user of store.users) {
-      const session = await stored({ userId: user.id });
-      expect(await sessions.rotate(aRotation(session))).toStrictEqual(user);
+  it('returns the session that it rotates, with its user', async ({ store, sessions, stored }) => {
+    for (const [at, user] of store.users.entries()) {
+      const authenticated = {
+        authenticatedAt: NOW - at,
+        amr: amrAfter([], at === 0 ? ['password'] : ['password', 'totp']),
+      };
+      const session = await stored({ userId: user.id, ...authenticated });
+      const rotation = aRotation(session);
+      expect(await sessions.rotate(rotation)).toStrictEqual({ user, expiresAt: rotation.expiresAt, ...authenticated });
     }
+  });
+
+  it('ends a session at its greatest age, however often it is rotated', async ({ sessions, stored }) => {
+    const session = await stored();
+    const maxAge = 2 * (session.expiresAt - session.authenticatedAt);
+    const end = session.authenticatedAt + maxAge;
+    const first = aRotation(session, { maxAge });
+    expect(await sessions.rotate(first)).toMatchObject({ expiresAt: first.expiresAt });
+    const rotated = (await sessions.find(session)) ?? expect.unreachable();
+    const second = aRotation(rotated, { at: rotated.expiresAt - 1, expiresAt: end + 1, maxAge });
+    expect(await sessions.rotate(second)).toMatchObject({ expiresAt: end });
+    const last = (await sessions.find(session)) ?? expect.unreachable();
+    expect(last.expiresAt).toBe(end);
+    const third = { at: end - 1, expiresAt: end + 100_000, maxAge };
+    expect(await sessions.rotate(aRotation(last, { ...third, maxAge: maxAge - 1 }))).toBe('stale');
+    expect(await sessions.rotate(aRotation(last, third))).toMatchObject({ expiresAt: end });
+    const late = (await sessions.find(session)) ?? expect.unreachable();
+    expect(await sessions.rotate(aRotation(late, { ...third, at: end }))).toBe('stale');
+  });
+
+  it('remembers how and when its user has authenticated, also after a rotation', async ({
+    sessions,
+    stored,
+    otherUser,
+  }) => {
+    const session = await stored();
+    const raised = { authenticatedAt: NOW + 7, amr: amrAfter(session.amr, ['totp']) };
+    for (const key of [
+      { id: session.id, userId: otherUser },
+      { id: anId(), userId: session.userId },
+    ]) {
+      expect(await sessions.authenticate(key, raised)).toBe(false);
+    }
+    expect(await sessions.find(session)).toStrictEqual(session);
+    expect(await sessions.authenticate(session, raised)).toBe(true);
+    expect(await sessions.find(session)).toStrictEqual({ ...session, ...raised });
+    expect(await sessions.rotate(aRotation(session))).toMatchObject(raised);
+    expect(await sessions.find(session)).toMatchObject(raised);
+    expect((await sessions.findWithUser(session))?.session).toMatchObject(raised);
   });
 
   it('numbers the current token one higher than the last, also after a rotation that was reverted', async (given) => {
@@ -68,7 +113,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     const rotation = aRotation(session);
     await sessions.rotate(rotation);
     await sessions.revert(rotation);
-    expect(await sessions.rotate({ ...rotation, to: anId(), expectedNumber: 4 })).toHaveProperty('id');
+    expect(await sessions.rotate({ ...rotation, to: anId(), expectedNumber: 4 })).toHaveProperty('user');
     expect(await sessions.find(session)).toMatchObject({ rotation: 5 });
   });
 
@@ -105,7 +150,7 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     const [expired, last, ended] = [await stored(), await stored(), await stored()];
     expect(await sessions.rotate(aRotation(expired, { at: expired.expiresAt }))).toBe('stale');
     expect((await sessions.find(expired))?.currentTokenId ?? expired.currentTokenId).toBe(expired.currentTokenId);
-    expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(last, { at: last.expiresAt - 1 }))).toHaveProperty('user');
     await sessions.end(ended);
     expect(await sessions.rotate(aRotation(ended))).toBe('stale');
     expect(await sessions.find(ended)).toBeNull();
@@ -170,6 +215,6 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     // Over the connection that was delayed, so that whatever it still carried has arrived.
     expect(await repository.find(session)).toStrictEqual(session);
     expect(await sessions.find(session)).toStrictEqual(session);
-    expect(await sessions.rotate(aRotation(session))).toHaveProperty('id');
+    expect(await sessions.rotate(aRotation(session))).toHaveProperty('user');
   });
 };

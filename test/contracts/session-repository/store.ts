@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { SessionRepository } from '../../../src/application/ports/session-repository.ts';
-import { type Rotation, rotated, type Session } from '../../../src/domain/session.ts';
+import { partWithUser, type Rotation, rotated, type Session } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aRotation, aSession, NOW } from '../../support/builders.ts';
 import { type Absent, offered, type StoreHooks } from '../hooks.ts';
@@ -70,8 +70,9 @@ export const givenSessions = async (make: () => Promise<SessionStore>, run: Run)
     let expected = session;
     for (let count = 0; count < times; count += 1) {
       const rotation = aRotation(expected, { at: expected.rotatedAt + 1_000, ...given });
-      expect(await sessions.rotate(rotation)).toStrictEqual(store.users[0]);
-      expected = rotated(expected, rotation) ?? expect.unreachable();
+      const next = rotated(expected, rotation) ?? expect.unreachable();
+      expect(await sessions.rotate(rotation)).toStrictEqual({ user: store.users[0], ...partWithUser(next) });
+      expected = next;
     }
     return expected;
   };

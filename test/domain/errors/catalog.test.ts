@@ -26,6 +26,8 @@ const FURTHER = [
   ['AUTH_EMAIL_UNVERIFIED', 403],
   ['AUTH_LINK_INVALID', 400],
   ['AUTH_PROOF_EXPIRED', 401],
+  ['AUTH_SECOND_FACTOR_REQUIRED', 401],
+  ['AUTH_STEP_UP_REQUIRED', 401],
 ] as const;
 
 /** SPEC "Exception mapping". */

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Route, route, type Strategy } from '../../../src/adapters/http/routing/define-route.ts';
 import { nodeCryptoTokenSigner } from '../../../src/adapters/token-signer/node-crypto.ts';
 import { authenticate } from '../../../src/application/use-cases/current-user.ts';
+import type { MissingStepUp } from '../../../src/domain/assurance.ts';
+import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type AccessClaims, accessClaims } from '../../../src/domain/tokens.ts';
 import { fixedClock } from '../../support/fixed-clock.ts';
 import { probe, type StageApp, stageApp } from '../../support/http/stage-app.ts';
@@ -20,8 +22,15 @@ const user = {
   passwordChangedAt: 0,
   emailVerifiedAt: null,
   disabledAt: null,
+  secondFactorAt: null,
 };
-const CLAIMS = accessClaims({ user, tokenId: '01J00000000000000000000002', now: clock.now(), lifetime: LIFETIME });
+const CLAIMS = accessClaims({
+  user,
+  tokenId: '01J00000000000000000000002',
+  now: clock.now(),
+  lifetime: LIFETIME,
+  authenticated: null,
+});
 const TOKEN = { claims: CLAIMS, sessionId: '01J00000000000000000000004' };
 
 const tokens = await nodeCryptoTokenSigner(testKeys());
@@ -182,5 +191,41 @@ describe('an error after the guard', () => {
     const app = await stageApp([failing], { authenticate: authenticate({ tokens, clock }), clock });
     const { body } = await ask(app, `Bearer ${VALID}`).expect(500);
     expect(body.context.user).toEqual({ id: CLAIMS.sub, username: 'Ada' });
+  });
+});
+
+describe('a route that requires a step-up', () => {
+  const asked: unknown[] = [];
+  const startWith = (missing: MissingStepUp | null) =>
+    stageApp([probe(() => null, { auth: 'required', recent: '5m', assurance: 'aal2-if-enrolled' })], {
+      authenticate: authenticate({ tokens, clock }),
+      clock,
+      assertSteppedUp: async (...given) => {
+        asked.push(given);
+        if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
+      },
+    });
+
+  it('admits a session that has what it requires', async () => {
+    asked.length = 0;
+    await ask(await startWith(null), `Bearer ${VALID}`).expect(200);
+    expect(asked).toEqual([[TOKEN, { recent: 300_000, assurance: 'aal2-if-enrolled' }]]);
+  });
+
+  it.each([
+    [{ maxAge: 300_000 }, 'max_age=300'],
+    [{ acr: 'aal2' }, 'acr_values="aal2"'],
+  ] as const)('says what a session misses: %j (RFC 9470 §3)', async (missing, parameter) => {
+    const response = await ask(await startWith(missing), `Bearer ${VALID}`).expect(401);
+    expect(response.body).toMatchObject({ success: false, code: 'AUTH_STEP_UP_REQUIRED' });
+    expect(response.headers['www-authenticate']).toBe(`Bearer error="insufficient_user_authentication", ${parameter}`);
+  });
+
+  it('refuses a token that is not valid before it reads the session', async () => {
+    asked.length = 0;
+    const app = await startWith(null);
+    await ask(app, null).expect(401);
+    await ask(app, 'Bearer garbage').expect(401);
+    expect(asked).toEqual([]);
   });
 });

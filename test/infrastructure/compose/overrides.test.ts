@@ -96,7 +96,7 @@ describe('a storage of one’s own', () => {
     replies = true;
     await vi.waitFor(async () => {
       const now = (await service.ports.sessions.find(session)) ?? expect.unreachable();
-      expect(await service.ports.sessions.rotate(aRotation(now))).toHaveProperty('id');
+      expect(await service.ports.sessions.rotate(aRotation(now))).toHaveProperty('user');
     }, 60_000);
   });
 

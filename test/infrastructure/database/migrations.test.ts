@@ -105,7 +105,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
       expect(await users.findByUsername('ADA')).toStrictEqual(USER);
       expect(await sessions.listByUser(USER.id, SESSION.createdAt)).toStrictEqual([SESSION]);
       const rotation = aRotation(SESSION);
-      expect(await sessions.rotate(rotation)).toHaveProperty('id');
+      expect(await sessions.rotate(rotation)).toHaveProperty('user');
       expect(await sessions.find(SESSION)).toMatchObject({ currentTokenId: rotation.to });
 
       const device = { userAgent: 'a browser', address: '192.0.2.0/24' };
@@ -171,7 +171,7 @@ const describeUpgrade = (name: string, make: () => Promise<{ options: DatabaseOp
         const currentTokenId = await rotateWithoutKeys(database.em, session);
         const rotated = await sessions.find(session);
         expect(rotated).toMatchObject({ currentTokenId, ...expected });
-        expect(await sessions.rotate(aRotation(rotated ?? session))).toHaveProperty('id');
+        expect(await sessions.rotate(aRotation(rotated ?? session))).toHaveProperty('user');
       }
     });
 

@@ -98,7 +98,7 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('on a direct connection to Postg
     const rotation = aRotation(session);
     await sessions.rotate({ ...rotation, expected: anId() });
     await em.execute('deallocate all');
-    expect(await sessions.rotate(rotation)).toHaveProperty('id');
+    expect(await sessions.rotate(rotation)).toHaveProperty('user');
     expect(await sessions.rotate(rotation)).toBe('stale');
   });
 });

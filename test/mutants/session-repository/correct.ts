@@ -4,7 +4,7 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import {
   byLastUse,
   isLive,
-  type Rotation,
+  partWithUser,
   type RotationOutcome,
   reverted,
   rotated,
@@ -53,9 +53,11 @@ export const change = (rows: Rows<Session>, key: SessionKey, rule: (session: Ses
   return changed !== null;
 };
 
-/** The user of a session that is rotated. */
-export const userOf = (users: readonly User[], { userId }: Rotation): RotationOutcome =>
-  users.find(({ id }) => id === userId) ?? 'stale';
+/** A session that was rotated, with its user. */
+export const withUser = (users: readonly User[], session: Session): RotationOutcome => {
+  const user = users.find(({ id }) => id === session.userId);
+  return user === undefined ? 'stale' : { user, ...partWithUser(session) };
+};
 
 /** The mutants differ from this adapter in one fault each. */
 export const correctSessions = ({ access: untranslated, users, budget }: Connection): SessionRepository => {
@@ -72,7 +74,8 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
     findWithUser: (key) =>
       access((rows) => {
         const user = users.find(({ id }) => id === key.userId);
-        return user === undefined ? null : { user: { ...user }, expiresAt: findIn(rows, key)?.expiresAt ?? null };
+        const session = findIn(rows, key);
+        return user === undefined ? null : { user: { ...user }, session: session && partWithUser(session) };
       }),
     rotate: (rotation) => {
       const deadline = now() + budget;
@@ -82,7 +85,7 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
         rows.set(next);
-        return userOf(users, rotation);
+        return withUser(users, next);
       });
     },
     revert: (rotation) =>
@@ -100,6 +103,8 @@ export const correctSessions = ({ access: untranslated, users, budget }: Connect
           [null, browserKey].includes(session.browserKey) ? { ...session, browserKey } : null,
         ),
       ),
+    authenticate: (key, authenticated) =>
+      access((rows) => change(rows, key, (session) => ({ ...session, ...authenticated }))),
     end: (key) => access((rows) => findIn(rows, key) !== null && rows.delete(key.id)),
     listByUser: (userId, at) => access((rows) => liveOf(rows, userId, at)),
     endByUser: (userId, exceptId) =>

@@ -3,7 +3,7 @@ import type { SessionRepository } from '../../../src/application/ports/session-r
 import { rotated, type Session } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import type { Access, Rows } from '../harness/shared-rows.ts';
-import { correctSessions, findIn, now, userOf } from './correct.ts';
+import { correctSessions, findIn, now, withUser } from './correct.ts';
 
 /** What is wrong with an adapter on SQLite. Each of these comes about easily, and only in a store that several threads share. */
 export type SqliteFault =
@@ -92,7 +92,7 @@ const rotateWith = (
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
         rows.set(next);
-        return userOf(users, rotation);
+        return withUser(users, next);
       };
     case 'compares the time before it waits for the lock':
       return async (rotation) => {
@@ -103,7 +103,7 @@ const rotateWith = (
           const next = session && rotated(session, rotation);
           if (next === null) return 'stale';
           rows.set(next);
-          return userOf(users, rotation);
+          return withUser(users, next);
         });
       };
     default:

@@ -31,6 +31,7 @@ export const stageDeps = (given: Partial<StageDeps> = {}): StageDeps & { readonl
     clock: systemClock,
     ids: ulidGenerator(systemClock),
     authenticate: async () => ({ ok: false, reason: 'unknown_key' }),
+    assertSteppedUp: async () => undefined,
     version: '1.2.3',
     environment: 'test',
     baseUrl: 'https://auth.example.org',
@@ -77,6 +78,8 @@ export const stageApp = async (
 };
 
 type Probe = Partial<Pick<Route, 'name' | 'method' | 'path' | 'auth' | 'throttle'>> & {
+  readonly recent?: `${number}m`;
+  readonly assurance?: 'aal2-if-enrolled';
   readonly errors?: readonly ErrorCode[];
 };
 

@@ -4,6 +4,7 @@ import { AppError } from '../../../src/domain/errors/app-error.ts';
 import {
   byLastUse,
   isLive,
+  partWithUser,
   reverted,
   rotated,
   SESSIONS_PER_USER,
@@ -46,7 +47,8 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
     },
     async findWithUser(key) {
       const user = users.get(key.userId);
-      return user === undefined ? null : { user: { ...user }, expiresAt: find(key)?.expiresAt ?? null };
+      const session = find(key);
+      return user === undefined ? null : { user: { ...user }, session: session && partWithUser(session) };
     },
     async rotate(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
@@ -54,7 +56,7 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
       const user = users.get(rotation.userId);
       if (next === null || user === undefined) return 'stale';
       sessions.set(next.id, next);
-      return { ...user };
+      return { user: { ...user }, ...partWithUser(next) };
     },
     async revert(rotation) {
       const session = find({ id: rotation.sessionId, userId: rotation.userId });
@@ -77,6 +79,11 @@ export const memorySessionRepository = (tables: Tables): SessionRepository => {
       if (session === null || ![null, browserKey].includes(session.browserKey)) return false;
       sessions.set(session.id, { ...session, browserKey });
       return true;
+    },
+    async authenticate(key, authenticated) {
+      const session = find(key);
+      if (session !== null) sessions.set(session.id, { ...session, ...authenticated });
+      return session !== null;
     },
     end: async (key) => find(key) !== null && sessions.delete(key.id),
     listByUser: async (userId, now) => liveOf(userId, now).map(copied),

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import type { BaseIssue } from 'valibot';
+import type { MissingStepUp } from '../../../domain/assurance.ts';
 import { AppError, type AppErrorOptions, type FieldProblem } from '../../../domain/errors/app-error.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -34,9 +35,15 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   AUTH_TOKEN_INVALID: 'Bearer error="invalid_token"',
 };
 
+/** RFC 9470 §3: what the user has to show. */
+const stepUpChallenge = (missing: MissingStepUp): string => {
+  const parameter = 'acr' in missing ? `acr_values="${missing.acr}"` : `max_age=${missing.maxAge / 1000}`;
+  return `Bearer error="insufficient_user_authentication", ${parameter}`;
+};
+
 /** The header fields of an error response. `Retry-After` (RFC 9110 §10.2.3) is part of every 503. */
 export const errorHeaders = (error: AppError): Headers => {
-  const challenge = CHALLENGES[error.code];
+  const challenge = error.stepUp === undefined ? CHALLENGES[error.code] : stepUpChallenge(error.stepUp);
   return {
     ...(challenge !== undefined && { 'WWW-Authenticate': challenge }),
     ...(error.status === 503 && { 'Retry-After': '1' }),

@@ -17,7 +17,9 @@ const HEADERS = {
     description: 'Whole seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 1 },
   }),
-  'WWW-Authenticate': text('With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3.'),
+  'WWW-Authenticate': text(
+    'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3.',
+  ),
   'Set-Cookie': always(text('The new refresh token, in an HttpOnly cookie: `refresh_token=…`.')),
   'New-Session-Cookie': text('The refresh token of a new session, in an HttpOnly cookie. Absent if none was opened.'),
   'Cleared-Cookie': text(
@@ -57,6 +59,7 @@ const referTo = (names: readonly Name[], components: Components): Json =>
 const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
   AUTH_TOKEN_MISSING: ['WWW-Authenticate'],
   AUTH_TOKEN_INVALID: ['WWW-Authenticate'],
+  AUTH_STEP_UP_REQUIRED: ['WWW-Authenticate'],
 };
 
 export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json =>

@@ -3,6 +3,7 @@ import type { ChangeDeps } from '../../../application/steps/record.ts';
 import { changeUsername } from '../../../application/use-cases/change-username.ts';
 import { type DeleteAccountDeps, deleteAccount } from '../../../application/use-cases/delete-account.ts';
 import { type ExportAccountDeps, exportAccount } from '../../../application/use-cases/export-account.ts';
+import { AMR_VALUES } from '../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../domain/message.ts';
 import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
@@ -29,6 +30,7 @@ const Export = v.object({
     passwordChangedAt: NullableTimestamp,
     emailVerifiedAt: NullableTimestamp,
     disabledAt: NullableTimestamp,
+    secondFactorAt: NullableTimestamp,
   }),
   sessions: v.array(
     v.object({
@@ -36,6 +38,8 @@ const Export = v.object({
       createdAt: Timestamp,
       lastUsedAt: Timestamp,
       expiresAt: Timestamp,
+      authenticatedAt: Timestamp,
+      amr: v.array(v.picklist(AMR_VALUES)),
       userAgent: Text,
       address: Text,
       binding: v.picklist(['none', 'device', 'browser']),
@@ -73,6 +77,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
     passwordChangedAt: null,
     emailVerifiedAt: null,
     disabledAt: null,
+    secondFactorAt: null,
   },
   sessions: [],
   events: [],

@@ -11,7 +11,7 @@ import { clientNetworks, originOf } from '../request/client.ts';
 import type { PresentedDevice } from '../request/presented-device.ts';
 import { isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
+import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
 type AuthDeps = RegisterUnverifiedDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
@@ -23,7 +23,6 @@ export type DeviceAccess = {
   readonly browser: BrowserSession | null;
 };
 
-const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUserJson });
 export const RefreshResult = v.object({ accessToken: AccessToken });
 

@@ -162,6 +162,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => 
           'AUTH_LINK_INVALID',
           'AUTH_CREDENTIALS_INVALID',
           'AUTH_TOKEN_INVALID',
+          'AUTH_STEP_UP_REQUIRED',
           'AUTH_USER_DUPLICATE',
           'DB_QUERY_FAILED',
         ],

@@ -76,7 +76,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: RefreshCookie): Route[]
         cookie: { reads: 'optional', writes: 'may-set' },
         request: { query: Except },
         response: { data: v.nullable(RefreshResult) },
-        errors: ['AUTH_FAILED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_FAILED', 'AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, query }, ctx) => {
         const caller = { userId: claims.sub, sessionId };

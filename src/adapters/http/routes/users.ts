@@ -37,7 +37,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Refr
         cookie: { writes: 'sets' },
         request: { body: ChangePasswordBody },
         response: { data: RefreshResult },
-        errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+        errors: ['AUTH_CREDENTIALS_INVALID', 'AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       async ({ claims, sessionId, body, signal }, ctx) => {
         const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };

@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import * as v from 'valibot';
+import type { StepUp } from '../../../domain/assurance.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
 
@@ -110,6 +111,8 @@ export type Route = Head & {
   readonly auth: Strategy;
   readonly throttle: Tier;
   readonly requestsPerUser?: number;
+  /** What the session of the request needs; `null`: nothing. */
+  readonly stepUp: StepUp | null;
   readonly request: RequestSchemas<Schema | undefined, QuerySchema, Schema | undefined> & {
     readonly query: QuerySchema;
   };
@@ -136,6 +139,10 @@ type Declaration<Body, Query, Params, Data, Auth> = Head & {
   readonly throttle?: Tier;
   /** Requests of one user in a minute, from all addresses together. Only with `auth: 'required'`. Default: no such limit. */
   readonly requestsPerUser?: number;
+  /** The user has to have shown something within this time. Only with `auth: 'required'`. Default: however long ago. */
+  readonly recent?: `${number}m`;
+  /** A user who has a second factor has to have shown it. Only with `auth: 'required'`. Default: one factor is enough. */
+  readonly assurance?: 'aal2-if-enrolled';
   readonly request?: RequestSchemas<Body, Query, Params>;
   /** The status defaults to 200; the handler's payload must be an input of `data`. */
   readonly response: {
@@ -166,6 +173,8 @@ export const route = <
   {
     auth,
     throttle = 'global',
+    recent,
+    assurance,
     request = {},
     response,
     errors = [],
@@ -180,21 +189,36 @@ export const route = <
   ) => v.InferInput<Data> | Promise<v.InferInput<Data>>,
 ): Route => {
   const strategy = auth ?? 'required';
+  const stepUp = stepUpOf(recent, assurance);
   return {
     ...rest,
     auth: strategy,
     throttle,
+    stepUp,
     request: { ...request, query: request.query ?? NO_QUERY },
     // Stage 12 passes the output of this declaration's schema, which the general type can't express.
     response: { status: 200, ...response } as Route['response'],
     errorPages,
-    errors: new Set([...impliedErrors(strategy), ...errors]),
+    errors: new Set([...impliedErrors(strategy), ...(stepUp === null ? [] : STEP_UP_ERRORS), ...errors]),
     httpStatuses: new Set([...impliedStatuses(request), ...httpStatuses]),
     cookie,
     // The stages pass the output of this declaration's schemas, which the general type can't express.
     handler: handler as Route['handler'],
   };
 };
+
+const MINUTE = 60_000;
+
+const stepUpOf = (recent: string | undefined, assurance: StepUp['assurance'] | undefined): StepUp | null =>
+  recent === undefined && assurance === undefined
+    ? null
+    : {
+        ...(recent !== undefined && { recent: Number.parseInt(recent, 10) * MINUTE }),
+        ...(assurance !== undefined && { assurance }),
+      };
+
+/** The guard of a route that requires a step-up reads the session. */
+const STEP_UP_ERRORS = ['AUTH_STEP_UP_REQUIRED', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const;
 
 const impliedErrors = (auth: Strategy): ErrorCode[] => [
   'CLIENT_REQUEST_RATE_LIMIT_EXCEEDED',

@@ -15,7 +15,7 @@ import {
   USERNAME_PATTERN,
 } from '../../../domain/user.ts';
 
-/** The schemas of requests, with the limits of the domain. */
+/** The schemas of requests, with the limits of the domain, and of parts that responses share. */
 
 /** A proof for a URL of 1,000 characters fits. */
 const PROOF_MAX_LENGTH = 2_048;
@@ -70,12 +70,14 @@ const Proof = v.pipe(
   v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
 );
 
+export const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
+
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
 export const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof) }), v.examples([{}])));
 
-export const RebindBody = v.pipe(
-  v.object({ password: CurrentPassword, proof: Proof }),
-  v.examples([{ password: 'correct horse', proof: 'eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJodG0iOiJQT1NUIn0.KlM9c3Vq' }]),
+export const StepUpBody = v.pipe(
+  v.object({ password: CurrentPassword, proof: v.optional(Proof) }),
+  v.examples([{ password: 'correct horse' }]),
 );
 
 export const RegisterBody = v.pipe(

@@ -19,15 +19,20 @@ const setClaims = ({ request }: Context, { claims, sessionId }: AccessToken): vo
   request.sessionId = sessionId;
 };
 
-/** Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0013). */
-export const authenticationGuard = ({ auth }: Route, { authenticate }: HttpDeps): Middleware =>
+/**
+ * Stage 7. SPEC "Route guard". Verifies the token only; use cases check whether its session is live (ADR 0013). For a route that
+ * requires a step-up, it reads the session.
+ */
+export const authenticationGuard = ({ auth, stepUp }: Route, { authenticate, assertSteppedUp }: HttpDeps): Middleware =>
   async function authenticationGuard(ctx, next) {
     if (auth !== 'public') {
       const header = authorizationOf(ctx);
       const token = BEARER.exec(header)?.[1];
       const verified = token === undefined ? MALFORMED : await authenticate(token);
-      if (verified.ok) setClaims(ctx, verified.token);
-      else if (auth === 'required')
+      if (verified.ok) {
+        setClaims(ctx, verified.token);
+        if (stepUp !== null) await assertSteppedUp(verified.token, stepUp);
+      } else if (auth === 'required')
         throw WITH_BEARER_TOKEN.test(header)
           ? new AppError('AUTH_TOKEN_INVALID', { reason: verified.reason })
           : new AppError('AUTH_TOKEN_MISSING');

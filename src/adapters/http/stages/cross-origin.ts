@@ -23,7 +23,7 @@ export const crossOrigin = ({ allowedOrigins, allowedOriginsSetting }: HttpDeps)
     origin: (ctx) => ctx.get('Origin'),
     allowMethods: HEADERS['Access-Control-Allow-Methods'],
     allowHeaders: HEADERS['Access-Control-Allow-Headers'],
-    exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After'],
+    exposeHeaders: [REQUEST_ID_HEADER, 'Retry-After', 'WWW-Authenticate'],
     keepHeadersOnError: false,
   });
   return function crossOrigin(ctx, next) {

@@ -1,6 +1,6 @@
 import type { SessionRepository } from '../../../../src/application/ports/session-repository.ts';
 import { AppError } from '../../../../src/domain/errors/app-error.ts';
-import type { Session } from '../../../../src/domain/session.ts';
+import { partWithUser, type Session } from '../../../../src/domain/session.ts';
 import { findIn } from '../correct.ts';
 import { byIdAlone, type Faults } from './fault.ts';
 
@@ -73,16 +73,17 @@ export const ADDING: Faults = {
       findWithUser: ({ id, userId }) =>
         access((rows) => {
           const user = users.find((each) => each.id === userId);
-          return user === undefined ? null : { user: { ...user }, expiresAt: rows.get(id)?.expiresAt ?? null };
+          const session = rows.get(id);
+          return user === undefined ? null : { user: { ...user }, session: session ? partWithUser(session) : null };
         }),
     }),
-    caughtBy: 'finds a user with the expiry of a session, and without one when the user has no such session',
+    caughtBy: 'finds a user with a session, and without one when the user has no such session',
   },
   'finds no user without a session': {
     wrong: (_connection, correct) => ({
       findWithUser: async (key) => ((await correct.find(key)) === null ? null : correct.findWithUser(key)),
     }),
-    caughtBy: 'finds a user with the expiry of a session, and without one when the user has no such session',
+    caughtBy: 'finds a user with a session, and without one when the user has no such session',
   },
   'finds the user of a session, whichever user is asked for': {
     wrong: ({ access }, correct) => ({

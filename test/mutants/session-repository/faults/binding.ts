@@ -16,7 +16,7 @@ import {
 } from '../../../../src/domain/session.ts';
 import { mutex } from '../../harness/mutex.ts';
 import type { Access } from '../../harness/shared-rows.ts';
-import { type Connection, change, findIn, userOf } from '../correct.ts';
+import { type Connection, change, findIn, withUser } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, type Rule } from './fault.ts';
 
 const PROOF = 'rotates a session with a key of its device only with an unused proof of it, unless none is required';
@@ -31,8 +31,10 @@ const ENDS = 'does not bring back a session that ends while a proof is used or a
 
 const rotateBy =
   ({ access, users }: Pick<Connection, 'access' | 'users'>, rule: Rule) =>
-  async (rotation: Rotation): Promise<RotationOutcome> =>
-    (await changeBy(access, rule)(rotation)) ? userOf(users, rotation) : 'stale';
+  async (rotation: Rotation): Promise<RotationOutcome> => {
+    const next = await changeBy(access, rule)(rotation);
+    return next === null ? 'stale' : withUser(users, next);
+  };
 
 /** Rotates as if the request had shown something else. */
 const seeing = (connection: Connection, see: (evidence: Evidence, session: Session) => Evidence) => ({

@@ -29,13 +29,13 @@ export const byIdAlone = (rows: Rows<Session>, { id }: { readonly id: string }):
 
 export type Rule = (session: Session, rotation: Rotation) => Session | null;
 
-/** Changes a session by a rule, in one step. @returns whether it was changed. */
+/** Changes a session by a rule, in one step. @returns the changed session; `null` if it was not changed. */
 export const changeBy =
   (access: Access<Session>, rule: Rule, find = findIn) =>
-  (rotation: Rotation): Promise<boolean> =>
+  (rotation: Rotation): Promise<Session | null> =>
     access((rows) => {
       const session = find(rows, keyOf(rotation));
       const next = session && rule(session, rotation);
       if (next !== null) rows.set(next);
-      return next !== null;
+      return next;
     });

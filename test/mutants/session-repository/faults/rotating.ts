@@ -1,18 +1,23 @@
 import { type Rotation, type RotationOutcome, reverted, rotated } from '../../../../src/domain/session.ts';
-import { type Connection, findIn, now, userOf } from '../correct.ts';
+import { type Connection, findIn, now, withUser } from '../correct.ts';
 import { byIdAlone, changeBy, type Faults, keyOf, type Rule } from './fault.ts';
 
 const NUMBERS = 'numbers the current token one higher than the last, also after a rotation that was reverted';
 const CURRENT = 'changes nothing when another token is current, or has another number';
 const FORGOTTEN =
   'rotates a session of which it has forgotten rotations, and reverts that to the token that was rotated';
+const RESULT = 'returns the session that it rotates, with its user';
+const AGE = 'ends a session at its greatest age, however often it is rotated';
+const AUTHENTICATED = 'remembers how and when its user has authenticated, also after a rotation';
 const RUNS = 'remembers when the run of rotations began, and with which number';
 
 /** Rotates by a rule that may be another one than the domain's, at any time. */
 const rotateBy =
   ({ access, users }: Pick<Connection, 'access' | 'users'>, rule: Rule, find = findIn) =>
-  async (rotation: Rotation): Promise<RotationOutcome> =>
-    (await changeBy(access, rule, find)(rotation)) ? userOf(users, rotation) : 'stale';
+  async (rotation: Rotation): Promise<RotationOutcome> => {
+    const next = await changeBy(access, rule, find)(rotation);
+    return next === null ? 'stale' : withUser(users, next);
+  };
 
 export const ROTATING: Faults = {
   'expects the token that is rotated to be current': {
@@ -36,7 +41,7 @@ export const ROTATING: Faults = {
         const next = session && rotated(session, rotation);
         if (next === null) return 'stale';
         await access((rows) => rows.set(next));
-        return userOf(users, rotation);
+        return withUser(users, next);
       },
     }),
     caughtBy: 'accepts exactly one of many concurrent rotations of the same token',
@@ -53,7 +58,7 @@ export const ROTATING: Faults = {
           const stored = rows.get(next.id);
           if (stored !== undefined && stored.currentTokenId !== rotation.from) return 'stale';
           rows.set(next);
-          return userOf(users, rotation);
+          return withUser(users, next);
         });
       },
     }),
@@ -69,7 +74,7 @@ export const ROTATING: Faults = {
             const next = session && rotated(session, rotation);
             if (next === null) return 'stale';
             await access((rows) => rows.set(next));
-            return userOf(users, rotation);
+            return withUser(users, next);
           });
           last = result;
           return result;
@@ -126,10 +131,63 @@ export const ROTATING: Faults = {
     wrong: ({ users }, correct) => ({
       rotate: async (rotation) => {
         const result = await correct.rotate(rotation);
-        return typeof result === 'string' ? result : (users[0] ?? 'stale');
+        return typeof result === 'string' ? result : { ...result, user: users[0] ?? result.user };
       },
     }),
-    caughtBy: 'returns the user of the session that it rotates',
+    caughtBy: RESULT,
+  },
+  'returns the expiry before the rotation': {
+    wrong: (_connection, correct) => ({
+      rotate: async (rotation) => {
+        const before = await correct.find(keyOf(rotation));
+        const result = await correct.rotate(rotation);
+        return typeof result === 'string' ? result : { ...result, expiresAt: before?.expiresAt ?? 0 };
+      },
+    }),
+    caughtBy: RESULT,
+  },
+  'renews a session beyond its greatest age': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => rotated(session, { ...rotation, maxAge: null })),
+    }),
+    caughtBy: AGE,
+  },
+  'counts the age of a session from its last rotation': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) =>
+        rotated({ ...session, authenticatedAt: session.rotatedAt }, rotation),
+      ),
+    }),
+    caughtBy: AGE,
+  },
+  'takes a rotation for an authentication': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
+        const next = rotated(session, rotation);
+        return next && { ...next, authenticatedAt: rotation.at };
+      }),
+    }),
+    caughtBy: AUTHENTICATED,
+  },
+  'forgets what a user has shown with a rotation': {
+    wrong: (connection) => ({
+      rotate: rotateBy(connection, (session, rotation) => {
+        const next = rotated(session, rotation);
+        return next && { ...next, amr: ['pwd'] };
+      }),
+    }),
+    caughtBy: AUTHENTICATED,
+  },
+  'writes how the user of another session has authenticated': {
+    wrong: ({ access }) => ({
+      authenticate: (key, authenticated) =>
+        access((rows) => {
+          const session = byIdAlone(rows, key);
+          if (session !== null) rows.set({ ...session, ...authenticated });
+          return session !== null;
+        }),
+    }),
+    caughtBy: AUTHENTICATED,
   },
   'does not number tokens': {
     wrong: (connection) => ({

@@ -1,0 +1,34 @@
+import * as v from 'valibot';
+import { type StepUpDeps, stepUp } from '../../../application/use-cases/step-up.ts';
+import { originOf } from '../request/client.ts';
+import type { PresentedDevice } from '../request/presented-device.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { AccessToken, StepUpBody } from '../routing/schemas.ts';
+
+/** The user of a session shows something again. RFC 9470, ADR 0058. */
+export const stepUpRoutes = (deps: StepUpDeps, presentedDevice: PresentedDevice): Route[] => {
+  const useCases = { stepUp: stepUp(deps) };
+  return [
+    route(
+      {
+        name: 'step-up',
+        tag: 'sessions',
+        summary: 'Show the password again, for a route that requires it',
+        method: 'POST',
+        path: '/auth/step-up',
+        throttle: 'strict',
+        request: { body: StepUpBody },
+        response: { data: v.object({ accessToken: AccessToken }) },
+        errors: [
+          ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const),
+          ...(['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const),
+        ],
+      },
+      async ({ claims, sessionId, body: { password, proof } }, ctx) => {
+        const caller = { userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
+        const presented = presentedDevice(ctx, proof);
+        return { accessToken: await useCases.stepUp({ ...caller, password, presented, origin: originOf(ctx) }) };
+      },
+    ),
+  ];
+};

@@ -1,0 +1,72 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '../support/application.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { heldFrom, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+let service: TestService;
+beforeAll(async () => {
+  service = await start({ JWT_AUTHENTICATION_CLAIMS: 'true' }, () => ({ clock }));
+});
+
+const stepUp = (accessToken: string, body: object, { http } = service) =>
+  http.post('/auth/step-up').set('Authorization', `Bearer ${accessToken}`).send(body);
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+
+describe('POST /auth/step-up', () => {
+  it('answers with an access token that says when the user has authenticated', async () => {
+    const { person, accessToken, cookie } = await signUp(service);
+    const before = claimsOf(accessToken);
+    expect(before).toMatchObject({ auth_time: before.iat, amr: ['pwd'], acr: 'aal1' });
+    clock.advance(MINUTE);
+    const response = await stepUp(accessToken, { password: person.password }).expect(200);
+    expect(response.get('Set-Cookie')).toBeUndefined();
+    const raised = response.body.data.accessToken;
+    expect(claimsOf(raised)).toMatchObject({ sub: before.sub, auth_time: before.iat + 60, amr: ['pwd'], acr: 'aal1' });
+    await service.http.get('/users/me').set('Authorization', `Bearer ${raised}`).expect(200);
+    clock.advance(MINUTE);
+    const refreshed = heldFrom(await refreshWith(service, cookie).expect(200));
+    expect(claimsOf(refreshed.accessToken)).toMatchObject({ iat: before.iat + 120, auth_time: before.iat + 60 });
+  });
+
+  it.each([
+    [{ password: 'wrong' }, 401, 'AUTH_CREDENTIALS_INVALID'],
+    [{}, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
+    [{ password: '' }, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
+    [{ password: ['x'] }, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
+    [{ password: 'x', proof: 'no proof' }, 400, 'CLIENT_PARAMS_VALIDATION_FAILED'],
+  ])('refuses %j with %i %s', async (body, status, code) => {
+    const { accessToken } = await signUp(service);
+    const response = await stepUp(accessToken, body).expect(status);
+    expect(response.body).toMatchObject({ success: false, code });
+  });
+
+  it('needs a live session', async () => {
+    const { person, accessToken, cookie } = await signUp(service);
+    await service.http.get('/auth/clear-cookie').set('Cookie', cookie).expect(200);
+    const { body } = await stepUp(accessToken, { password: person.password }).expect(401);
+    expect(body.code).toBe('AUTH_TOKEN_INVALID');
+    await service.http.post('/auth/step-up').send({ password: person.password }).expect(401);
+  });
+});
+
+describe('SESSION_MAX_LIFETIME', () => {
+  // Proves: asvs-7.3.2
+  it('ends a session however often it is renewed, and a step-up lets it go on', async () => {
+    const limited = await start({ SESSION_MAX_LIFETIME: '10d' }, () => ({ clock }));
+    const [ada, bob] = [await signUp(limited), await signUp(limited)];
+    clock.advance(6 * DAY);
+    const [adaToo, bobToo] = [
+      heldFrom(await refreshWith(limited, ada.cookie).expect(200)),
+      heldFrom(await refreshWith(limited, bob.cookie).expect(200)),
+    ];
+    await stepUp(bobToo.accessToken, { password: bob.person.password }, limited).expect(200);
+    clock.advance(4 * DAY - 1_000);
+    const bobOnce = heldFrom(await refreshWith(limited, bobToo.cookie).expect(200));
+    clock.advance(1_000);
+    expect((await refreshWith(limited, adaToo.cookie).expect(401)).body.code).toBe('AUTH_FAILED');
+    await refreshWith(limited, bobOnce.cookie).expect(200);
+  });
+});

@@ -10,7 +10,7 @@ import {
 } from 'jose';
 import * as v from 'valibot';
 import { PublicUserJson } from '../../src/adapters/json/public-user.ts';
-import { formProblem } from '../../src/adapters/jws/compact.ts';
+import { formProblem } from '../../src/adapters/jws/es256.ts';
 import {
   AccessTokenOfSession,
   claimsFor,

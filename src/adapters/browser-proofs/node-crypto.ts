@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
-import { decodedStrictly, formProblem, isSignedBy } from '../jws/compact.ts';
-import { P256, publicKeyOf } from '../jws/p256.ts';
+import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from '../jws/es256.ts';
 
 /** Characters. A registration has some 900. */
 const MAX_PROOF_LENGTH = 4_096;

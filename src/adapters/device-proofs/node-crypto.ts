@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import * as v from 'valibot';
 import type { DeviceProofs, ProofTarget } from '../../application/ports/device-proofs.ts';
 import { PROOF_TOLERANCE } from '../../domain/device-binding.ts';
-import { decodedStrictly, formProblem, isSignedBy } from '../jws/compact.ts';
-import { P256, publicKeyOf } from '../jws/p256.ts';
+import { decodedStrictly, formProblem, isSignedBy, P256, publicKeyOf } from '../jws/es256.ts';
 
 /** Characters. A proof for a URL of 1,000 characters fits. */
 const MAX_PROOF_LENGTH = 2_048;

@@ -9,7 +9,7 @@ import type {
   Verified,
 } from '../../application/ports/token-signer.ts';
 import { PublicUserJson } from '../json/public-user.ts';
-import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from '../jws/compact.ts';
+import { DIGEST, decoded, encoded, formProblem, isSignedBy, SIGNATURE_FORM } from '../jws/es256.ts';
 import {
   AccessTokenOfSession,
   claimsFor,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
-import { presentedDevice } from '../../adapters/http/request/presented-device.ts';
+import { presentedDevice } from '../../adapters/http/request/client.ts';
 import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';

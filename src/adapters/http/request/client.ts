@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
+import type { Presented } from '../../../application/steps/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
+import { BOUND_COOKIE, isCrossSite } from './refresh-cookie.ts';
 
 /** Lengths in octets of the IPv4 networks. The key is the whole address. */
 const OCTETS = [2, 3];
@@ -84,3 +86,19 @@ const shortened = (address: string): string => {
   if (parsed instanceof ipaddr.IPv4) return `${parsed.octets.slice(0, KEPT_OCTETS).join('.')}.0/24`;
   return `${new ipaddr.IPv6([...parsed.parts.slice(0, KEPT_GROUPS), 0, 0, 0, 0, 0])}/48`;
 };
+
+/**
+ * What a request presents of its device: the bound cookies of its browser, and the proof in its body. The proof may be for BASE_URL, or for
+ * the host that the request names: a service can have several names, and no page can sign for another one's.
+ */
+export const presentedDevice =
+  (baseUrl: string) =>
+  (ctx: Context, proof: string | undefined): Presented => {
+    const boundCookies = isCrossSite(ctx) ? [] : (ctx.request.cookies.get(BOUND_COOKIE) ?? []);
+    if (proof === undefined) return { proof: null, boundCookies };
+    const { method, path, host } = ctx;
+    const urls = [`${baseUrl}${path}`, `http://${host}${path}`].filter((url) => URL.canParse(url));
+    return { proof: { text: proof, method, urls }, boundCookies };
+  };
+
+export type PresentedDevice = ReturnType<typeof presentedDevice>;

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { type StepUpDeps, stepUp } from '../../../application/use-cases/step-up.ts';
-import { originOf } from '../request/client.ts';
-import type { PresentedDevice } from '../request/presented-device.ts';
+import { originOf, type PresentedDevice } from '../request/client.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, StepUpBody } from '../routing/schemas.ts';
 

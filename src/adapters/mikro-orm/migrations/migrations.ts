@@ -15,7 +15,7 @@ export const MIGRATION_NAMES: readonly string[] = readdirSync(import.meta.dirnam
 export const loadMigrations = (): Promise<{ name: string; class: Constructor<Migration> }[]> =>
   Promise.all(
     MIGRATION_NAMES.map(async (name) => {
-      const [migration] = Object.values<Constructor<Migration>>(await import(`./${name}.ts`));
+      const [migration] = Object.values<Constructor<Migration>>(await import(/* @vite-ignore */ `./${name}.ts`));
       if (migration === undefined) throw new Error(`The migration ${name} exports no class.`);
       return { name, class: migration };
     }),

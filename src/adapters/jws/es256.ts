@@ -1,4 +1,7 @@
-import { type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import * as v from 'valibot';
+
+/** JWS in compact serialization (RFC 7515 §7.1), signed with ES256, and the public keys that verify them. */
 
 /** RFC 7518 §3.4: SHA-256, and a signature of r and s, 32 bytes each. */
 export const [DIGEST, SIGNATURE_FORM] = ['sha256', 'ieee-p1363'] as const;
@@ -43,4 +46,19 @@ export const isSignedBy = (text: string, key: KeyObject): boolean => {
   const end = text.lastIndexOf('.');
   const [signed, signature] = [Buffer.from(text.slice(0, end)), Buffer.from(text.slice(end + 1), 'base64url')];
   return verify(DIGEST, signed, { key, dsaEncoding: SIGNATURE_FORM }, signature);
+};
+
+/** A coordinate of P-256: 32 bytes of base64url, in canonical form (RFC 7518 §6.2.1.2). */
+const Coordinate = v.pipe(v.string(), v.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/));
+
+/** The members of a public key. */
+export const P256 = { kty: v.literal('EC'), crv: v.literal('P-256'), x: Coordinate, y: Coordinate };
+
+/** @returns `null` when it is no point of the curve. */
+export const publicKeyOf = ({ x, y }: { readonly x: string; readonly y: string }): KeyObject | null => {
+  try {
+    return createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' });
+  } catch {
+    return null;
+  }
 };

@@ -87,7 +87,7 @@ describe('recoveringSessionRepository', () => {
     line.set('up');
     await settle();
     expect(await recovering.rotate(aRotation(session, { from: rotation.to, number: 1 }))).toBe('stale');
-    expect(await rotateNow(session)).toHaveProperty('id');
+    expect(await rotateNow(session)).toHaveProperty('user');
   });
 
   it('fails when a rotation has no response in time, and reverts it', async () => {
@@ -102,7 +102,7 @@ describe('recoveringSessionRepository', () => {
     await failure;
     line.set('up');
     await vi.advanceTimersByTimeAsync(BUDGET + INTERVAL);
-    expect(await rotateNow(session)).toHaveProperty('id');
+    expect(await rotateNow(session)).toHaveProperty('user');
   });
 
   it('reverts at once when the store responds, and then the rotation no longer happens', async () => {
@@ -114,7 +114,7 @@ describe('recoveringSessionRepository', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(line.reverts()).toBe(1);
     expect(await store.rotate(rotation)).toBe('stale');
-    expect(await rotateNow(session)).toHaveProperty('id');
+    expect(await rotateNow(session)).toHaveProperty('user');
   });
 
   it('rejects an early retry with DB_QUERY_FAILED, without a call to the store', async () => {
@@ -182,7 +182,7 @@ describe('recoveringSessionRepository', () => {
 
     line.set('up');
     await vi.advanceTimersByTimeAsync(BUDGET + INTERVAL);
-    expect(await rotateNow(session)).toHaveProperty('id');
+    expect(await rotateNow(session)).toHaveProperty('user');
     const reverts = line.reverts();
     await vi.advanceTimersByTimeAsync(60_000);
     expect(line.reverts()).toBe(reverts);
@@ -195,7 +195,7 @@ describe('recoveringSessionRepository', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
     line.set('up');
     await settle();
-    expect(await rotateNow(session)).toHaveProperty('id');
+    expect(await rotateNow(session)).toHaveProperty('user');
   });
 
   it('does not change a session that another instance has rotated since', async () => {
@@ -238,7 +238,7 @@ describe('recoveringSessionRepository', () => {
     await expect(recovering.revert(rotation)).rejects.toMatchObject({ code: 'DB_QUERY_FAILED' });
     line.set('up');
     await vi.advanceTimersByTimeAsync(INTERVAL);
-    expect(await rotateNow(session)).toHaveProperty('id');
+    expect(await rotateNow(session)).toHaveProperty('user');
   });
 
   it('keeps a bounded number of unconfirmed rotations, and drops the oldest', async () => {
@@ -249,7 +249,7 @@ describe('recoveringSessionRepository', () => {
     line.set('up');
     await settle();
     expect(await recovering.rotate(aRotation(oldest))).toBe('stale');
-    for (const session of sessions.slice(1)) expect(await rotateNow(session)).toHaveProperty('id');
+    for (const session of sessions.slice(1)) expect(await rotateNow(session)).toHaveProperty('user');
   });
 
   it('does nothing after it is closed', async () => {

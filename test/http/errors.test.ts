@@ -42,6 +42,8 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_EMAIL_UNVERIFIED: [403, false],
   AUTH_LINK_INVALID: [400, false],
   AUTH_PROOF_EXPIRED: [401, false],
+  AUTH_SECOND_FACTOR_REQUIRED: [401, false],
+  AUTH_STEP_UP_REQUIRED: [401, false],
 };
 const LISTED = { ...SPECIFIED, ...FURTHER };
 
@@ -108,6 +110,13 @@ describe('GET /errors/:code', () => {
 
 const logIn = (at: TestService, body: object) => at.http.post('/auth/login').send(body);
 
+/** A user who has got a second factor since the session was opened. */
+const enrolled = async () => {
+  const signedUp = await signUp(service);
+  await service.ports.users.update(signedUp.user.id, { secondFactorAt: 1, now: 1 });
+  return signedUp;
+};
+
 /** A request that provokes each published code. */
 const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
   CLIENT_PARAMS_VALIDATION_FAILED: async () => logIn(service, {}),
@@ -129,6 +138,15 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     return logIn(other, { account: username, password });
   },
   AUTH_LINK_INVALID: async () => service.http.post('/auth/email-verification/confirm').send({ token: 'A'.repeat(43) }),
+  AUTH_SECOND_FACTOR_REQUIRED: async () => {
+    const { person } = await enrolled();
+    return logIn(service, { account: person.username, password: person.password });
+  },
+  AUTH_STEP_UP_REQUIRED: async () => {
+    const { person, accessToken } = await enrolled();
+    const body = { currentPassword: person.password, newPassword: 'battery staple' };
+    return service.http.put('/users/me/password').set('Authorization', `Bearer ${accessToken}`).send(body);
+  },
   AUTH_TOKEN_INVALID: async () => service.http.get('/users/me').set('Authorization', 'Bearer garbage'),
   AUTH_TOKEN_MISSING: async () => service.http.get('/users/me'),
   DB_RECORD_NOT_FOUND: async () => {

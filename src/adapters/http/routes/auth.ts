@@ -100,6 +100,7 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
         errors: [
           'AUTH_CREDENTIALS_INVALID',
           'AUTH_ACCOUNT_DISABLED',
+          'AUTH_SECOND_FACTOR_REQUIRED',
           ...PROOF_ERRORS,
           ...(requiresVerifiedEmail(deps) ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
           'DB_UNIQUE_VIOLATION',

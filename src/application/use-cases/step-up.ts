@@ -76,7 +76,7 @@ const bindPage = async (
  * Adds what a user has shown to their session, in a unit of work that has locked the user.
  * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
  */
-export const raiseSession = async (
+const raiseSession = async (
   deps: RecordDeps,
   stores: Pick<Stores, 'sessions' | 'events'>,
   key: SessionKey,

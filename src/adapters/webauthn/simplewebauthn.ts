@@ -1,0 +1,120 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import type { NewCredential, UsedCredential, WebAuthn } from '../../application/ports/webauthn.ts';
+
+type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
+
+/** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): every authenticator has one of them. */
+export const ALGORITHMS: readonly number[] = [-8, -7, -257];
+
+/** The library has some 300 modules, which are loaded with the first passkey. */
+const load = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);
+
+export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
+  const expected = (challenge: string) => ({
+    expectedChallenge: toBase64url(challenge),
+    expectedOrigin: [...origins],
+    expectedRPID: rpId,
+    requireUserVerification: false,
+  });
+  return {
+    rpId,
+    origins,
+    challengeOf: ({ response }) => {
+      const challenge = readClientData(response.clientDataJSON)?.challenge;
+      return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : null;
+    },
+    async verifyNew(credential, challenge) {
+      const [{ verifyRegistrationResponse }, { decodeAttestationObject }] = await load();
+      return unlessRefused(async () => {
+        if (isFramed(credential)) return null;
+        // The library would fetch the lists of revoked certificates from the addresses in them.
+        const attestation = Buffer.from(credential.response.attestationObject, 'base64url');
+        const decoded = decodeAttestationObject(Uint8Array.from(attestation));
+        if (decoded.get('attStmt').get('x5c') !== undefined) return null;
+        const response = toRegistration(credential);
+        const verified = await verifyRegistrationResponse({
+          response,
+          ...expected(challenge),
+          supportedAlgorithmIDs: [...ALGORITHMS],
+        });
+        if (!verified.verified || verified.registrationInfo.credential.id !== credential.id) return null;
+        const { credential: made, aaguid, credentialDeviceType, credentialBackedUp } = verified.registrationInfo;
+        return {
+          credentialId: made.id,
+          publicKey: Buffer.from(made.publicKey).toString('base64url'),
+          counter: made.counter,
+          transports: [...(credential.response.transports ?? [])],
+          aaguid,
+          isSynced: credentialDeviceType === 'multiDevice',
+          isBackedUp: credentialBackedUp,
+        };
+      });
+    },
+    async verifyUse(credential, challenge, { credentialId, publicKey, userHandle }) {
+      const [{ verifyAuthenticationResponse }] = await load();
+      return unlessRefused(async () => {
+        if (credential.id !== credentialId || isFramed(credential)) return null;
+        if ((credential.response.userHandle ?? userHandle) !== userHandle) return null;
+        const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+          response: toAuthentication(credential),
+          ...expected(challenge),
+          // With the stored counter, the library would refuse those that do not grow: of synced passkeys, for example.
+          credential: { id: credentialId, publicKey: Uint8Array.from(Buffer.from(publicKey, 'base64url')), counter: 0 },
+        });
+        if (!verified) return null;
+        const {
+          newCounter: counter,
+          credentialBackedUp: isBackedUp,
+          userVerified: isUserVerified,
+        } = authenticationInfo;
+        return { counter, isBackedUp, isUserVerified };
+      });
+    },
+  };
+};
+
+const toBase64url = (text: string): string => Buffer.from(text).toString('base64url');
+
+type ClientData = { readonly challenge?: unknown; readonly crossOrigin?: unknown };
+
+const readClientData = (encoded: string): ClientData | null => {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
+    return typeof data === 'object' ? data : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Whether a page in a frame of another site has asked: its user may not see whom they answer. */
+const isFramed = ({ response }: Pick<NewCredential | UsedCredential, 'response'>): boolean =>
+  (readClientData(response.clientDataJSON)?.crossOrigin ?? false) !== false;
+
+/** The library throws at whatever it refuses, with errors of many kinds. */
+const unlessRefused = async <Result>(verify: () => Promise<Result | null>): Promise<Result | null> => {
+  try {
+    return await verify();
+  } catch {
+    return null;
+  }
+};
+
+const COMMON = { type: 'public-key', clientExtensionResults: {} } as const;
+
+const toRegistration = ({ id, response }: NewCredential): RegistrationResponseJSON => ({
+  ...COMMON,
+  id,
+  rawId: id,
+  response: { clientDataJSON: response.clientDataJSON, attestationObject: response.attestationObject },
+});
+
+const toAuthentication = ({ id, response }: UsedCredential): AuthenticationResponseJSON => ({
+  ...COMMON,
+  id,
+  rawId: id,
+  response: {
+    clientDataJSON: response.clientDataJSON,
+    authenticatorData: response.authenticatorData,
+    signature: response.signature,
+  },
+});

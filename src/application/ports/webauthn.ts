@@ -1,0 +1,72 @@
+import type { Passkey, PasskeyState } from '../../domain/passkey.ts';
+
+/** What a browser sends of a new passkey: `RegistrationResponseJSON`, without the members that nobody reads. */
+export type NewCredential = {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly attestationObject: string;
+    readonly transports?: readonly string[] | undefined;
+  };
+};
+
+/** What a browser sends of a passkey that was used: `AuthenticationResponseJSON`. */
+export type UsedCredential = {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle?: string | undefined;
+  };
+};
+
+/** The members of a passkey that come from its authenticator. */
+export type VerifiedCredential = Pick<
+  Passkey,
+  'credentialId' | 'publicKey' | 'counter' | 'transports' | 'aaguid' | 'isSynced' | 'isBackedUp'
+>;
+
+export type VerifiedUse = PasskeyState & {
+  /** Whether the authenticator has verified its user, by a PIN or a finger for example. */
+  readonly isUserVerified: boolean;
+};
+
+/**
+ * Verifies what browsers send of passkeys, for one relying party and its origins. Never rejects because of that content.
+ * - returns the challenge that a credential answers
+ * - returns what the authenticator says of a new passkey
+ * - says whether the authenticator has verified its user
+ * - says whether a passkey is synced, and whether it is backed up
+ * - returns the counter of a use, also when it went back
+ * - rejects an answer to another challenge
+ * - rejects an answer that was given to another origin, or in a frame of another site
+ * - rejects an answer for another relying party
+ * - rejects an answer without the presence of a user
+ * - rejects a registration as a use, and vice versa
+ * - rejects a use that another key has signed, or that was changed in any part
+ * - rejects a use with the handle of another user
+ * - rejects a new credential under another id than that of its authenticator
+ * - rejects an attestation with certificates, which nobody asked for
+ * - rejects what cannot be read
+ *
+ * @example
+ * const challenge = webauthn.challengeOf(credential);
+ * const use = await webauthn.verifyUse(credential, challenge, passkey);
+ * if (use === null) throw new AppError('AUTH_PASSKEY_INVALID');
+ */
+export interface WebAuthn {
+  /** The id of the relying party, for the options of browsers. */
+  readonly rpId: string;
+  /** The origins whose pages may use the passkeys. */
+  readonly origins: readonly string[];
+  /** The challenge of a credential that is not verified yet; `null` if it cannot be read. */
+  challengeOf(credential: Pick<NewCredential | UsedCredential, 'response'>): string | null;
+  /** @param challenge text that the options had, in base64url. */
+  verifyNew(credential: NewCredential, challenge: string): Promise<VerifiedCredential | null>;
+  verifyUse(
+    credential: UsedCredential,
+    challenge: string,
+    passkey: Pick<Passkey, 'credentialId' | 'publicKey' | 'userHandle'>,
+  ): Promise<VerifiedUse | null>;
+}

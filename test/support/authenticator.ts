@@ -1,0 +1,140 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+/** What an authenticator is, and how a test makes it misbehave. */
+export type AuthenticatorOptions = {
+  readonly rpId?: string;
+  readonly origin?: string;
+  readonly isUserPresent?: boolean;
+  readonly isUserVerified?: boolean;
+  readonly isSynced?: boolean;
+  readonly isBackedUp?: boolean;
+  readonly crossOrigin?: boolean;
+  readonly aaguid?: string;
+  /** The next counter. Without it, it counts from 1. */
+  readonly counter?: number;
+  /** What the client data say. */
+  readonly type?: string;
+  readonly key?: KeyObject;
+  readonly userHandle?: string;
+  /** The statement of an attestation, in CBOR. */
+  readonly attestation?: { readonly format: string; readonly statement: Buffer };
+};
+
+const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
+
+/** CBOR (RFC 8949 §3) of the few types that an authenticator sends. */
+const head = (major: number, length: number): Buffer => {
+  if (length < 24) return Buffer.from([(major << 5) | length]);
+  if (length < 256) return Buffer.from([(major << 5) | 24, length]);
+  if (length < 65_536) return Buffer.from([(major << 5) | 25, length >> 8, length & 255]);
+  const bytes = Buffer.alloc(5, (major << 5) | 26);
+  bytes.writeUInt32BE(length, 1);
+  return bytes;
+};
+const integer = (value: number): Buffer => (value < 0 ? head(1, -1 - value) : head(0, value));
+export const cborBytes = (value: Buffer): Buffer => Buffer.concat([head(2, value.length), value]);
+export const cborText = (value: string): Buffer =>
+  Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)]);
+export const cborList = (...values: readonly Buffer[]): Buffer => Buffer.concat([head(4, values.length), ...values]);
+export const cborMap = (...entries: readonly (readonly [Buffer, Buffer])[]): Buffer =>
+  Buffer.concat([head(5, entries.length), ...entries.flat()]);
+
+/** An ES256 key as COSE writes it (RFC 9053 §7.1.1). */
+const coseKey = (key: KeyObject): Buffer => {
+  const { x = '', y = '' } = key.export({ format: 'jwk' });
+  return cborMap(
+    [integer(1), integer(2)],
+    [integer(3), integer(-7)],
+    [integer(-1), integer(1)],
+    [integer(-2), cborBytes(Buffer.from(x, 'base64url'))],
+    [integer(-3), cborBytes(Buffer.from(y, 'base64url'))],
+  );
+};
+
+/** The parts of the options of a browser that an authenticator reads. */
+type Options = { readonly challenge: string; readonly user?: { readonly id: string } | undefined };
+
+/**
+ * A security key, and the browser that speaks to it (WebAuthn Level 3 §6). It has one passkey.
+ *
+ * @example
+ * const key = authenticator({ origin: 'https://app.example.org', rpId: 'example.org' });
+ * const credential = key.create(options);
+ */
+export const authenticator = (usually: AuthenticatorOptions = {}) => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const id = randomBytes(32);
+  let uses = 0;
+  let handle = '';
+
+  const authenticatorData = (given: AuthenticatorOptions, attested = Buffer.alloc(0)): Buffer => {
+    const {
+      rpId = 'localhost',
+      isUserPresent = true,
+      isUserVerified = true,
+      isSynced = false,
+      isBackedUp = false,
+    } = given;
+    uses += 1;
+    const flags = [isUserPresent, false, isUserVerified, isSynced, isBackedUp, false, attested.length > 0];
+    const counter = Buffer.alloc(4);
+    counter.writeUInt32BE(given.counter ?? uses);
+    const bits = flags.reduce((sum, flag, bit) => sum + (flag ? 1 << bit : 0), 0);
+    return Buffer.concat([sha256(rpId), Buffer.from([bits]), counter, attested]);
+  };
+
+  const clientData = (type: string, { challenge }: Options, given: AuthenticatorOptions): Buffer =>
+    Buffer.from(
+      JSON.stringify({
+        type: given.type ?? type,
+        challenge,
+        origin: given.origin ?? 'http://localhost:3000',
+        crossOrigin: given.crossOrigin ?? false,
+      }),
+    );
+
+  const credential = <Response>(response: Response) => ({
+    id: id.toString('base64url'),
+    rawId: id.toString('base64url'),
+    type: 'public-key' as const,
+    clientExtensionResults: {},
+    response,
+  });
+
+  return {
+    id: id.toString('base64url'),
+    privateKey,
+    /** Answers the options of a registration, as `navigator.credentials.create` does. */
+    create(options: Options, instead: AuthenticatorOptions = {}) {
+      const given = { ...usually, ...instead };
+      handle = options.user?.id ?? '';
+      const aaguid = Buffer.from((given.aaguid ?? '').replaceAll('-', '').padEnd(32, '0'), 'hex');
+      const attested = Buffer.concat([aaguid, Buffer.from([0, id.length]), id, coseKey(publicKey)]);
+      const { format, statement } = given.attestation ?? { format: 'none', statement: cborMap() };
+      const attestationObject = cborMap(
+        [cborText('fmt'), cborText(format)],
+        [cborText('attStmt'), statement],
+        [cborText('authData'), cborBytes(authenticatorData(given, attested))],
+      );
+      return credential({
+        clientDataJSON: clientData('webauthn.create', options, given).toString('base64url'),
+        attestationObject: attestationObject.toString('base64url'),
+        transports: ['internal'],
+      });
+    },
+    /** Answers the options of a log-in, as `navigator.credentials.get` does. */
+    get(options: Options, instead: AuthenticatorOptions = {}) {
+      const given = { ...usually, ...instead };
+      const [data, client] = [authenticatorData(given), clientData('webauthn.get', options, given)];
+      const signature = sign('sha256', Buffer.concat([data, sha256(client)]), given.key ?? privateKey);
+      return credential({
+        clientDataJSON: client.toString('base64url'),
+        authenticatorData: data.toString('base64url'),
+        signature: signature.toString('base64url'),
+        userHandle: given.userHandle ?? handle,
+      });
+    },
+  };
+};
+
+export type Authenticator = ReturnType<typeof authenticator>;

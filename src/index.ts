@@ -21,6 +21,7 @@ export type { LinkTokens } from './application/ports/link-tokens.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
 export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
+export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
 export type { PasswordHasher } from './application/ports/password-hasher.ts';
 export type { SessionRepository, UserInSession } from './application/ports/session-repository.ts';
@@ -33,6 +34,13 @@ export type {
 } from './application/ports/token-signer.ts';
 export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
+export type {
+  NewCredential,
+  UsedCredential,
+  VerifiedCredential,
+  VerifiedUse,
+  WebAuthn,
+} from './application/ports/webauthn.ts';
 export {
   type Amr,
   type Authenticated,
@@ -64,6 +72,7 @@ export {
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { LoginClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';
+export type { Passkey, PasskeyKey, PasskeyState } from './domain/passkey.ts';
 export { isHashable } from './domain/password.ts';
 export {
   byLastUse,

@@ -103,6 +103,24 @@ const SCHEMA = `
   ) strict;
 
   create index if not exists mailboxesByTime on mailboxes (refilledAt);
+
+  create table if not exists passkeys (
+    id text not null,
+    userId text not null references users (id) on delete cascade,
+    credentialId text primary key,
+    publicKey text not null,
+    userHandle text not null,
+    counter integer not null,
+    transports text not null,
+    aaguid text not null,
+    isSynced integer not null,
+    isBackedUp integer not null,
+    name text not null,
+    createdAt integer not null,
+    lastUsedAt integer
+  ) strict;
+
+  create index if not exists passkeysByUser on passkeys (userId, id);
 `;
 
 /** Opens the file, and creates it and its tables if necessary. Several processes may do so at the same time. */

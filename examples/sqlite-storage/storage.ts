@@ -5,6 +5,7 @@ import { openDatabase, translated } from './database.ts';
 import { sqliteEventRepository } from './event-repository.ts';
 import { sqliteLinkRepository } from './link-repository.ts';
 import { sqliteOutbox } from './outbox.ts';
+import { sqlitePasskeyRepository } from './passkey-repository.ts';
 import { sqliteSessionRepository } from './session-repository.ts';
 import { sqliteUserRepository } from './user-repository.ts';
 
@@ -19,6 +20,7 @@ const storesOver = (connection: Connection, options?: Options): Stores => ({
   events: sqliteEventRepository(connection),
   links: sqliteLinkRepository(connection),
   outbox: sqliteOutbox(connection),
+  passkeys: sqlitePasskeyRepository(connection),
 });
 
 /** The whole storage of the service, in a file. Several processes may share it. */

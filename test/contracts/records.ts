@@ -2,6 +2,7 @@ import type { Stores } from '../../src/application/ports/unit-of-work.ts';
 import { describeEventRepository } from './event-repository.contract.ts';
 import { describeLinkRepository } from './link-repository.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
+import { describePasskeyRepository } from './passkey-repository.contract.ts';
 import type { RecordsStore } from './records/store.ts';
 
 /** The contracts of the stores that keep records about users, by their names in `Stores`. */
@@ -9,6 +10,7 @@ const CONTRACTS = {
   events: describeEventRepository,
   links: describeLinkRepository,
   outbox: describeOutbox,
+  passkeys: describePasskeyRepository,
 };
 
 export type RecordsName = keyof typeof CONTRACTS;

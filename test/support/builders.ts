@@ -2,6 +2,7 @@ import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
+import type { Passkey } from '../../src/domain/passkey.ts';
 import type { Rotation, Session } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
 import { sequentialIds } from './sequential-ids.ts';
@@ -92,6 +93,24 @@ export const aMessage = (given: Partial<Message> = {}): Message => ({
   origin: NO_ORIGIN,
   createdAt: NOW,
   attempts: 0,
+  ...given,
+});
+
+/** A passkey of an unknown user, on a security key that counts its uses. */
+export const aPasskey = (given: Partial<Passkey> = {}): Passkey => ({
+  id: anId(),
+  userId: anId(),
+  credentialId: `credential-of_${anId()}`,
+  publicKey: `key-of_${anId()}`,
+  userHandle: 'h'.repeat(43),
+  counter: 1,
+  transports: ['internal', 'usb'],
+  aaguid: '00000000-0000-0000-0000-000000000000',
+  isSynced: false,
+  isBackedUp: false,
+  name: 'Passkey',
+  createdAt: NOW,
+  lastUsedAt: null,
   ...given,
 });
 

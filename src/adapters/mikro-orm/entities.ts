@@ -151,6 +151,27 @@ const MailboxEntity = defineEntity({
   },
 });
 
+export const PasskeyEntity = defineEntity({
+  name: 'Passkey',
+  tableName: 'passkeys',
+  properties: {
+    id: p.character().length(26).primary(),
+    userId: () => ofUser('passkeys_user_id_fkey').index('passkeys_user_id_index'),
+    credentialId: p.text().unique('passkeys_credential_id_key'),
+    publicKey: p.text(),
+    userHandle: p.text(),
+    counter: p.bigint('number'),
+    /** Separated by spaces. */
+    transports: p.text(),
+    aaguid: p.text(),
+    isSynced: p.boolean(),
+    isBackedUp: p.boolean(),
+    name: p.text(),
+    createdAt: p.bigint('number'),
+    lastUsedAt: p.bigint('number').nullable(),
+  },
+});
+
 export const ENTITIES = [
   UserEntity,
   SessionEntity,
@@ -159,4 +180,5 @@ export const ENTITIES = [
   LinkEntity,
   MessageEntity,
   MailboxEntity,
+  PasskeyEntity,
 ] as const;

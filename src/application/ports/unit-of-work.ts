@@ -1,6 +1,7 @@
 import type { EventRepository } from './event-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
+import type { PasskeyRepository } from './passkey-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
 import type { UserRepository } from './user-repository.ts';
 
@@ -11,6 +12,7 @@ export type Stores = {
   readonly events: EventRepository;
   readonly links: LinkRepository;
   readonly outbox: Outbox;
+  readonly passkeys: PasskeyRepository;
 };
 
 /** The stores, and the unit of work that changes them together. */

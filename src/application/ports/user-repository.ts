@@ -80,6 +80,6 @@ export interface UserRepository {
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;
-  /** Removes a user with their sessions, events, links and messages. */
+  /** Removes a user with their sessions, events, links, messages and passkeys. */
   remove(id: string): Promise<void>;
 }

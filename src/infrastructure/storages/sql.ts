@@ -6,6 +6,7 @@ import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm
 import { type DatabaseAccess, outsideOfTransactions, type Transact } from '../../adapters/mikro-orm/queries.ts';
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
 import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
+import { mikroOrmPasskeyRepository } from '../../adapters/passkey-repository/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
@@ -78,6 +79,7 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   events: mikroOrmEventRepository(db),
   links: mikroOrmLinkRepository(db),
   outbox: mikroOrmOutbox(db),
+  passkeys: mikroOrmPasskeyRepository(db),
 });
 
 /** Opens a database with MikroORM. @throws Error that names the variable at fault, and the reason. */

@@ -2,6 +2,7 @@ import type { Storage, Stores } from '../../../src/application/ports/unit-of-wor
 import { memoryEventRepository } from './event-repository.ts';
 import { memoryLinkRepository } from './link-repository.ts';
 import { memoryOutbox } from './outbox.ts';
+import { memoryPasskeyRepository } from './passkey-repository.ts';
 import { memorySessionRepository } from './session-repository.ts';
 import { memoryTables, type SharedTables, type Tables } from './tables.ts';
 import { memoryUnitOfWork } from './unit-of-work.ts';
@@ -14,6 +15,7 @@ const storesOver = (tables: Tables): Stores => {
   const events = memoryEventRepository(has, tables);
   const links = memoryLinkRepository(tables);
   const outbox = memoryOutbox(tables);
+  const passkeys = memoryPasskeyRepository(tables);
   return {
     users: {
       ...users,
@@ -23,12 +25,14 @@ const storesOver = (tables: Tables): Stores => {
         events.removeOfUser(id);
         links.removeAllOfUser(id);
         outbox.removeOfUser(id);
+        passkeys.removeOfUser(id);
       },
     },
     sessions,
     events,
     links,
     outbox,
+    passkeys,
   };
 };
 

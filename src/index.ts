@@ -33,6 +33,7 @@ export type {
   Verified,
 } from './application/ports/token-signer.ts';
 export type { Storage, Stores, UnitOfWork } from './application/ports/unit-of-work.ts';
+export type { UsedValues } from './application/ports/used-values.ts';
 export type { UserChange, UserRepository } from './application/ports/user-repository.ts';
 export type {
   NewCredential,

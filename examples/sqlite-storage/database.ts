@@ -104,6 +104,13 @@ const SCHEMA = `
 
   create index if not exists mailboxesByTime on mailboxes (refilledAt);
 
+  create table if not exists usedValues (
+    id text primary key,
+    expiresAt integer not null
+  ) strict;
+
+  create index if not exists usedValuesByExpiry on usedValues (expiresAt);
+
   create table if not exists passkeys (
     id text not null,
     userId text not null references users (id) on delete cascade,

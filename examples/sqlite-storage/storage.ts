@@ -7,6 +7,7 @@ import { sqliteLinkRepository } from './link-repository.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { sqlitePasskeyRepository } from './passkey-repository.ts';
 import { sqliteSessionRepository } from './session-repository.ts';
+import { sqliteUsedValues } from './used-values.ts';
 import { sqliteUserRepository } from './user-repository.ts';
 
 type Options = {
@@ -20,6 +21,7 @@ const storesOver = (connection: Connection, options?: Options): Stores => ({
   events: sqliteEventRepository(connection),
   links: sqliteLinkRepository(connection),
   outbox: sqliteOutbox(connection),
+  used: sqliteUsedValues(connection),
   passkeys: sqlitePasskeyRepository(connection),
 });
 

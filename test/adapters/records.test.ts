@@ -39,7 +39,7 @@ const onDatabase = (name: string, open: () => Promise<Database & Partial<SharedD
     afterAll(() => database?.close());
 
     describeRecords('in SQL', async (name) => {
-      await database.em.execute('truncate users, outbox, mailboxes cascade');
+      await database.em.execute('truncate users, outbox, mailboxes, used_values cascade');
       const stores = sqlStores(database);
       const users = [aUser(), aUser()] as const;
       for (const user of users) await stores.users.add(user);

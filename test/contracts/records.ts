@@ -4,6 +4,7 @@ import { describeLinkRepository } from './link-repository.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
 import { describePasskeyRepository } from './passkey-repository.contract.ts';
 import type { RecordsStore } from './records/store.ts';
+import { describeUsedValues } from './used-values.contract.ts';
 
 /** The contracts of the stores that keep records about users, by their names in `Stores`. */
 const CONTRACTS = {
@@ -11,6 +12,7 @@ const CONTRACTS = {
   links: describeLinkRepository,
   outbox: describeOutbox,
   passkeys: describePasskeyRepository,
+  used: describeUsedValues,
 };
 
 export type RecordsName = keyof typeof CONTRACTS;

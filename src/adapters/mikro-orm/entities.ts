@@ -151,6 +151,15 @@ const MailboxEntity = defineEntity({
   },
 });
 
+const UsedValueEntity = defineEntity({
+  name: 'UsedValue',
+  tableName: 'used_values',
+  properties: {
+    id: p.text().primary(),
+    expiresAt: p.bigint('number').index('used_values_expires_at_index'),
+  },
+});
+
 export const PasskeyEntity = defineEntity({
   name: 'Passkey',
   tableName: 'passkeys',
@@ -180,5 +189,6 @@ export const ENTITIES = [
   LinkEntity,
   MessageEntity,
   MailboxEntity,
+  UsedValueEntity,
   PasskeyEntity,
 ] as const;

@@ -3,6 +3,7 @@ import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
 import type { SessionRepository } from './session-repository.ts';
+import type { UsedValues } from './used-values.ts';
 import type { UserRepository } from './user-repository.ts';
 
 /** What is changed together. */
@@ -12,6 +13,7 @@ export type Stores = {
   readonly events: EventRepository;
   readonly links: LinkRepository;
   readonly outbox: Outbox;
+  readonly used: UsedValues;
   readonly passkeys: PasskeyRepository;
 };
 

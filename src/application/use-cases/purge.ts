@@ -6,7 +6,7 @@ import { type ChangeDeps, endings, record } from '../steps/record.ts';
 type Purge = (limit: number) => Promise<number>;
 
 export type PurgeDeps = ChangeDeps &
-  Pick<Stores, 'links' | 'outbox' | 'events'> & {
+  Pick<Stores, 'links' | 'outbox' | 'used' | 'events'> & {
     /** Milliseconds. */
     readonly eventsRetention: number;
   };
@@ -25,6 +25,12 @@ export const purgeLinks =
   ({ links, clock }: Pick<PurgeDeps, 'links' | 'clock'>): Purge =>
   (limit) =>
     links.purge(clock.now(), limit);
+
+/** Deletes what may be used once and has expired. */
+export const purgeUsedValues =
+  ({ used, clock }: Pick<PurgeDeps, 'used' | 'clock'>): Purge =>
+  (limit) =>
+    used.purge(clock.now(), limit);
 
 /** Deletes counts of mail that no longer limit anything. */
 export const purgeMailboxes =

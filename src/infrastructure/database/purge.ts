@@ -8,6 +8,7 @@ import {
   purgeLinks,
   purgeMailboxes,
   purgeSessions,
+  purgeUsedValues,
 } from '../../application/use-cases/purge.ts';
 
 /** Rows per statement: few, so that a delete does not block a refresh. */
@@ -16,7 +17,7 @@ const BATCH_SIZE = 1000;
 const PURGE_INTERVAL_MS = 60_000;
 
 /**
- * Deletes expired sessions, events, links and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
+ * Deletes expired sessions, events, links, used values and counts of mail, and logs what operators did, until `signal` is aborted. None of them waits
  * for another.
  * @param onDone called when a round has left nothing that was due.
  */
@@ -41,6 +42,7 @@ export const purge = async (
     repeat('sessions', purgeSessions(deps), 'expired sessions could not be purged'),
     repeat('events', purgeEvents(deps), 'old events could not be purged'),
     repeat('links', purgeLinks(deps), 'expired links could not be purged'),
+    repeat('used-values', purgeUsedValues(deps), 'expired values that were used could not be purged'),
     repeat('mailboxes', purgeMailboxes(deps), 'old counts of mail could not be purged'),
     repeat('operations', logOperated(deps), 'what operators did could not be logged'),
   ]);

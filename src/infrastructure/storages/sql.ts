@@ -9,6 +9,7 @@ import { mikroOrmOutbox } from '../../adapters/outbox/mikro-orm.ts';
 import { mikroOrmPasskeyRepository } from '../../adapters/passkey-repository/mikro-orm.ts';
 import { mikroOrmSessionRepository } from '../../adapters/session-repository/mikro-orm.ts';
 import { mikroOrmUnitOfWork } from '../../adapters/unit-of-work/mikro-orm.ts';
+import { mikroOrmUsedValues } from '../../adapters/used-values/mikro-orm.ts';
 import { mikroOrmUserRepository } from '../../adapters/user-repository/mikro-orm.ts';
 import type { Stores } from '../../application/ports/unit-of-work.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
@@ -79,6 +80,7 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   events: mikroOrmEventRepository(db),
   links: mikroOrmLinkRepository(db),
   outbox: mikroOrmOutbox(db),
+  used: mikroOrmUsedValues(db),
   passkeys: mikroOrmPasskeyRepository(db),
 });
 

@@ -6,6 +6,7 @@ import { memoryPasskeyRepository } from './passkey-repository.ts';
 import { memorySessionRepository } from './session-repository.ts';
 import { memoryTables, type SharedTables, type Tables } from './tables.ts';
 import { memoryUnitOfWork } from './unit-of-work.ts';
+import { memoryUsedValues } from './used-values.ts';
 import { memoryUserRepository } from './user-repository.ts';
 
 /** Stores over tables in memory. Removing a user removes everything about them. */
@@ -32,6 +33,7 @@ const storesOver = (tables: Tables): Stores => {
     events,
     links,
     outbox,
+    used: memoryUsedValues(tables),
     passkeys,
   };
 };

@@ -1,0 +1,21 @@
+/**
+ * Remembers values that may be used once, such as challenges, until they expire. What holds for concurrent calls also holds for calls of
+ * several instances over one store.
+ * - says of the first use of a value that it is the first, and of no other
+ * - says so to exactly one of many concurrent users of a value
+ * - says so to exactly one of two instances that use a value
+ * - purges expired values, and only those
+ * - rejects with DB_QUERY_FAILED alone when its store fails, and repeats nothing that is stored
+ *
+ * @example
+ * if (!(await used.use(`passkey-challenge ${id}`, expiresAt))) throw new AppError('AUTH_PASSKEY_INVALID');
+ */
+export interface UsedValues {
+  /**
+   * @param id of up to 200 printable ASCII characters.
+   * @param expiresAt epoch milliseconds, from when on nobody accepts the value any more.
+   */
+  use(id: string, expiresAt: number): Promise<boolean>;
+  /** @returns how many were deleted. */
+  purge(now: number, limit: number): Promise<number>;
+}

@@ -69,6 +69,9 @@ export type EventKind =
   | 'device-unproven'
   | 'device-bound'
   | 'stepped-up'
+  | 'passkey-added'
+  | 'passkey-removed'
+  | 'passkey-copy-suspected'
   | 'password-changed'
   | 'password-reset-requested'
   | 'password-reset'
@@ -147,6 +150,17 @@ export type AccountExport = {
     readonly createdAt: string;
     readonly expiresAt: string;
   }[];
+  readonly passkeys: readonly {
+    readonly id: string;
+    readonly credentialId: string;
+    readonly transports: readonly string[];
+    readonly aaguid: string;
+    readonly isSynced: boolean;
+    readonly isBackedUp: boolean;
+    readonly name: string;
+    readonly createdAt: string;
+    readonly lastUsedAt: string | null;
+  }[];
   /** Mail that waits to be sent. */
   readonly messages: readonly {
     readonly id: string;
@@ -178,7 +192,10 @@ export type MessageKind =
   | 'password-was-reset'
   | 'new-device'
   | 'token-replayed'
-  | 'device-unproven';
+  | 'device-unproven'
+  | 'passkey-added'
+  | 'passkey-removed'
+  | 'passkey-copy-suspected';
 
 /** The error codes of the service. */
 export type ServiceCode =
@@ -187,6 +204,7 @@ export type ServiceCode =
   | 'AUTH_ACCOUNT_DISABLED'
   | 'AUTH_DEVICE_UNPROVEN'
   | 'AUTH_PROOF_EXPIRED'
+  | 'AUTH_PASSKEY_INVALID'
   | 'AUTH_SECOND_FACTOR_REQUIRED'
   | 'AUTH_STEP_UP_REQUIRED'
   | 'AUTH_EMAIL_UNVERIFIED'

@@ -207,6 +207,7 @@ const showHistory = (auth, { events }) => {
 const MEANINGS = {
 	"device-unproven": "a refresh without a proof of the device was refused",
 	"device-bound": "a session got the key of its device",
+	"passkey-copy-suspected": "the counter of a passkey went back: there may be a copy of it",
 	"stepped-up": "the user of a session has authenticated again"
 };
 const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }) => {

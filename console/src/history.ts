@@ -39,6 +39,7 @@ export const showHistory = (auth: AuthClient, { events }: ReturnType<typeof crea
 const MEANINGS: Partial<Record<EventKind, string>> = {
   'device-unproven': 'a refresh without a proof of the device was refused',
   'device-bound': 'a session got the key of its device',
+  'passkey-copy-suspected': 'the counter of a passkey went back: there may be a copy of it',
   'stepped-up': 'the user of a session has authenticated again',
 };
 

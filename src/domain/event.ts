@@ -69,6 +69,10 @@ export const EVENT_KINDS = [
   'device-bound',
   /** The user of a session has authenticated again. */
   'stepped-up',
+  'passkey-added',
+  'passkey-removed',
+  /** The counter of a passkey went back, which is bound to its device: there may be a copy of its key. */
+  'passkey-copy-suspected',
   'password-changed',
   'password-reset-requested',
   'password-reset',

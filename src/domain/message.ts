@@ -56,11 +56,14 @@ export const MESSAGE_KINDS = [
   'new-device',
   'token-replayed',
   'device-unproven',
+  'passkey-added',
+  'passkey-removed',
+  'passkey-copy-suspected',
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 
 /** The notices about an account that can be switched off. */
-export const NOTICES = ['new-device', 'password', 'email', 'replay'] as const;
+export const NOTICES = ['new-device', 'password', 'email', 'replay', 'factors'] as const;
 export type Notice = (typeof NOTICES)[number];
 
 /** A message that is still to be sent. It has no link: the token of a link is made when the message is sent. */

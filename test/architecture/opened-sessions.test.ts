@@ -10,10 +10,12 @@ const STEPS = ['prepareSession', 'storeSession', 'replaceSession', 'raiseSession
 const SHOWN: Readonly<Record<string, string>> = {
   'change-password.ts': 'the current password; the rest is that of the session which is replaced',
   'confirm-email-change.ts': 'nothing: the session which is replaced has shown it',
+  'log-in-with-passkey.ts': 'a passkey',
   'login.ts': 'the password',
   'manage-sessions.ts': 'nothing: the session which is replaced has shown it',
   'register.ts': 'the registration',
   'step-up.ts': 'the password',
+  'store-login.ts': 'what the log-in has shown',
 };
 
 describe('a session', () => {

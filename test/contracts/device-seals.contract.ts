@@ -10,10 +10,14 @@ const SEALED: Sealed = {
   value: `${'x'.repeat(43)}.${'Y'.repeat(42)}-`,
   expiresAt: NOW + 60_000,
 };
-const PURPOSES: readonly SealPurpose[] = ['registration', 'challenge', 'browser', 'cookie'];
+const PURPOSES: readonly SealPurpose[] = [
+  ...(['registration', 'challenge', 'browser', 'cookie'] as const),
+  ...(['passkey-registration', 'passkey-use'] as const),
+];
 const OTHERS: readonly Partial<Sealed>[] = [
   { userId: '01J00000000000000000000009' },
   { sessionId: '01J00000000000000000000009' },
+  { userId: '', sessionId: '' },
   { value: '' },
   { expiresAt: NOW + 60_001 },
 ];

@@ -20,6 +20,7 @@ it('a start loads no package that only some services, or later requests, use', a
   const unneeded = [
     '@mikro-orm/migrations',
     '@mikro-orm/pglite',
+    '@simplewebauthn/server',
     '@zxcvbn-ts/language-common',
     'ioredis',
     'nodemailer',

@@ -3,7 +3,7 @@ import type { DeviceSeals, SealPurpose } from '../../application/ports/device-se
 
 const MAX_LENGTH = 300;
 /** The ids of the user and of the session, the time of its expiry, its value, and the HMAC of these. */
-const SEAL = /^(?<userId>\w+)\.(?<sessionId>\w+)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
+const SEAL = /^(?<userId>\w*)\.(?<sessionId>\w*)\.(?<expiry>[\da-z]+)\.(?<value>[\w.-]*)\.(?<mac>[\w-]{43})$/;
 
 /**
  * HMAC-SHA256 with a key that is derived from a private key on P-256 (RFC 5869), so that instances that sign the same tokens open each

@@ -3,8 +3,8 @@ import type { NewCredential, UsedCredential, WebAuthn } from '../../application/
 
 type RelyingParty = Pick<WebAuthn, 'rpId' | 'origins'>;
 
-/** EdDSA, ES256 and RS256 (RFC 9053, RFC 8812): every authenticator has one of them. */
-export const ALGORITHMS: readonly number[] = [-8, -7, -257];
+/** Those that the options offer: EdDSA, ES256 and RS256 (RFC 9053, RFC 8812). */
+const ALGORITHMS: readonly number[] = [-8, -7, -257];
 
 /** The library has some 300 modules, which are loaded with the first passkey. */
 const load = () => Promise.all([import('@simplewebauthn/server'), import('@simplewebauthn/server/helpers')]);

@@ -17,7 +17,7 @@ export type TimeAndDevice = {
 };
 
 /** The device and the network are shown to the owner. The client chose the user agent, so it is not trusted. */
-const factsOf = ({ at, device: { userAgent, address } }: TimeAndDevice) => ({
+export const factsOf = ({ at, device: { userAgent, address } }: TimeAndDevice) => ({
   facts: [
     ['Time', prose`${trusted(timeText(at))}`],
     ['Device', userAgent === null ? prose`unknown` : prose`"${userAgent}"`],

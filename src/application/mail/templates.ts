@@ -10,6 +10,7 @@ import {
   emailChangeUndone,
   verifyEmail,
 } from './address-mails.ts';
+import { passkeyAdded, passkeyCopySuspected, passkeyRemoved } from './factor-mails.ts';
 import type { MailContext, MailText } from './layout.ts';
 import {
   deviceUnproven,
@@ -127,4 +128,7 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
   'new-device': notice(newDevice),
   'token-replayed': notice(tokenReplayed),
   'device-unproven': notice(deviceUnproven),
+  'passkey-added': notice(passkeyAdded),
+  'passkey-removed': notice(passkeyRemoved),
+  'passkey-copy-suspected': notice(passkeyCopySuspected),
 };

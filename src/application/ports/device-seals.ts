@@ -7,10 +7,15 @@ export type SealPurpose =
   /** Names the browser's own session, and the key that it has registered. */
   | 'browser'
   /** Shows for minutes that the browser has the key. */
-  | 'cookie';
+  | 'cookie'
+  /** What an authenticator signs when it makes a passkey: of its user, in the session of the request. */
+  | 'passkey-registration'
+  /** What an authenticator signs when it uses one: of any user, in no session. */
+  | 'passkey-use';
 
 export type Sealed = {
   readonly purpose: SealPurpose;
+  /** Empty when nobody is known yet, as is the session. */
   readonly userId: string;
   readonly sessionId: string;
   /** Up to 100 letters, digits, dots, underscores and hyphens. */

@@ -17,7 +17,7 @@ export type UsedCredential = {
     readonly clientDataJSON: string;
     readonly authenticatorData: string;
     readonly signature: string;
-    readonly userHandle?: string | undefined;
+    readonly userHandle?: string | null | undefined;
   };
 };
 

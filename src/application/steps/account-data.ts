@@ -3,6 +3,7 @@ import { type Binding, bindingOf } from '../../domain/device-binding.ts';
 import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
+import type { Passkey } from '../../domain/passkey.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { EventRepository } from '../ports/event-repository.ts';
@@ -19,6 +20,9 @@ export type AccountData = {
   })[];
   /** The live ones. */
   readonly links: Omit<Link, 'userId' | 'tokenHash'>[];
+  readonly passkeys: (Omit<Passkey, 'userId' | 'publicKey' | 'userHandle' | 'counter' | 'transports'> & {
+    readonly transports: string[];
+  })[];
   /** Those that are not sent yet. */
   readonly messages: Omit<Message, 'userId'>[];
 };
@@ -29,9 +33,10 @@ export const accountData = async (
   user: User,
   now: number,
 ): Promise<AccountData> => {
-  const [sessions, links, messages] = await Promise.all([
+  const [sessions, links, passkeys, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
     stores.links.listByUser(user.id, now),
+    stores.passkeys.listByUser(user.id),
     stores.outbox.listByUser(user.id),
   ]);
   return {
@@ -48,6 +53,17 @@ export const accountData = async (
       binding: bindingOf(session),
     })),
     links: links.map(({ purpose, email, createdAt, expiresAt }) => ({ purpose, email, createdAt, expiresAt })),
+    passkeys: passkeys.map((passkey) => ({
+      id: passkey.id,
+      credentialId: passkey.credentialId,
+      transports: [...passkey.transports],
+      aaguid: passkey.aaguid,
+      isSynced: passkey.isSynced,
+      isBackedUp: passkey.isBackedUp,
+      name: passkey.name,
+      createdAt: passkey.createdAt,
+      lastUsedAt: passkey.lastUsedAt,
+    })),
     messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({
       id,
       kind,

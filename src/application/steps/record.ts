@@ -106,6 +106,22 @@ export const notifyOfPassword = async (
     await enqueue(deps, stores, origin, [{ kind: 'password-changed', userId: user.id, to: user.email }]);
 };
 
+/** The notices about factors, each with the event that it follows. */
+export type FactorNotice = 'passkey-added' | 'passkey-removed' | 'passkey-copy-suspected';
+
+/** Notifies a user of a change of a factor, after its event is stored. */
+export const notifyOfFactor = async (
+  deps: NoticeDeps,
+  stores: NoticeStores,
+  kind: FactorNotice,
+  user: Owner,
+  origin: Origin,
+): Promise<void> => {
+  if (!isOn(deps, 'factors')) return;
+  const changes = await stores.events.countSince(user.id, kind, deps.clock.now() - HOUR);
+  if (changes <= NOTICES_PER_HOUR) await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);
+};
+
 type Replay = {
   readonly userId: string;
   /** The sessions of replayed tokens that this unit of work has ended. */

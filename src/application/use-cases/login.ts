@@ -13,17 +13,11 @@ import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
-import { endPresentedSessions } from '../steps/end-sessions.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
-import {
-  keysOf,
-  type OpenedSession,
-  type PrepareSessionDeps,
-  prepareSession,
-  storeSession,
-} from '../steps/open-session.ts';
+import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { isUsualLogin, type NoticeDeps, notifyOfLogin } from '../steps/record.ts';
+import type { NoticeDeps } from '../steps/record.ts';
+import { storeLogin } from '../steps/store-login.ts';
 
 export type LoginDeps = NoticeDeps &
   ProveDeviceDeps &
@@ -119,10 +113,7 @@ const store = (deps: LoginDeps, { user, session, isOwnDevice, verified, origin }
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
     if (locked.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
     if (locked.passwordHash !== user.passwordHash) return false;
-    await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
-    const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
-    await storeSession(deps, stores, session, { kind: 'logged-in', user: locked, origin });
-    if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
+    await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
     return true;
   });
 

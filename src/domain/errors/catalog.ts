@@ -74,6 +74,14 @@ export const CATALOG = defineCatalog({
     message: 'A second factor is required.',
     description: 'The account has a second factor, which the user has not shown. No session was opened.',
   },
+  AUTH_PASSKEY_INVALID: {
+    status: 401,
+    retryable: false,
+    level: 'info',
+    message: 'The passkey was not accepted.',
+    description:
+      'The answer of the authenticator is for another page or another service, was changed, or answers a challenge that was used or has expired; or the account has as many passkeys as it may have. Nothing has changed. Ask for new options, and try again.',
+  },
   AUTH_DEVICE_UNPROVEN: {
     status: 401,
     retryable: false,

@@ -13,6 +13,7 @@ import { bcryptPasswordHasher } from '../../adapters/password-hasher/bcrypt.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/token-signer/node-crypto.ts';
 import { watchedOutbox, watchedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
+import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
@@ -50,6 +51,7 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     proofs: nodeCryptoDeviceProofs(),
     browserProofs: nodeCryptoBrowserProofs(),
     seals: hmacDeviceSeals(sealKey),
+    webauthn: simpleWebAuthn(config.webauthn),
     hasher,
     blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
     attempts: countLoginAttempts(redis, logger, onFallback),

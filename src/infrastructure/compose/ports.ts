@@ -12,6 +12,7 @@ import type { PasswordBlocklist } from '../../application/ports/password-blockli
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
+import type { WebAuthn } from '../../application/ports/webauthn.ts';
 import type { Config } from '../config.ts';
 
 export type Ports = Storage & {
@@ -22,6 +23,7 @@ export type Ports = Storage & {
   readonly proofs: DeviceProofs;
   readonly browserProofs: BrowserProofs;
   readonly seals: DeviceSeals;
+  readonly webauthn: WebAuthn;
   readonly hasher: PasswordHasher;
   /** `null`: every password that is long enough is accepted. */
   readonly blocklist: PasswordBlocklist | null;

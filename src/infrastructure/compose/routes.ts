@@ -17,6 +17,7 @@ import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
 import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
 import { pageRoutes } from '../../adapters/http/routes/pages.ts';
+import { passkeyRoutes } from '../../adapters/http/routes/passkeys.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
@@ -28,6 +29,7 @@ import { VERSION } from '../version.ts';
 
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
+  Parameters<typeof passkeyRoutes>[0] &
   Parameters<typeof stepUpRoutes>[0] &
   Parameters<typeof browserRoutes>[0] &
   Parameters<typeof userRoutes>[0] &
@@ -77,6 +79,7 @@ export const declareRoutes = (
   const application = allowedOrigins[0] ?? null;
   const routes: Route[] = [
     ...authRoutes(deps, { cookie, device, browser }),
+    ...passkeyRoutes(deps, { cookie, device, browser }),
     ...sessionRoutes(deps, cookie),
     ...stepUpRoutes(deps, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),

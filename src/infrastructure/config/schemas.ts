@@ -54,6 +54,13 @@ export const host = v.pipe(
   v.check((text) => isIP(text) !== 0 || /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252})$/.test(text)),
 );
 
+/** A domain as browsers write it. */
+export const domain = v.pipe(
+  v.string(),
+  v.maxLength(253),
+  v.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
+);
+
 /** `off`, `port` or `address:port`; an IPv6 address in brackets. */
 export const metrics = parsed<{ host: string; port: number } | 'off'>((text) => {
   if (text === 'off') return 'off';

@@ -55,6 +55,13 @@ export const SERVICE_VARIABLES = {
     meaning:
       'In production: the origins whose pages may call the service, separated by commas. The pages for links in mail lead to the first one.',
   },
+  WEBAUTHN_RP_ID: {
+    schema: v.optional(form.domain),
+    expected: 'a domain in lower case, without scheme and port, such as example.com',
+    unset: 'the host of BASE_URL',
+    meaning:
+      'The domain that passkeys belong to: the host of BASE_URL, or a domain above it. After a change, no passkey works any more.',
+  },
   TRUST_PROXY: {
     schema: form.wholeNumber(0, 100),
     expected: 'a whole number from 0 to 100',
@@ -119,6 +126,8 @@ export type ServiceSettings = {
   readonly allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
   /** The origins at which browsers open the pages of the service. */
   readonly ownOrigins: readonly string[];
+  /** The domain that passkeys belong to, and the origins whose pages may use them. */
+  readonly webauthn: { readonly rpId: string; readonly origins: readonly string[] };
   /** Whether there is the page `/console`, for developers. */
   readonly console: boolean;
   /** The number of proxies in front of the service. */
@@ -142,10 +151,14 @@ export const serviceSettings = (values: ServiceValues): ServiceSettings => {
     environment: values.NODE_ENV,
     host: values.HOST,
     port: values.PORT,
-    baseUrl: values.BASE_URL ?? `http://localhost:${values.PORT}`,
+    baseUrl: baseUrlOf(values),
     allowedOrigins: values[allowedOriginsSetting],
     allowedOriginsSetting,
     ownOrigins: ownOriginsOf(values),
+    webauthn: {
+      rpId: values.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(values))),
+      origins: [...new Set([...ownOriginsOf(values), ...values[allowedOriginsSetting]])],
+    },
     console: !production,
     trustProxy: values.TRUST_PROXY,
     requestTimeout: values.REQUEST_TIMEOUT_MS,
@@ -156,6 +169,8 @@ export const serviceSettings = (values: ServiceValues): ServiceSettings => {
     metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };
+
+const baseUrlOf = ({ BASE_URL: url, PORT: port }: ServiceValues): string => url ?? `http://localhost:${port}`;
 
 /**
  * The origins of the service itself, if its pages send requests to it, or browsers that hold a key do: browsers send an Origin then as well.
@@ -178,9 +193,17 @@ const ownOriginsOf = ({ NODE_ENV: environment, BASE_URL: baseUrl, PORT: port }: 
   return [...new Set([url.origin, ...names])];
 };
 
-export const serviceErrors = ({ METRICS = 'off', PORT }: Partial<ServiceValues>): Rule[] => [
-  [METRICS !== 'off' && METRICS.port === PORT, 'METRICS: must not be the port of the service'],
-];
+export const serviceErrors = (values: Partial<ServiceValues>): Rule[] => {
+  const { METRICS = 'off', PORT, WEBAUTHN_RP_ID: rpId, BASE_URL: url } = values;
+  const host = url === undefined ? 'localhost' : hostOf(new URL(url));
+  return [
+    [METRICS !== 'off' && METRICS.port === PORT, 'METRICS: must not be the port of the service'],
+    [
+      'BASE_URL' in values && rpId !== undefined && rpId !== host && !host.endsWith(`.${rpId}`),
+      'WEBAUTHN_RP_ID: must be the host of BASE_URL, or a domain above it',
+    ],
+  ];
+};
 
 export const serviceWarnings = (values: ServiceValues): Rule[] => {
   const { BASE_URL: url, ALLOWED_ORIGINS_DEV: dev, ALLOWED_ORIGINS_PROD: prod, REQUEST_TIMEOUT_MS: timeout } = values;

@@ -110,7 +110,10 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is
       where schemaname not in ('pg_catalog', 'information_schema') order by 1`);
     return rows.map(({ name }) => name);
   };
-  const TABLES = ['events', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'sessions', 'users'];
+  const TABLES = [
+    ...['events', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'passkeys', 'sessions'],
+    ...['used_values', 'users'],
+  ];
 
   it('has the tables in the first schema that exists, and is used by the second start', async () => {
     const url = await directly();

@@ -4,7 +4,7 @@ import { type ExportedAccount, exportAccount } from '../../../src/application/us
 import { NO_ORIGIN } from '../../../src/domain/event.ts';
 import type { Database } from '../../../src/infrastructure/database/database.ts';
 import { sqlStores } from '../../../src/infrastructure/storages/sql.ts';
-import { aLink, aMessage, anEvent, anId, aSession, aUser, NOW } from '../../support/builders.ts';
+import { aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import { openEmbedded } from '../../support/storage/databases.ts';
 
 /** What an export has of each table that names users. Add a table here when its rows are exported and go with their user. */
@@ -14,6 +14,7 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
   events: ({ events }) => events,
   links: ({ links }) => links,
   outbox: ({ messages }) => messages,
+  passkeys: ({ passkeys }) => passkeys,
 };
 
 const TABLES = `select relname as name from pg_class
@@ -40,6 +41,7 @@ describe('a user, of whom every table that names users has a row', () => {
     await stores.sessions.add(session);
     await stores.events.add([anEvent({ userId: user.id, address: 'network 1' })]);
     await stores.links.put(aLink({ userId: user.id, email: user.email }));
+    await stores.passkeys.add(aPasskey({ userId: user.id }));
     await stores.outbox.add([aMessage({ userId: user.id, to: user.email })]);
   });
   afterAll(() => database?.close());

@@ -54,6 +54,19 @@ const Export = v.object({
       expiresAt: Timestamp,
     }),
   ),
+  passkeys: v.array(
+    v.object({
+      id: v.string(),
+      credentialId: v.string(),
+      transports: v.array(v.string()),
+      aaguid: v.string(),
+      isSynced: v.boolean(),
+      isBackedUp: v.boolean(),
+      name: v.string(),
+      createdAt: Timestamp,
+      lastUsedAt: NullableTimestamp,
+    }),
+  ),
   messages: v.array(
     v.object({
       id: v.string(),
@@ -89,6 +102,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
       expiresAt: '2026-11-22T23:03:49.104Z',
     },
   ],
+  passkeys: [],
   messages: [],
 };
 

@@ -9,6 +9,7 @@ export const TAGS = {
   tokens: 'Register, log in, refresh and log out.',
   sessions: 'List and end the sessions of the user.',
   users: 'The user of the access token.',
+  factors: 'What the user can log in with besides the password.',
   account: 'Password, username, email address, history, export and deletion of an account.',
   errors: 'The catalog of error codes.',
   documents: 'Documents for programs, in formats that other standards define.',

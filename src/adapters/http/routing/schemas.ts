@@ -14,6 +14,7 @@ import {
   USERNAME_MIN_LENGTH,
   USERNAME_PATTERN,
 } from '../../../domain/user.ts';
+import { USED_CREDENTIAL_EXAMPLE, UsedCredential } from '../../json/passkeys.ts';
 
 /** The schemas of requests, with the limits of the domain, and of parts that responses share. */
 
@@ -78,6 +79,11 @@ export const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof)
 export const StepUpBody = v.pipe(
   v.object({ password: CurrentPassword, proof: v.optional(Proof) }),
   v.examples([{ password: 'correct horse' }]),
+);
+
+export const PasskeyLoginBody = v.pipe(
+  v.object({ credential: UsedCredential, proof: v.optional(Proof) }),
+  v.examples([{ credential: USED_CREDENTIAL_EXAMPLE }]),
 );
 
 export const RegisterBody = v.pipe(

@@ -1,0 +1,202 @@
+import * as v from 'valibot';
+import {
+  logInWithPasskey,
+  type PasskeyLoginDeps,
+  passkeyChallenge,
+} from '../../../application/use-cases/log-in-with-passkey.ts';
+import {
+  addPasskey,
+  invitePasskey,
+  type ListedPasskey,
+  listPasskeys,
+  type ManagePasskeysDeps,
+  removePasskey,
+  renamePasskey,
+} from '../../../application/use-cases/manage-passkeys.ts';
+import {
+  AcceptedPasskeysJson,
+  acceptedPasskeys,
+  CreationOptionsJson,
+  creationOptions,
+  NewPasskeyBody,
+  PasskeyJson,
+  PasskeyNameBody,
+  RequestOptionsJson,
+  requestOptions,
+} from '../../json/passkeys.ts';
+import { originOf } from '../request/client.ts';
+import { isCrossSite } from '../request/refresh-cookie.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { Id, PasskeyLoginBody } from '../routing/schemas.ts';
+import { type DeviceAccess, LoginResult } from './auth.ts';
+
+export type PasskeyDeps = PasskeyLoginDeps & ManagePasskeysDeps;
+
+const PasskeyParams = v.object({ id: Id });
+const RelatedOrigins = v.object({ origins: v.array(v.string()) });
+
+/** Whoever has a stolen session adds and removes no factor. */
+const STEPPED_UP = { recent: '5m', assurance: 'aal2-if-enrolled' } as const;
+
+const shown = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
+  ...passkey,
+  synced,
+  backedUp,
+});
+
+/** Users register passkeys, and log in with them. ADR 0059. */
+export const passkeyRoutes = (deps: PasskeyDeps, access: DeviceAccess): Route[] => [
+  ...ownPasskeyRoutes(deps),
+  ...passkeyLoginRoutes(deps, access),
+  relatedOriginsRoute(deps),
+];
+
+const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
+  const useCases = {
+    invitePasskey: invitePasskey(deps),
+    addPasskey: addPasskey(deps),
+    listPasskeys: listPasskeys(deps),
+    renamePasskey: renamePasskey(deps),
+    removePasskey: removePasskey(deps),
+  };
+  return [
+    route(
+      {
+        name: 'factors',
+        tag: 'factors',
+        summary: 'Return what the user can log in with besides the password',
+        method: 'GET',
+        path: '/users/me/factors',
+        ...STEPPED_UP,
+        response: { data: v.object({ passkeys: v.array(PasskeyJson) }) },
+      },
+      async ({ claims, sessionId }) => ({
+        passkeys: (await useCases.listPasskeys({ userId: claims.sub, sessionId })).map(shown),
+      }),
+    ),
+    route(
+      {
+        name: 'passkey-options',
+        tag: 'factors',
+        summary: 'Return the options with which a browser makes a passkey',
+        method: 'POST',
+        path: '/users/me/passkeys/options',
+        ...STEPPED_UP,
+        response: { data: CreationOptionsJson },
+      },
+      async ({ claims, sessionId }) =>
+        creationOptions(deps.webauthn, await useCases.invitePasskey({ userId: claims.sub, sessionId })),
+    ),
+    route(
+      {
+        name: 'add-passkey',
+        tag: 'factors',
+        summary: 'Add a passkey that the browser has made',
+        method: 'POST',
+        path: '/users/me/passkeys',
+        throttle: 'strict',
+        ...STEPPED_UP,
+        request: { body: NewPasskeyBody },
+        response: { status: 201, data: PasskeyJson },
+        errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
+      },
+      async ({ claims, sessionId, body }, ctx) =>
+        shown(await useCases.addPasskey({ userId: claims.sub, sessionId }, body, originOf(ctx))),
+    ),
+    route(
+      {
+        name: 'rename-passkey',
+        tag: 'factors',
+        summary: 'Change the name of a passkey',
+        method: 'PATCH',
+        path: '/users/me/passkeys/:id',
+        ...STEPPED_UP,
+        request: { params: PasskeyParams, body: PasskeyNameBody },
+        response: { data: PasskeyJson },
+      },
+      async ({ claims, sessionId, params, body }) =>
+        shown(await useCases.renamePasskey({ userId: claims.sub, sessionId }, params.id, body.name)),
+    ),
+    route(
+      {
+        name: 'remove-passkey',
+        tag: 'factors',
+        summary: 'Remove a passkey, and return which are left',
+        method: 'DELETE',
+        path: '/users/me/passkeys/:id',
+        ...STEPPED_UP,
+        request: { params: PasskeyParams },
+        response: { data: AcceptedPasskeysJson },
+      },
+      async ({ claims, sessionId, params }, ctx) => {
+        const left = await useCases.removePasskey({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
+        return acceptedPasskeys(deps.webauthn, left);
+      },
+    ),
+  ];
+};
+
+const passkeyLoginRoutes = (deps: PasskeyDeps, { cookie, device, browser }: DeviceAccess): Route[] => {
+  const useCases = { passkeyChallenge: passkeyChallenge(deps), logInWithPasskey: logInWithPasskey(deps) };
+  return [
+    route(
+      {
+        name: 'passkey-login-options',
+        tag: 'tokens',
+        summary: 'Return the options with which a browser uses a passkey of any user',
+        method: 'POST',
+        path: '/auth/passkey/options',
+        auth: 'public',
+        response: { data: RequestOptionsJson },
+      },
+      () => requestOptions(deps.webauthn, useCases.passkeyChallenge()),
+    ),
+    route(
+      {
+        name: 'passkey-login',
+        tag: 'tokens',
+        summary: 'Log in with a passkey and open a session',
+        method: 'POST',
+        path: '/auth/passkey',
+        cookie: { reads: 'optional', writes: 'opens' },
+        auth: 'public',
+        throttle: 'strict',
+        request: { body: PasskeyLoginBody },
+        response: { data: LoginResult },
+        errors: [
+          ...(['AUTH_PASSKEY_INVALID', 'AUTH_SECOND_FACTOR_REQUIRED', 'AUTH_ACCOUNT_DISABLED'] as const),
+          ...(deps.emailVerification === 'required' ? (['AUTH_EMAIL_UNVERIFIED'] as const) : []),
+          ...(['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const),
+          ...(['DB_RECORD_NOT_FOUND', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
+        ],
+      },
+      async ({ body: { credential, proof }, signal }, ctx) => {
+        const refreshTokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
+        const input = { credential, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
+        const { refreshToken, ...result } = await useCases.logInWithPasskey(input, signal);
+        cookie.set(ctx, refreshToken);
+        browser?.invite(ctx, result);
+        return result;
+      },
+    ),
+  ];
+};
+
+/** Lets applications at other hosts use the passkeys (WebAuthn Level 3 §5.11). */
+const relatedOriginsRoute = ({ webauthn }: Pick<PasskeyDeps, 'webauthn'>): Route =>
+  route(
+    {
+      name: 'related-origins',
+      tag: 'documents',
+      summary: 'Return the origins whose pages may use the passkeys',
+      method: 'GET',
+      path: '/.well-known/webauthn',
+      auth: 'public',
+      throttle: 'public',
+      response: {
+        data: v.pipe(RelatedOrigins, v.examples([{ origins: ['https://app.example.org'] }])),
+        unwrapped: { type: 'application/json', cacheControl: 'public, max-age=300' },
+      },
+    },
+    () => ({ origins: [...webauthn.origins] }),
+  );

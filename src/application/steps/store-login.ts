@@ -1,0 +1,34 @@
+import type { Origin } from '../../domain/event.ts';
+import type { Session } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
+import type { RefreshToken } from '../ports/token-signer.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { type EndPresentedDeps, endPresentedSessions } from './end-sessions.ts';
+import { storeSession } from './open-session.ts';
+import { isUsualLogin, notifyOfLogin } from './record.ts';
+
+type Login = {
+  /** As stored in this unit of work, which has locked the user. */
+  readonly user: User;
+  readonly session: Session;
+  /** The verified refresh tokens of the request. */
+  readonly verified: readonly RefreshToken[];
+  /** Whether the device presents a refresh token of the user. */
+  readonly isOwnDevice: boolean;
+  readonly origin: Origin;
+};
+
+/**
+ * Stores the session of a log-in, in place of those that the device had, and a notice if the log-in is unusual.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED
+ */
+export const storeLogin = async (
+  deps: EndPresentedDeps,
+  stores: Stores,
+  { user, session, verified, isOwnDevice, origin }: Login,
+): Promise<void> => {
+  await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
+  const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
+  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin });
+  if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
+};

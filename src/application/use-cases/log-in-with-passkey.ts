@@ -1,0 +1,82 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import type { User } from '../../domain/user.ts';
+import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { UnitOfWork } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+import type { UsedCredential } from '../ports/webauthn.ts';
+import { verifiedTokens } from '../steps/assess-tokens.ts';
+import type { EndPresentedDeps } from '../steps/end-sessions.ts';
+import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
+import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
+import { storeLogin } from '../steps/store-login.ts';
+import {
+  type ChallengeDeps,
+  type NewChallenge,
+  newChallenge,
+  type ShowPasskeyDeps,
+  shownPasskey,
+  unknownPasskey,
+  usePasskey,
+} from '../steps/use-passkey.ts';
+
+/** A challenge for a passkey of any user. Nothing is stored: a page that offers passkeys may ask each time it is opened. */
+export const passkeyChallenge = (deps: ChallengeDeps) => (): NewChallenge =>
+  newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' });
+
+export type PasskeyLoginDeps = ShowPasskeyDeps &
+  EndPresentedDeps &
+  ProveDeviceDeps &
+  PrepareSessionDeps & {
+    readonly users: UserRepository;
+    readonly unitOfWork: UnitOfWork;
+    /** `required` refuses a user whose address is not verified. Default: off. */
+    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+  };
+
+type PasskeyLogin = {
+  readonly credential: UsedCredential;
+  /** The refresh tokens of the request. */
+  readonly refreshTokens?: readonly string[];
+  readonly origin?: Origin;
+  readonly presented?: Presented;
+};
+
+/**
+ * Opens a session for a user who shows a passkey, and ends the sessions whose tokens the request presents.
+ * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED;
+ *   AUTH_SECOND_FACTOR_REQUIRED when the user has a second factor, and the passkey's device has not verified its user;
+ *   DB_RECORD_NOT_FOUND when nobody has such a passkey.
+ */
+export const logInWithPasskey =
+  (deps: PasskeyLoginDeps) =>
+  async (input: PasskeyLogin, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+    const { credential, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const keys = keysOf(await provenDevice(deps, presented));
+    const verified = await verifiedTokens(deps, refreshTokens);
+    const shown = await shownPasskey(deps, credential);
+    const user = await deps.users.findById(shown.passkey.userId);
+    if (user === null) throw unknownPasskey();
+    assertMayLogIn(deps, user);
+    const now = deps.clock.now();
+    const authentications = [{ method: shown.method, at: now }] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    const isOwnDevice = verified.some(({ claims }) => claims.sub === user.id);
+    cancellation.throwIfAborted();
+    await deps.unitOfWork.run(async (stores) => {
+      const locked = await stores.users.lock(user.id);
+      if (locked === null) throw unknownPasskey();
+      assertMayLogIn(deps, locked);
+      await usePasskey(deps, stores, shown, { user: locked, origin });
+      await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
+    });
+    return opened;
+  };
+
+const assertMayLogIn = (
+  { emailVerification }: Pick<PasskeyLoginDeps, 'emailVerification'>,
+  { disabledAt, emailVerifiedAt }: User,
+): void => {
+  if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+  if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
+};

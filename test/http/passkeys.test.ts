@@ -1,0 +1,295 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CHALLENGE_LIFETIME } from '../../src/domain/passkey.ts';
+import { MINUTE } from '../support/application.ts';
+import { type Authenticator, type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const ORIGIN = 'https://app.example.org';
+const ENV = {
+  WEBAUTHN_RP_ID: 'example.org',
+  ALLOWED_ORIGINS_DEV: ORIGIN,
+  JWT_AUTHENTICATION_CLAIMS: 'true',
+};
+let service: TestService;
+beforeAll(async () => {
+  service = await start(ENV, () => ({ clock }));
+});
+
+const newKey = (given: AuthenticatorOptions = {}) => authenticator({ rpId: 'example.org', origin: ORIGIN, ...given });
+
+const as = (accessToken: string) => {
+  const send = (method: 'get' | 'post' | 'patch' | 'delete', path: string, body?: object) => {
+    const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+    return body === undefined ? request : request.send(body);
+  };
+  return {
+    send,
+    creationOptions: async () => (await send('post', '/users/me/passkeys/options').expect(200)).body.data,
+    passkeys: async () => (await send('get', '/users/me/factors').expect(200)).body.data.passkeys,
+    add: (credential: object, name?: string) => send('post', '/users/me/passkeys', { credential, name }),
+  };
+};
+
+const loginOptions = async () => (await service.http.post('/auth/passkey/options').expect(200)).body.data;
+const logIn = (credential: object) => service.http.post('/auth/passkey').send({ credential });
+
+/** A user with a passkey. */
+const enrolled = async (given: AuthenticatorOptions = {}) => {
+  const held = await signUp(service);
+  const key = newKey(given);
+  const me = as(held.accessToken);
+  const { body } = await me.add(key.create(await me.creationOptions())).expect(201);
+  return { ...held, key, me, passkey: body.data };
+};
+
+const kindsOf = async (userId: string) =>
+  (await service.ports.events.list({ userId, before: null, limit: 100 })).map(({ kind }) => kind);
+const mailOf = async (userId: string) => (await service.ports.outbox.listByUser(userId)).map(({ kind }) => kind);
+
+describe('registering a passkey', () => {
+  it('makes options for a discoverable credential, with a random handle for the user', async () => {
+    const { user, person, accessToken } = await signUp(service);
+    const options = await as(accessToken).creationOptions();
+    expect(options).toMatchObject({
+      rp: { id: 'example.org' },
+      user: { name: person.username, id: expect.stringMatching(/^[\w-]{43}$/) },
+      authenticatorSelection: { residentKey: 'required', userVerification: 'preferred' },
+      attestation: 'none',
+      excludeCredentials: [],
+    });
+    expect(Buffer.from(options.user.id, 'base64url').toString('latin1')).not.toContain(user.id);
+  });
+
+  it('stores the passkey, lists it, notifies its user, and excludes it from further options', async () => {
+    const { user, me, key, passkey } = await enrolled({
+      aaguid: 'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4',
+      isSynced: true,
+    });
+    const expected = {
+      credentialId: key.id,
+      name: 'Google Password Manager',
+      synced: true,
+      backedUp: false,
+      lastUsedAt: null,
+    };
+    expect(passkey).toMatchObject(expected);
+    expect(await me.passkeys()).toEqual([passkey]);
+    expect(await kindsOf(user.id)).toContain('passkey-added');
+    expect(await mailOf(user.id)).toContain('passkey-added');
+    const { excludeCredentials, user: named } = await me.creationOptions();
+    expect(excludeCredentials).toEqual([{ type: 'public-key', id: key.id, transports: ['internal'] }]);
+    const second = newKey().create({ challenge: (await me.creationOptions()).challenge, user: named });
+    await me.add(second, 'Key ring').expect(201);
+    expect((await me.passkeys()).map(({ name }: { name: string }) => name)).toEqual([
+      'Google Password Manager',
+      'Key ring',
+    ]);
+  });
+
+  const wrong: Readonly<Record<string, AuthenticatorOptions>> = {
+    'of another origin': { origin: 'https://evil.test' },
+    'of another relying party': { rpId: 'evil.test' },
+    'in a frame of another site': { crossOrigin: true },
+    'without a user': { isUserPresent: false },
+    'of a use': { type: 'webauthn.get' },
+  };
+  it.each(Object.entries(wrong))('refuses an answer %s, and stores nothing', async (_what, instead) => {
+    const { accessToken } = await signUp(service);
+    const me = as(accessToken);
+    const credential = newKey().create(await me.creationOptions(), instead);
+    expect((await me.add(credential).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
+    expect(await me.passkeys()).toEqual([]);
+  });
+
+  it('refuses a truncated attestation, and one of a megabyte', async () => {
+    const { accessToken } = await signUp(service);
+    const me = as(accessToken);
+    const credential = newKey().create(await me.creationOptions());
+    const { response } = credential;
+    const truncated = { ...response, attestationObject: response.attestationObject.slice(0, 60) };
+    expect((await me.add({ ...credential, response: truncated }).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
+    const large = { ...response, attestationObject: 'A'.repeat(1_000_000) };
+    expect((await me.add({ ...credential, response: large }).expect(413)).body.code).toBe('SYS_HTTP_UNEXPECTED_ERROR');
+    expect(await me.passkeys()).toEqual([]);
+  });
+
+  it('accepts an answer once, in its own session, until its challenge expires', async () => {
+    const { accessToken, person } = await signUp(service);
+    const me = as(accessToken);
+    const [key, other] = [newKey(), newKey()];
+    const options = await me.creationOptions();
+    const login = await service.http.post('/auth/login').send({ account: person.username, password: person.password });
+    const elsewhere = as(login.body.data.accessToken);
+    expect((await elsewhere.add(key.create(options)).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
+    const answers = await Promise.all([me.add(key.create(options)), me.add(other.create(options))]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 401]);
+    const stale = await me.creationOptions();
+    clock.advance(CHALLENGE_LIFETIME);
+    const raised = await me.send('post', '/auth/step-up', { password: person.password }).expect(200);
+    const { body } = await as(raised.body.data.accessToken).add(newKey().create(stale)).expect(401);
+    expect(body.code).toBe('AUTH_PASSKEY_INVALID');
+    expect(await as(raised.body.data.accessToken).passkeys()).toHaveLength(1);
+  });
+
+  it('refuses a credential that somebody has', async () => {
+    const { key } = await enrolled();
+    const other = as((await signUp(service)).accessToken);
+    const { body } = await other.add(key.create(await other.creationOptions())).expect(409);
+    expect(body.code).toBe('DB_UNIQUE_VIOLATION');
+    expect(await other.passkeys()).toEqual([]);
+  });
+
+  it('requires that the user has authenticated recently', async () => {
+    const { accessToken } = await signUp(service);
+    clock.advance(5 * MINUTE);
+    const response = await as(accessToken).send('post', '/users/me/passkeys/options').expect(401);
+    expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+    expect(response.get('WWW-Authenticate')).toContain('max_age=300');
+  });
+});
+
+describe('changing passkeys', () => {
+  it('renames a passkey, and removes it with a list of those that are left', async () => {
+    const { user, me, key, passkey } = await enrolled();
+    const path = `/users/me/passkeys/${passkey.id}`;
+    expect((await me.send('patch', path, { name: ' Key ring ' }).expect(200)).body.data.name).toBe('Key ring');
+    const second = newKey();
+    await me.add(second.create(await me.creationOptions())).expect(201);
+    const { body } = await me.send('delete', path).expect(200);
+    expect(body.data).toEqual({
+      rpId: 'example.org',
+      userId: expect.stringMatching(/^[\w-]{43}$/),
+      allAcceptedCredentialIds: [second.id],
+    });
+    expect(await kindsOf(user.id)).toContain('passkey-removed');
+    expect(await mailOf(user.id)).toContain('passkey-removed');
+    const removed = await logIn(key.get(await loginOptions())).expect(404);
+    expect(removed.body.code).toBe('DB_RECORD_NOT_FOUND');
+  });
+
+  it('knows no passkey of another user', async () => {
+    const { passkey, me } = await enrolled();
+    const other = as((await signUp(service)).accessToken);
+    const path = `/users/me/passkeys/${passkey.id}`;
+    for (const answer of [other.send('patch', path, { name: 'Mine' }), other.send('delete', path)])
+      expect((await answer.expect(404)).body.code).toBe('DB_RECORD_NOT_FOUND');
+    expect(await me.passkeys()).toEqual([passkey]);
+  });
+});
+
+describe('POST /auth/passkey', () => {
+  const claims = (token: string) => opened(token).claims;
+
+  it('opens a session of two factors, if the device has verified its user', async () => {
+    const { user, key, me } = await enrolled();
+    const { body, ...response } = await logIn(key.get(await loginOptions())).expect(200);
+    expect(body.data.user).toEqual(user);
+    expect(claims(body.data.accessToken)).toMatchObject({ sub: user.id, amr: ['pop', 'user', 'mfa'], acr: 'aal2' });
+    const cookie = heldFrom({ body, ...response, headers: response.headers } as never);
+    await refreshWith(service, cookie.cookie).expect(200);
+    expect(await me.passkeys()).toMatchObject([{ lastUsedAt: new Date(clock.now()).toISOString() }]);
+  });
+
+  it('opens a session of one factor, if it has not', async () => {
+    const { key } = await enrolled({ isUserVerified: false });
+    const { body } = await logIn(key.get(await loginOptions())).expect(200);
+    expect(claims(body.data.accessToken)).toMatchObject({ amr: ['pop', 'user'], acr: 'aal1' });
+  });
+
+  it('asks a user with a second factor for it, unless the device has verified its user', async () => {
+    const { user, key } = await enrolled();
+    await service.ports.users.update(user.id, { secondFactorAt: clock.now(), now: clock.now() });
+    const refused = await logIn(key.get(await loginOptions(), { isUserVerified: false })).expect(401);
+    expect(refused.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
+    expect(refused.get('Set-Cookie')).toBeUndefined();
+    await logIn(key.get(await loginOptions())).expect(200);
+  });
+
+  it('stores nothing for options, and accepts an answer to them once, of many at the same time', async () => {
+    const { user, key } = await enrolled();
+    const used = await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000);
+    expect(used).toBeGreaterThan(0);
+    const options = await loginOptions();
+    expect(await service.ports.used.purge(Number.MAX_SAFE_INTEGER, 1_000)).toBe(0);
+    const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
+    const credential = key.get(options);
+    const answers = await Promise.all(Array.from({ length: 40 }, () => logIn(credential)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.code))).toEqual(new Set([undefined, 'AUTH_PASSKEY_INVALID']));
+    expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before + 1);
+  });
+
+  const wrong: Readonly<Record<string, AuthenticatorOptions>> = {
+    'of another origin': { origin: 'https://evil.test' },
+    'of another relying party': { rpId: 'evil.test' },
+    'that another key has signed': { key: newKey().privateKey },
+    'of another user': { userHandle: 'b3RoZXI' },
+    'of a registration': { type: 'webauthn.create' },
+  };
+  it.each(Object.entries(wrong))('refuses an answer %s, and changes nothing', async (_what, instead) => {
+    const { user, key, passkey, me } = await enrolled();
+    const kinds = await kindsOf(user.id);
+    const refused = await logIn(key.get(await loginOptions(), instead)).expect(401);
+    expect(refused.body.code).toBe('AUTH_PASSKEY_INVALID');
+    expect(refused.get('Set-Cookie')).toBeUndefined();
+    expect(await me.passkeys()).toEqual([passkey]);
+    expect(await kindsOf(user.id)).toEqual(kinds);
+  });
+
+  it('refuses an expired challenge, one of a registration, and one that nobody has made', async () => {
+    const { key, me } = await enrolled();
+    const [stale, ofRegistration] = [await loginOptions(), await me.creationOptions()];
+    clock.advance(CHALLENGE_LIFETIME);
+    const forged = { challenge: Buffer.from('..0.x.y').toString('base64url') };
+    for (const options of [stale, ofRegistration, forged])
+      expect((await logIn(key.get(options)).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
+  });
+
+  it('does not know a credential of nobody', async () => {
+    const { body } = await logIn(newKey({ userHandle: 'b3RoZXI' }).get(await loginOptions())).expect(404);
+    expect(body.code).toBe('DB_RECORD_NOT_FOUND');
+  });
+
+  it('refuses the user of a disabled account', async () => {
+    const { user, key } = await enrolled();
+    await service.ports.users.update(user.id, { disabledAt: clock.now(), now: clock.now() });
+    const { body } = await logIn(key.get(await loginOptions())).expect(403);
+    expect(body.code).toBe('AUTH_ACCOUNT_DISABLED');
+  });
+
+  describe('when the counter went back', () => {
+    const logInTwice = async (key: Authenticator) => {
+      for (const counter of [9, 4]) await logIn(key.get(await loginOptions(), { counter })).expect(200);
+    };
+
+    it('notifies the owner of a key that is bound to its device', async () => {
+      const { user, key } = await enrolled();
+      await logInTwice(key);
+      expect(await kindsOf(user.id)).toContain('passkey-copy-suspected');
+      expect(await mailOf(user.id)).toContain('passkey-copy-suspected');
+    });
+
+    it('does nothing for one that is synced', async () => {
+      const { user, key } = await enrolled({ isSynced: true, isBackedUp: true });
+      await logInTwice(key);
+      expect(await kindsOf(user.id)).not.toContain('passkey-copy-suspected');
+    });
+
+    it('does nothing for one that does not count', async () => {
+      const { user, key } = await enrolled({ counter: 0 });
+      for (const _ of [1, 2]) await logIn(key.get(await loginOptions())).expect(200);
+      expect(await kindsOf(user.id)).not.toContain('passkey-copy-suspected');
+    });
+  });
+});
+
+describe('GET /.well-known/webauthn', () => {
+  it('lists the origins of the service and of its applications', async () => {
+    const { body } = await service.http.get('/.well-known/webauthn').expect(200);
+    expect(body).toEqual({ origins: ['https://auth.example.org', ORIGIN] });
+  });
+});

@@ -51,6 +51,7 @@ describe('exportAccount', () => {
         },
       ],
       links: [{ purpose: 'password-reset', email: EMAIL, createdAt, expiresAt: createdAt + 30 * MINUTE }],
+      passkeys: [],
       messages: [
         {
           id,

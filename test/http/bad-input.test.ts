@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
+import { anId } from '../support/builders.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
 import { ALL_ROUTES, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
@@ -49,7 +50,7 @@ describe('bad input', () => {
   afterAll(() => service.close());
 
   /** Authenticated where the route requires it. */
-  const ask = (route: Route, path = samplePath(route)) => {
+  const ask = (route: Route, path = samplePath(route, withBody.includes(route) ? anId() : undefined)) => {
     const request = service.http[route.method.toLowerCase() as 'get' | 'post' | 'put' | 'patch' | 'delete'](path);
     return route.auth === 'required' ? request.set('Authorization', `Bearer ${accessToken}`) : request;
   };
@@ -62,7 +63,8 @@ describe('bad input', () => {
       async (_, value) => {
         const response = await askJson(route, JSON.stringify({ ...sampleBody(route), [field]: value }));
         expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
-        expect(response.body.details.map((problem: { field: string }) => problem.field)).toEqual([field]);
+        const named = response.body.details.map((problem: { field: string }) => problem.field.split('.')[0]);
+        expect([...new Set(named)]).toEqual([field]);
       },
     );
 

@@ -61,6 +61,12 @@ describe('without any variable', () => {
       allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV',
       console: true,
       ownOrigins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
+      webauthn: {
+        rpId: 'localhost',
+        origins: ['http://localhost:3000', 'http://127.0.0.1:3000', 'http://[::1]:3000'],
+      },
+      sessionMaxLifetime: 30 * 86_400_000,
+      authenticationClaims: false,
       trustProxy: 0,
       requestTimeout: 30_000,
       slowRequest: { warn: 1_000, error: 3_000 },
@@ -95,7 +101,7 @@ describe('without any variable', () => {
       ownAccountPages: true,
       emailVerification: 'optional',
       eventsRetention: 15_552_000_000,
-      notices: new Set(['new-device', 'password', 'email', 'replay']),
+      notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),
     });
   });
 
@@ -189,6 +195,23 @@ const FORMS: Readonly<Record<string, Form>> = {
     unfit: NON_ORIGINS,
   },
   ALLOWED_ORIGINS_PROD: { fits: { 'https://a.example': { allowedOrigins: [] } }, unfit: NON_ORIGINS },
+  WEBAUTHN_RP_ID: {
+    fits: { localhost: { webauthn: expect.objectContaining({ rpId: 'localhost' }) as never } },
+    unfit: [
+      'https://example.com',
+      'Example.com',
+      'example.com:443',
+      '127.0.0.1',
+      'example..com',
+      '*.example.com',
+      'evil.test',
+    ],
+  },
+  SESSION_MAX_LIFETIME: {
+    fits: { off: { sessionMaxLifetime: null }, '12h': { sessionMaxLifetime: 43_200_000 } },
+    unfit: ['0', '-1d', 'never'],
+  },
+  JWT_AUTHENTICATION_CLAIMS: { fits: { true: { authenticationClaims: true } }, unfit: ['1', 'yes'] },
   TRUST_PROXY: { fits: { '2': { trustProxy: 2 } }, unfit: ['-1', '1.5', 'true', '101'] },
   REQUEST_TIMEOUT_MS: {
     fits: { '1': { requestTimeout: 1 }, '2147483647': { requestTimeout: 2_147_483_647 } },

@@ -26,7 +26,7 @@ export const USER_COLUMNS = [
   'second_factor_at',
 ] as const satisfies readonly (keyof Row<'users'>)[];
 
-const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
+export const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
 
 export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): User => ({
   id: row.id,

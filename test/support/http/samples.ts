@@ -18,13 +18,13 @@ const exampleOf = ({ request: { body } }: Route): Record<string, unknown> => {
 };
 
 /** A body that matches a route's schema, generated from the schema, without its optional fields. */
-export const sampleBody = (route: Route): Record<string, string> =>
+export const sampleBody = (route: Route): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(bodyFields(route)).flatMap(([name, schema]) => {
       if (v.is(schema, undefined)) return [];
       const fitting = [...CANDIDATES, exampleOf(route)[name]].find((candidate) => v.is(schema, candidate));
       if (fitting === undefined) throw new Error(`no sample fits ${route.name}: ${name}`);
-      return [[name, String(fitting)]];
+      return [[name, fitting]];
     }),
   );
 

@@ -1,4 +1,5 @@
 import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
+import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
 import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
 import type { Absent } from '../hooks.ts';
@@ -89,7 +90,7 @@ export const changeAll = (user: User) => {
       user,
       session: null,
       ended,
-      withUser: { user, expiresAt: ended.expiresAt },
+      withUser: { user, session: partWithUser(ended) },
       events: [],
       link: null,
       messages: [],
@@ -99,7 +100,7 @@ export const changeAll = (user: User) => {
       user: changed,
       session,
       ended: null,
-      withUser: { user: changed, expiresAt: null },
+      withUser: { user: changed, session: null },
       events: [event],
       link,
       messages: [message],

@@ -35,7 +35,7 @@ export type PasskeyDeps = PasskeyLoginDeps & ManagePasskeysDeps;
 const PasskeyParams = v.object({ id: Id });
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
 
-/** Whoever has a stolen session adds and removes no factor. */
+/** A stolen session is not enough to add or remove a factor. */
 const STEPPED_UP = { recent: '5m', assurance: 'aal2-if-enrolled' } as const;
 
 const shown = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({

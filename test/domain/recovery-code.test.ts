@@ -1,0 +1,27 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { canonicalRecoveryCode, recoveryCodeFrom } from '../../src/domain/recovery-code.ts';
+
+const token = () => randomBytes(32).toString('base64url');
+
+describe('a recovery code', () => {
+  it('has 16 characters of 5 bits in groups of four, none of which is misread', () => {
+    const codes = Array.from({ length: 2_000 }, () => recoveryCodeFrom(token()));
+    for (const code of codes) expect(code).toMatch(/^(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}$/);
+    expect(new Set(codes).size).toBe(codes.length);
+    expect(new Set(codes.flatMap((code) => [...code])).size).toBe(33);
+  });
+
+  it('is the same however it was typed', () => {
+    const code = recoveryCodeFrom(token());
+    const canonical = code.replaceAll('-', '');
+    for (const typed of [code, canonical, code.toLowerCase(), ` ${code.replaceAll('-', ' ')}\t`])
+      expect(canonicalRecoveryCode(typed)).toBe(canonical);
+    expect(canonicalRecoveryCode('OIL0-1234-5678-9ABC')).toBe('0110123456789ABC');
+  });
+
+  it.each(['', '0123-4567-89AB', '0123-4567-89AB-CDEF-0', '0123-4567-89AB-CDEU', '０123-4567-89AB-CDEF'])(
+    'is not %j',
+    (typed) => expect(canonicalRecoveryCode(typed)).toBeNull(),
+  );
+});

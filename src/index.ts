@@ -15,11 +15,14 @@ export type { Clock } from './application/ports/clock.ts';
 export type { DeviceProofs, ProofOutcome, ProofTarget } from './application/ports/device-proofs.ts';
 export type { DeviceSeals, Sealed, SealPurpose } from './application/ports/device-seals.ts';
 export type { EventRepository, RefusedLogins } from './application/ports/event-repository.ts';
+export type { FactorRepository } from './application/ports/factor-repository.ts';
+export type { FactorSecrets } from './application/ports/factor-secrets.ts';
 export type { IdGenerator } from './application/ports/id-generator.ts';
 export type { LinkRepository } from './application/ports/link-repository.ts';
 export type { LinkTokens } from './application/ports/link-tokens.ts';
 export type { Attempt, LoginAttempts } from './application/ports/login-attempts.ts';
 export type { Delivery, Mail, Mailer } from './application/ports/mailer.ts';
+export type { OneTimePasswords } from './application/ports/one-time-passwords.ts';
 export { type Outbox, REQUESTS_PER_NETWORK, REQUESTS_WAITING } from './application/ports/outbox.ts';
 export type { PasskeyRepository } from './application/ports/passkey-repository.ts';
 export type { PasswordBlocklist } from './application/ports/password-blocklist.ts';
@@ -70,6 +73,7 @@ export {
   SESSION_ENDINGS,
   type SessionEnding,
 } from './domain/event.ts';
+export type { Factor, FactorKey } from './domain/factor.ts';
 export { LINK_PURPOSES, type Link, type LinkPurpose } from './domain/link.ts';
 export type { LoginClient } from './domain/login-throttle.ts';
 export { isRequest, MESSAGE_KINDS, type Message, type MessageKind, SECRET_KINDS } from './domain/message.ts';

@@ -161,6 +161,9 @@ export type AccountExport = {
     readonly createdAt: string;
     readonly lastUsedAt: string | null;
   }[];
+  /** Authenticator apps. */
+  readonly factors: readonly { readonly id: string; readonly createdAt: string; readonly confirmedAt: string | null }[];
+  readonly recoveryCodes: { readonly left: number };
   /** Mail that waits to be sent. */
   readonly messages: readonly {
     readonly id: string;

@@ -128,6 +128,23 @@ const SCHEMA = `
   ) strict;
 
   create index if not exists passkeysByUser on passkeys (userId, id);
+  create table if not exists factors (
+    id text primary key,
+    userId text not null references users (id) on delete cascade,
+    secret text not null,
+    lastStep integer not null,
+    createdAt integer not null,
+    confirmedAt integer
+  ) strict;
+
+  create index if not exists factorsByUser on factors (userId, id);
+
+  create table if not exists recoveryCodes (
+    userId text not null references users (id) on delete cascade,
+    hash text not null,
+    primary key (userId, hash)
+  ) strict;
+
 `;
 
 /** Opens the file, and creates it and its tables if necessary. Several processes may do so at the same time. */

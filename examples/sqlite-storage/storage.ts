@@ -3,6 +3,7 @@ import { outsideOfUnits, type Storage, type Stores } from 'tandem';
 import { type Connection, connectionOf, connectionOfUnit, mutex } from './connection.ts';
 import { openDatabase, translated } from './database.ts';
 import { sqliteEventRepository } from './event-repository.ts';
+import { sqliteFactorRepository } from './factor-repository.ts';
 import { sqliteLinkRepository } from './link-repository.ts';
 import { sqliteOutbox } from './outbox.ts';
 import { sqlitePasskeyRepository } from './passkey-repository.ts';
@@ -23,6 +24,7 @@ const storesOver = (connection: Connection, options?: Options): Stores => ({
   outbox: sqliteOutbox(connection),
   used: sqliteUsedValues(connection),
   passkeys: sqlitePasskeyRepository(connection),
+  factors: sqliteFactorRepository(connection),
 });
 
 /** The whole storage of the service, in a file. Several processes may share it. */

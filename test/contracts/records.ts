@@ -1,5 +1,6 @@
 import type { Stores } from '../../src/application/ports/unit-of-work.ts';
 import { describeEventRepository } from './event-repository.contract.ts';
+import { describeFactorRepository } from './factor-repository.contract.ts';
 import { describeLinkRepository } from './link-repository.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
 import { describePasskeyRepository } from './passkey-repository.contract.ts';
@@ -13,6 +14,7 @@ const CONTRACTS = {
   outbox: describeOutbox,
   passkeys: describePasskeyRepository,
   used: describeUsedValues,
+  factors: describeFactorRepository,
 };
 
 export type RecordsName = keyof typeof CONTRACTS;

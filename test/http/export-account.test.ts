@@ -38,6 +38,8 @@ describe('GET /users/me/export', () => {
       ],
       events: [expect.objectContaining({ kind: 'registered', sessionId: session?.id, at: timestamp })],
       links: [{ purpose: 'email-verification', email, createdAt: timestamp, expiresAt: timestamp }],
+      factors: [],
+      recoveryCodes: { left: 0 },
       messages: [expect.objectContaining({ kind: 'email-verification', to: email, createdAt: timestamp })],
     });
   });
@@ -46,10 +48,20 @@ describe('GET /users/me/export', () => {
     const ada = await signUp(service);
     const { id: userId, email } = ada.user;
     const token = await sentLink(service, { userId, purpose: 'password-reset', email });
+    const factor = { id: userId, userId, secret: 'an encrypted secret', lastStep: 7, createdAt: 0, confirmedAt: 0 };
+    await service.ports.factors.add(factor);
+    await service.ports.factors.replaceCodes(userId, ['the hash of a code']);
     const text = JSON.stringify(await exported(ada));
     const stored = await service.ports.users.findById(userId);
     const [session] = await service.ports.sessions.listByUser(userId, Date.now());
-    const secrets = [token, service.ports.linkTokens.hashOf(token), stored?.passwordHash, session?.currentTokenId];
+    const secrets = [
+      factor.secret,
+      'the hash of a code',
+      token,
+      service.ports.linkTokens.hashOf(token),
+      stored?.passwordHash,
+      session?.currentTokenId,
+    ];
     for (const secret of [...secrets, tokenIn(ada.cookie), ada.accessToken]) expect(text).not.toContain(secret);
     expect(text).not.toMatch(/\$2b\$/);
   });

@@ -178,6 +178,26 @@ export const PasskeyEntity = defineEntity({
     name: p.text(),
     createdAt: p.bigint('number'),
     lastUsedAt: p.bigint('number').nullable(),
+export const FactorEntity = defineEntity({
+  name: 'Factor',
+  tableName: 'factors',
+  properties: {
+    id: p.character().length(26).primary(),
+    userId: () => ofUser('factors_user_id_fkey').index('factors_user_id_index'),
+    /** Encrypted. */
+    secret: p.text(),
+    lastStep: p.bigint('number'),
+    createdAt: p.bigint('number'),
+    confirmedAt: p.bigint('number').nullable(),
+  },
+});
+
+const RecoveryCodeEntity = defineEntity({
+  name: 'RecoveryCode',
+  tableName: 'recovery_codes',
+  properties: {
+    userId: () => ofUser('recovery_codes_user_id_fkey').primary(),
+    hash: p.text().primary(),
   },
 });
 
@@ -191,4 +211,6 @@ export const ENTITIES = [
   MailboxEntity,
   UsedValueEntity,
   PasskeyEntity,
+  FactorEntity,
+  RecoveryCodeEntity,
 ] as const;

@@ -1,4 +1,5 @@
 import type { EventRepository } from './event-repository.ts';
+import type { FactorRepository } from './factor-repository.ts';
 import type { LinkRepository } from './link-repository.ts';
 import type { Outbox } from './outbox.ts';
 import type { PasskeyRepository } from './passkey-repository.ts';
@@ -15,6 +16,7 @@ export type Stores = {
   readonly outbox: Outbox;
   readonly used: UsedValues;
   readonly passkeys: PasskeyRepository;
+  readonly factors: FactorRepository;
 };
 
 /** The stores, and the unit of work that changes them together. */

@@ -81,5 +81,6 @@ export interface UserRepository {
    */
   lock(id: string): Promise<User | null>;
   /** Removes a user with their sessions, events, links, messages and passkeys. */
+  /** Removes a user with their sessions, events, links, messages, authenticator apps and recovery codes. */
   remove(id: string): Promise<void>;
 }

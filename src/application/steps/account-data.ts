@@ -1,6 +1,7 @@
 import type { Amr } from '../../domain/assurance.ts';
 import { type Binding, bindingOf } from '../../domain/device-binding.ts';
 import { type AccountEvent, EVENTS_KEPT } from '../../domain/event.ts';
+import type { Factor } from '../../domain/factor.ts';
 import type { Link } from '../../domain/link.ts';
 import type { Message } from '../../domain/message.ts';
 import type { Passkey } from '../../domain/passkey.ts';
@@ -23,6 +24,9 @@ export type AccountData = {
   readonly passkeys: (Omit<Passkey, 'userId' | 'publicKey' | 'userHandle' | 'counter' | 'transports'> & {
     readonly transports: string[];
   })[];
+  /** Without their secrets. */
+  readonly factors: Omit<Factor, 'userId' | 'secret' | 'lastStep'>[];
+  readonly recoveryCodes: { readonly left: number };
   /** Those that are not sent yet. */
   readonly messages: Omit<Message, 'userId'>[];
 };
@@ -37,6 +41,11 @@ export const accountData = async (
     stores.sessions.listByUser(user.id, now),
     stores.links.listByUser(user.id, now),
     stores.passkeys.listByUser(user.id),
+  const [sessions, links, factors, left, messages] = await Promise.all([
+    stores.sessions.listByUser(user.id, now),
+    stores.links.listByUser(user.id, now),
+    stores.factors.listByUser(user.id),
+    stores.factors.countCodes(user.id),
     stores.outbox.listByUser(user.id),
   ]);
   return {
@@ -64,6 +73,8 @@ export const accountData = async (
       createdAt: passkey.createdAt,
       lastUsedAt: passkey.lastUsedAt,
     })),
+    factors: factors.map(({ id, createdAt, confirmedAt }) => ({ id, createdAt, confirmedAt })),
+    recoveryCodes: { left },
     messages: messages.map(({ id, kind, to, email, origin, createdAt, attempts }) => ({
       id,
       kind,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { SqlEntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, Kysely, PGliteDialect, type PGliteDialectConfig } from 'kysely';
 import { mikroOrmEventRepository } from '../../adapters/event-repository/mikro-orm.ts';
+import { mikroOrmFactorRepository } from '../../adapters/factor-repository/mikro-orm.ts';
 import { mikroOrmLinkRepository } from '../../adapters/link-repository/mikro-orm.ts';
 import { type DatabaseAccess, outsideOfTransactions, type Transact } from '../../adapters/mikro-orm/queries.ts';
 import type { Tables } from '../../adapters/mikro-orm/rows.ts';
@@ -82,6 +83,7 @@ export const sqlStores = (db: DatabaseAccess): Stores => ({
   outbox: mikroOrmOutbox(db),
   used: mikroOrmUsedValues(db),
   passkeys: mikroOrmPasskeyRepository(db),
+  factors: mikroOrmFactorRepository(db),
 });
 
 /** Opens a database with MikroORM. @throws Error that names the variable at fault, and the reason. */

@@ -15,6 +15,8 @@ const EXPORTED: Readonly<Record<string, (account: ExportedAccount) => readonly u
   links: ({ links }) => links,
   outbox: ({ messages }) => messages,
   passkeys: ({ passkeys }) => passkeys,
+  factors: ({ factors }) => factors,
+  recovery_codes: ({ recoveryCodes }) => Array.from({ length: recoveryCodes.left }),
 };
 
 const TABLES = `select relname as name from pg_class
@@ -42,6 +44,16 @@ describe('a user, of whom every table that names users has a row', () => {
     await stores.events.add([anEvent({ userId: user.id, address: 'network 1' })]);
     await stores.links.put(aLink({ userId: user.id, email: user.email }));
     await stores.passkeys.add(aPasskey({ userId: user.id }));
+    const factor = {
+      id: anId(),
+      userId: user.id,
+      secret: 'encrypted',
+      lastStep: -1,
+      createdAt: NOW,
+      confirmedAt: null,
+    };
+    await stores.factors.add(factor);
+    await stores.factors.replaceCodes(user.id, ['hash']);
     await stores.outbox.add([aMessage({ userId: user.id, to: user.email })]);
   });
   afterAll(() => database?.close());

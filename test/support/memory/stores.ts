@@ -1,5 +1,6 @@
 import type { Storage, Stores } from '../../../src/application/ports/unit-of-work.ts';
 import { memoryEventRepository } from './event-repository.ts';
+import { memoryFactorRepository } from './factor-repository.ts';
 import { memoryLinkRepository } from './link-repository.ts';
 import { memoryOutbox } from './outbox.ts';
 import { memoryPasskeyRepository } from './passkey-repository.ts';
@@ -17,6 +18,7 @@ const storesOver = (tables: Tables): Stores => {
   const links = memoryLinkRepository(tables);
   const outbox = memoryOutbox(tables);
   const passkeys = memoryPasskeyRepository(tables);
+  const factors = memoryFactorRepository(tables);
   return {
     users: {
       ...users,
@@ -27,6 +29,7 @@ const storesOver = (tables: Tables): Stores => {
         links.removeAllOfUser(id);
         outbox.removeOfUser(id);
         passkeys.removeOfUser(id);
+        factors.removeOfUser(id);
       },
     },
     sessions,
@@ -35,6 +38,7 @@ const storesOver = (tables: Tables): Stores => {
     outbox,
     used: memoryUsedValues(tables),
     passkeys,
+    factors,
   };
 };
 

@@ -67,6 +67,8 @@ const Export = v.object({
       lastUsedAt: NullableTimestamp,
     }),
   ),
+  factors: v.array(v.object({ id: v.string(), createdAt: Timestamp, confirmedAt: NullableTimestamp })),
+  recoveryCodes: v.object({ left: v.number() }),
   messages: v.array(
     v.object({
       id: v.string(),
@@ -103,6 +105,8 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
     },
   ],
   passkeys: [],
+  factors: [],
+  recoveryCodes: { left: 0 },
   messages: [],
 };
 

@@ -2,8 +2,6 @@ import { randomText } from './totp.ts';
 
 /** Codes that a user keeps for the day when the other factors are lost. Each is used once. */
 
-export const RECOVERY_CODES = 10;
-
 /** Without I, L, O and U, which are misread (Crockford's Base32). */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** 80 bits. */

@@ -1,7 +1,7 @@
 /** One-time codes of authenticator apps: TOTP (RFC 6238) with SHA-1, 6 digits and steps of 30 seconds, which all apps know. */
 
 /** Seconds. */
-export const STEP_SECONDS = 30;
+const STEP_SECONDS = 30;
 export const CODE_DIGITS = 6;
 export const CODE_PATTERN = /^\d{6}$/;
 

@@ -178,6 +178,9 @@ export const PasskeyEntity = defineEntity({
     name: p.text(),
     createdAt: p.bigint('number'),
     lastUsedAt: p.bigint('number').nullable(),
+  },
+});
+
 export const FactorEntity = defineEntity({
   name: 'Factor',
   tableName: 'factors',
@@ -210,7 +213,7 @@ export const ENTITIES = [
   MessageEntity,
   MailboxEntity,
   UsedValueEntity,
-  PasskeyEntity,
   FactorEntity,
   RecoveryCodeEntity,
+  PasskeyEntity,
 ] as const;

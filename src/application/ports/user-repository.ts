@@ -80,7 +80,6 @@ export interface UserRepository {
    * @returns the user as stored now.
    */
   lock(id: string): Promise<User | null>;
-  /** Removes a user with their sessions, events, links, messages and passkeys. */
-  /** Removes a user with their sessions, events, links, messages, authenticator apps and recovery codes. */
+  /** Removes a user with their sessions, events, links, messages, passkeys and second factors. */
   remove(id: string): Promise<void>;
 }

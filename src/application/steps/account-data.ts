@@ -37,13 +37,10 @@ export const accountData = async (
   user: User,
   now: number,
 ): Promise<AccountData> => {
-  const [sessions, links, passkeys, messages] = await Promise.all([
+  const [sessions, links, passkeys, factors, left, messages] = await Promise.all([
     stores.sessions.listByUser(user.id, now),
     stores.links.listByUser(user.id, now),
     stores.passkeys.listByUser(user.id),
-  const [sessions, links, factors, left, messages] = await Promise.all([
-    stores.sessions.listByUser(user.id, now),
-    stores.links.listByUser(user.id, now),
     stores.factors.listByUser(user.id),
     stores.factors.countCodes(user.id),
     stores.outbox.listByUser(user.id),

@@ -52,6 +52,8 @@ describe('exportAccount', () => {
       ],
       links: [{ purpose: 'password-reset', email: EMAIL, createdAt, expiresAt: createdAt + 30 * MINUTE }],
       passkeys: [],
+      factors: [],
+      recoveryCodes: { left: 0 },
       messages: [
         {
           id,

@@ -39,7 +39,7 @@ describe.each(verbs)('%s', (method) => {
   it.each([ALLOWED, ALSO_ALLOWED])('is allowed from %s, which is listed, and gets the CORS headers', async (origin) => {
     const response = await (await start()).http[method]('/probe').set('Origin', origin).expect(200);
     expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': origin });
-    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After']);
+    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After', 'WWW-Authenticate']);
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 
@@ -126,7 +126,7 @@ describe('an error', () => {
     await http.get('/once').expect(200);
     const response = await http.get(path).set('Origin', ALLOWED).expect(status);
     expect(response.headers).toMatchObject({ ...CORS, 'access-control-allow-origin': ALLOWED });
-    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After']);
+    expect(exposed(response.headers)).toEqual(['svc-request-id', 'Retry-After', 'WWW-Authenticate']);
     expect(variesByOrigin(response.headers)).toBe(true);
   });
 });

@@ -57,7 +57,7 @@ describe('the suite', () => {
       'account-export',
       ...ids.flatMap((id) => ['--only', id]),
     );
-    const skipped = { outcome: 'skipped', reason: 'a proof binds no session' };
+    const skipped = { outcome: 'skipped', reason: 'a log-in ignores proofs' };
     expect(results).toMatchObject([...ids.map((id) => ({ id, ...skipped })), { outcome: 'held' }]);
   });
 

@@ -111,8 +111,8 @@ describe.runIf(TEST_DATABASE_URL !== undefined)('a database whose search_path is
     return rows.map(({ name }) => name);
   };
   const TABLES = [
-    ...['events', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'passkeys', 'sessions'],
-    ...['used_values', 'users'],
+    ...['events', 'factors', 'links', 'mailboxes', 'mikro_orm_migrations', 'operations', 'outbox', 'passkeys'],
+    ...['recovery_codes', 'sessions', 'used_values', 'users'],
   ];
 
   it('has the tables in the first schema that exists, and is used by the second start', async () => {

@@ -14,10 +14,10 @@ type RegisteredClaims = {
 };
 
 /** SPEC "Access token". The user's times are epoch milliseconds here and ISO 8601 in the token. */
-export type AccessClaims = RegisteredClaims & { readonly tokenType: 'access'; readonly user: PublicUser } & (
-    | AuthenticationClaims
-    | { readonly auth_time?: never; readonly amr?: never; readonly acr?: never }
-  );
+export type AccessClaims = RegisteredClaims & {
+  readonly tokenType: 'access';
+  readonly user: PublicUser;
+} & Partial<AuthenticationClaims>;
 
 /** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */
 export type AuthenticationClaims = {

@@ -18,7 +18,7 @@ export const acceptedSteps = (now: number): readonly number[] => {
 };
 
 /** RFC 4648 §6. */
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+export const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 /** 160 bits, as RFC 4226 §4 recommends. */
 const SECRET_LENGTH = 32;
 

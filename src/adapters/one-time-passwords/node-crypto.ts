@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { OneTimePasswords } from '../../application/ports/one-time-passwords.ts';
-import { CODE_DIGITS } from '../../domain/totp.ts';
-
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+import { BASE32, CODE_DIGITS } from '../../domain/totp.ts';
 
 /** RFC 4648 §6. The bits that fill no byte are dropped. */
 const bytesOf = (secret: string): Buffer => {

@@ -21,6 +21,9 @@ const KEYS = {
   JWT_REFRESH_PUBLIC_KEY: spki(refresh.publicKey),
 };
 const PRODUCTION = { ...NO_WARNINGS, ...KEYS };
+/** One more than is allowed. */
+const FACTOR_KEYS = Array.from({ length: 11 }, (_, index) => Buffer.alloc(32, index).toString('base64url'));
+const [KEY_0 = '', KEY_1 = ''] = FACTOR_KEYS;
 /** Times in milliseconds. */
 const DEFAULT_POOL = { poolSize: 10, connectionTimeout: 3_000, statementTimeout: 5_000, idleTimeout: 10_000 };
 
@@ -102,6 +105,7 @@ describe('without any variable', () => {
       emailVerification: 'optional',
       eventsRetention: 15_552_000_000,
       notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),
+      factorKeys: null,
     });
   });
 
@@ -450,6 +454,30 @@ const FORMS: Readonly<Record<string, Form>> = {
       required: { emailVerification: 'required' },
     },
     unfit: ['on', 'true', 'Required'],
+  },
+  FACTOR_KEYS: {
+    fits: {
+      [KEY_0]: { factorKeys: [Buffer.alloc(32, 0)] },
+      [` ${KEY_1} , ${KEY_0}`]: { factorKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 0)] },
+      [FACTOR_KEYS.slice(0, 10).join(',')]: {
+        factorKeys: FACTOR_KEYS.slice(0, 10).map((_, index) => Buffer.alloc(32, index)),
+      },
+    },
+    unfit: [
+      'secret',
+      ',',
+      `${KEY_0},`,
+      `${KEY_0}=`,
+      `${KEY_0},secret`,
+      `${KEY_0},${KEY_0}`,
+      // The same bytes in another text, and 31 and 33 bytes.
+      `${'A'.repeat(42)}B`,
+      Buffer.alloc(31).toString('base64url'),
+      Buffer.alloc(33).toString('base64url'),
+      Buffer.alloc(32, 255).toString('base64'),
+      Buffer.alloc(32).toString('hex'),
+      FACTOR_KEYS.join(','),
+    ],
   },
   EVENTS_RETENTION: { fits: { '90d': { eventsRetention: 7_776_000_000 } }, unfit: [...NO_DURATIONS, '0'] },
   MAIL_NOTICES: {

@@ -4,22 +4,25 @@ import { nodeCryptoBrowserProofs } from '../../adapters/browser-proofs/node-cryp
 import { systemClock } from '../../adapters/clock/system.ts';
 import { nodeCryptoDeviceProofs } from '../../adapters/device-proofs/node-crypto.ts';
 import { hmacDeviceSeals } from '../../adapters/device-seals/hmac.ts';
+import { aesGcmFactorSecrets } from '../../adapters/factor-secrets/aes-gcm.ts';
 import { ulidGenerator } from '../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../adapters/link-tokens/random.ts';
 import { memoryLoginAttempts } from '../../adapters/login-attempts/memory.ts';
 import { redisLoginAttempts, sharedLoginAttempts } from '../../adapters/login-attempts/redis.ts';
+import { nodeCryptoOneTimePasswords } from '../../adapters/one-time-passwords/node-crypto.ts';
 import { zxcvbnPasswordBlocklist } from '../../adapters/password-blocklist/zxcvbn.ts';
 import { bcryptPasswordHasher } from '../../adapters/password-hasher/bcrypt.ts';
 import { jwks, type KeyPair, type PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { nodeCryptoTokenSigner, rememberingTokenSigner } from '../../adapters/token-signer/node-crypto.ts';
 import { watchedOutbox, watchedUnitOfWork } from '../../adapters/unit-of-work/wrappers.ts';
 import { simpleWebAuthn } from '../../adapters/webauthn/simplewebauthn.ts';
+import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
 import type { Storage } from '../../application/ports/unit-of-work.ts';
 import type { Report, Reports } from '../../application/reports.ts';
 import type { Config } from '../config.ts';
-import { loadOrCreateKeys, newPair } from '../keys/keys.ts';
+import { loadOrCreateFactorKey, loadOrCreateKeys, newPair } from '../keys/keys.ts';
 import type { WakeUp } from '../mail/deliver-mail.ts';
 import { openMailer } from '../mail/delivery.ts';
 import type { RedisClient } from '../redis.ts';
@@ -52,6 +55,8 @@ export const openPorts = async (config: Config, logger: Logger, opened: Opened) 
     browserProofs: nodeCryptoBrowserProofs(),
     seals: hmacDeviceSeals(sealKey),
     webauthn: simpleWebAuthn(config.webauthn),
+    factorSecrets: overrides.factorSecrets === undefined ? await openFactorSecrets(config) : overrides.factorSecrets,
+    oneTimePasswords: nodeCryptoOneTimePasswords(),
     hasher,
     blocklist: config.passwordBlocklist === 'common' ? zxcvbnPasswordBlocklist() : null,
     attempts: countLoginAttempts(redis, logger, onFallback),
@@ -82,6 +87,15 @@ const openTokens = async (
     keySet: await jwks(keys.access),
     sealKey: keys.refresh.privateKey,
   };
+};
+
+const openFactorSecrets = async ({
+  factorKeys,
+  environment,
+  dataDir,
+}: Pick<Config, 'factorKeys' | 'environment' | 'dataDir'>): Promise<FactorSecrets | null> => {
+  if (factorKeys !== null) return aesGcmFactorSecrets(factorKeys);
+  return environment === 'production' ? null : aesGcmFactorSecrets([await loadOrCreateFactorKey(dataDir)]);
 };
 
 /** Shared by all instances through Redis; counted in the process without one, or while it is unavailable. */

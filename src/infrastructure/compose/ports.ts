@@ -4,10 +4,12 @@ import type { BrowserProofs } from '../../application/ports/browser-proofs.ts';
 import type { Clock } from '../../application/ports/clock.ts';
 import type { DeviceProofs } from '../../application/ports/device-proofs.ts';
 import type { DeviceSeals } from '../../application/ports/device-seals.ts';
+import type { FactorSecrets } from '../../application/ports/factor-secrets.ts';
 import type { IdGenerator } from '../../application/ports/id-generator.ts';
 import type { LinkTokens } from '../../application/ports/link-tokens.ts';
 import type { LoginAttempts } from '../../application/ports/login-attempts.ts';
 import type { Mailer } from '../../application/ports/mailer.ts';
+import type { OneTimePasswords } from '../../application/ports/one-time-passwords.ts';
 import type { PasswordBlocklist } from '../../application/ports/password-blocklist.ts';
 import type { PasswordHasher } from '../../application/ports/password-hasher.ts';
 import type { TokenSigner } from '../../application/ports/token-signer.ts';
@@ -24,6 +26,9 @@ export type Ports = Storage & {
   readonly browserProofs: BrowserProofs;
   readonly seals: DeviceSeals;
   readonly webauthn: WebAuthn;
+  /** `null`: there are no authenticator apps, and no routes for them. */
+  readonly factorSecrets: FactorSecrets | null;
+  readonly oneTimePasswords: OneTimePasswords;
   readonly hasher: PasswordHasher;
   /** `null`: every password that is long enough is accepted. */
   readonly blocklist: PasswordBlocklist | null;

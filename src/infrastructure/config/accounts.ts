@@ -7,6 +7,8 @@ import type { Rule, ValuesOf, Variable } from './variable.ts';
 
 /** The default sender outside production. */
 const LOCAL_SENDER = 'Tandem <tandem@localhost>';
+/** A rotation needs two. */
+const MAX_FACTOR_KEYS = 10;
 
 export const ACCOUNT_VARIABLES = {
   MAIL_URL: {
@@ -43,6 +45,13 @@ export const ACCOUNT_VARIABLES = {
     meaning:
       'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address, a replayed token, a factor that was added or removed; or off.',
   },
+  FACTOR_KEYS: {
+    schema: v.optional(form.secretKeys(MAX_FACTOR_KEYS)),
+    expected: `1 to ${MAX_FACTOR_KEYS} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
+    unset: 'generated in DATA_DIR (production: no authenticator apps)',
+    meaning:
+      'The keys that encrypt the secrets of authenticator apps, separated by commas: the first encrypts, all decrypt. npm run keys -- factors makes one.',
+  },
   EVENTS_RETENTION: {
     schema: form.duration,
     expected: 'a duration such as 90d, at most 3650d',
@@ -74,6 +83,8 @@ export type AccountSettings = {
   /** `off` without mail. */
   readonly emailVerification: 'off' | 'optional' | 'required';
   readonly notices: ReadonlySet<Notice>;
+  /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
+  readonly factorKeys: form.SecretKeys | null;
 };
 
 export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSettings, 'baseUrl'>): AccountSettings => {
@@ -85,6 +96,7 @@ export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSetting
     eventsRetention: values.EVENTS_RETENTION,
     emailVerification: mail === null ? 'off' : (values.EMAIL_VERIFICATION ?? 'optional'),
     notices: new Set(values.MAIL_NOTICES),
+    factorKeys: values.FACTOR_KEYS ?? null,
   };
 };
 
@@ -117,6 +129,10 @@ export const accountWarnings = (values: Values): Rule[] => {
   const origins = [new URL(baseUrl).origin, ...allowedOrigins];
   return [
     [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
+    [
+      production && values.FACTOR_KEYS === undefined,
+      'FACTOR_KEYS is unset: there are no authenticator apps. npm run keys -- factors makes a key',
+    ],
     [
       url !== undefined && allowsPlain(url) && !isLoopback(hostOf(new URL(url))),
       'MAIL_URL has requireTLS=false: its password and the links in mail are sent unencrypted where the mail server offers no STARTTLS, or somebody on the way removes the offer',

@@ -182,6 +182,27 @@ export const listOf = <const T extends string>(items: readonly T[]) =>
     return given.every((item) => known.some((one) => one === item)) ? known : null;
   });
 
+/** Bytes. */
+export const KEY_SIZE = 32;
+
+/** The key of 32 bytes that a text in base64url stands for, or `null`. Several texts may stand for the same bytes: one is accepted. */
+export const secretKey = (text: string): Buffer | null => {
+  const key = Buffer.from(text, 'base64url');
+  return key.length === KEY_SIZE && key.toString('base64url') === text ? key : null;
+};
+
+export type SecretKeys = readonly [Buffer, ...Buffer[]];
+
+/** Different keys of 32 bytes in base64url, separated by commas. */
+export const secretKeys = (limit: number) =>
+  parsed<SecretKeys>((text) => {
+    const given = text.split(',').map((item) => item.trim());
+    const [first, ...others] = given.map(secretKey).filter((key) => key !== null);
+    const count = others.length + 1;
+    if (first === undefined || count < given.length || count > limit || new Set(given).size < count) return null;
+    return [first, ...others];
+  });
+
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */
 export const cookiePath = v.pipe(v.string(), v.regex(/^\/[!-+\--:<-~]*$/));
 

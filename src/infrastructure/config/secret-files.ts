@@ -9,6 +9,7 @@ export const SECRET_VARIABLES: readonly string[] = [
   'PGPASSWORD',
   'REDIS_URL',
   'MAIL_URL',
+  'FACTOR_KEYS',
   ...Object.values(KEY_VARIABLES).flatMap(({ privateKey, publicKeys }) => [privateKey, publicKeys]),
 ];
 

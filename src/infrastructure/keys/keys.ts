@@ -1,13 +1,16 @@
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
 import type { KeyPair, TokenKeys } from '../../adapters/token-signer/keys.ts';
+import { KEY_SIZE, secretKey } from '../config/schemas.ts';
 import { pairOf, shareKey } from '../config/token-keys.ts';
 import { keepPrivate } from '../data-dir/private-data.ts';
 
 /** The files of the private keys, below DATA_DIR. */
 export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;
+/** The file of the key that encrypts the secrets of factors, as a line of base64url. */
+export const FACTOR_KEY_FILE = join('keys', 'factors.key');
 
 /**
  * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
@@ -22,6 +25,19 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
   return { access, refresh };
 };
 
+/**
+ * The key that encrypts the secrets of factors in development and tests, made as the key pairs are.
+ * @throws Error as `loadOrCreateKeys`
+ */
+export const loadOrCreateFactorKey = async (dataDir: string): Promise<Buffer> => {
+  keepKeysPrivate(dataDir);
+  const text = await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`);
+  const key = secretKey(text.trimEnd());
+  if (key === null)
+    throw unusable(`${FACTOR_KEY_FILE} is not a key of 32 bytes in base64url. Restore it from a backup`);
+  return key;
+};
+
 const keepKeysPrivate = (dataDir: string): void => {
   try {
     keepPrivate(dataDir, 'keys');
@@ -31,10 +47,7 @@ const keepKeysPrivate = (dataDir: string): void => {
 };
 
 const loadOrCreatePair = async (dataDir: string, file: string): Promise<KeyPair> => {
-  const path = join(dataDir, file);
-  const pem = await readOrCreate(path).catch((error: unknown) => {
-    throw unusable(`${file}: ${systemReason(error)}`);
-  });
+  const pem = await readOrCreate(dataDir, file, () => privatePem(newPair().privateKey));
   const pair = pairOf(pem);
   if (pair === null) throw unusable(`${file} is not a private key on P-256. Remove it to create a new one`);
   return pair;
@@ -42,11 +55,16 @@ const loadOrCreatePair = async (dataDir: string, file: string): Promise<KeyPair>
 
 const unusable = (problem: string): Error => new Error(`The keys in DATA_DIR cannot be used: ${problem}`);
 
-const readOrCreate = async (path: string): Promise<string> => {
-  const pem = await read(path);
-  if (pem !== null) return pem;
-  await create(path);
-  return readFile(path, 'utf8');
+const readOrCreate = async (dataDir: string, file: string, make: () => string): Promise<string> => {
+  const path = join(dataDir, file);
+  try {
+    const text = await read(path);
+    if (text !== null) return text;
+    await create(path, make());
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw unusable(`${file}: ${systemReason(error)}`);
+  }
 };
 
 const read = async (path: string): Promise<string | null> => {
@@ -59,11 +77,11 @@ const read = async (path: string): Promise<string | null> => {
 };
 
 /** Writes a draft, and links it: a link is atomic, and fails if the file exists. */
-const create = async (path: string): Promise<void> => {
+const create = async (path: string, text: string): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    await writeDurably(draft, privatePem(newPair().privateKey));
+    await writeDurably(draft, text);
     await link(draft, path);
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -88,6 +106,9 @@ export const newPair = (): KeyPair => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { privateKey, publicKeys: [publicKey] };
 };
+
+/** 256 random bits in base64url. */
+export const newFactorKey = (): string => randomBytes(KEY_SIZE).toString('base64url');
 
 /** PKCS#8 (RFC 5958). */
 export const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();

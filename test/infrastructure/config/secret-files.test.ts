@@ -26,12 +26,20 @@ const problemsOf = (env: Readonly<Record<string, string>>): readonly string[] =>
 
 describe('a secret in a file', () => {
   it('is used like that in the variable, without the line break at its end', () => {
-    const inFiles = Object.entries({ ...PRODUCTION, DATABASE_URL: 'postgresql://db/x', REDIS_URL: 'redis://:p@r' }).map(
-      ([name, value]): [string, string] =>
-        /_KEY$|_URL$/.test(name) ? [`${name}_FILE`, fileWith(`${value}\n`)] : [name, value],
+    const inFiles = Object.entries({
+      ...PRODUCTION,
+      DATABASE_URL: 'postgresql://db/x',
+      REDIS_URL: 'redis://:p@r',
+      FACTOR_KEYS: 'A'.repeat(43),
+    }).map(([name, value]): [string, string] =>
+      /_KEYS?$|_URL$/.test(name) ? [`${name}_FILE`, fileWith(`${value}\n`)] : [name, value],
     );
     const config = parseConfig(Object.fromEntries(inFiles));
-    expect(config).toMatchObject({ database: { url: 'postgresql://db/x' }, redisUrls: ['redis://:p@r'] });
+    expect(config).toMatchObject({
+      database: { url: 'postgresql://db/x' },
+      redisUrls: ['redis://:p@r'],
+      factorKeys: [Buffer.alloc(32)],
+    });
     expect(config.keys?.access.privateKey.type).toBe('private');
     expect(config.warnings.filter((warning) => warning.includes('_FILE'))).toEqual([]);
   });

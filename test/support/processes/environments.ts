@@ -31,6 +31,7 @@ export const NO_WARNINGS: Readonly<Record<string, string>> = {
   ALLOWED_ORIGINS_PROD: 'https://app.example.com',
   MAIL_URL: 'smtps://tandem:p@mail.example.com',
   MAIL_FROM: 'auth@example.com',
+  FACTOR_KEYS: 'A'.repeat(43),
 };
 
 export const DEVELOPMENT: Readonly<Record<string, string>> = { NODE_ENV: 'development' };

@@ -72,6 +72,10 @@ export type EventKind =
   | 'passkey-added'
   | 'passkey-removed'
   | 'passkey-copy-suspected'
+  | 'second-factor-added'
+  | 'second-factor-removed'
+  | 'recovery-code-used'
+  | 'recovery-codes-made'
   | 'password-changed'
   | 'password-reset-requested'
   | 'password-reset'
@@ -198,7 +202,11 @@ export type MessageKind =
   | 'device-unproven'
   | 'passkey-added'
   | 'passkey-removed'
-  | 'passkey-copy-suspected';
+  | 'passkey-copy-suspected'
+  | 'second-factor-added'
+  | 'second-factor-removed'
+  | 'recovery-code-used'
+  | 'recovery-codes-made';
 
 /** The error codes of the service. */
 export type ServiceCode =
@@ -209,6 +217,7 @@ export type ServiceCode =
   | 'AUTH_PROOF_EXPIRED'
   | 'AUTH_PASSKEY_INVALID'
   | 'AUTH_SECOND_FACTOR_REQUIRED'
+  | 'AUTH_SECOND_FACTOR_INVALID'
   | 'AUTH_STEP_UP_REQUIRED'
   | 'AUTH_EMAIL_UNVERIFIED'
   | 'AUTH_LINK_INVALID'

@@ -59,6 +59,10 @@ export const MESSAGE_KINDS = [
   'passkey-added',
   'passkey-removed',
   'passkey-copy-suspected',
+  'second-factor-added',
+  'second-factor-removed',
+  'recovery-code-used',
+  'recovery-codes-made',
 ] as const;
 export type MessageKind = (typeof MESSAGE_KINDS)[number];
 

@@ -10,7 +10,15 @@ import {
   emailChangeUndone,
   verifyEmail,
 } from './address-mails.ts';
-import { passkeyAdded, passkeyCopySuspected, passkeyRemoved } from './factor-mails.ts';
+import {
+  passkeyAdded,
+  passkeyCopySuspected,
+  passkeyRemoved,
+  recoveryCodesMade,
+  recoveryCodeUsed,
+  secondFactorAdded,
+  secondFactorRemoved,
+} from './factor-mails.ts';
 import type { MailContext, MailText } from './layout.ts';
 import {
   deviceUnproven,
@@ -131,4 +139,8 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
   'passkey-added': notice(passkeyAdded),
   'passkey-removed': notice(passkeyRemoved),
   'passkey-copy-suspected': notice(passkeyCopySuspected),
+  'second-factor-added': notice(secondFactorAdded),
+  'second-factor-removed': notice(secondFactorRemoved),
+  'recovery-code-used': notice(recoveryCodeUsed),
+  'recovery-codes-made': notice(recoveryCodesMade),
 };

@@ -107,7 +107,14 @@ export const notifyOfPassword = async (
 };
 
 /** The notices about factors, each with the event that it follows. */
-export type FactorNotice = 'passkey-added' | 'passkey-removed' | 'passkey-copy-suspected';
+export type FactorNotice =
+  | 'passkey-added'
+  | 'passkey-removed'
+  | 'passkey-copy-suspected'
+  | 'second-factor-added'
+  | 'second-factor-removed'
+  | 'recovery-code-used'
+  | 'recovery-codes-made';
 
 /** Notifies a user of a change of a factor, after its event is stored. */
 export const notifyOfFactor = async (

@@ -7,6 +7,15 @@ import {
   emailChangeUndone,
   verifyEmail,
 } from '../../../src/application/mail/address-mails.ts';
+import {
+  passkeyAdded,
+  passkeyCopySuspected,
+  passkeyRemoved,
+  recoveryCodesMade,
+  recoveryCodeUsed,
+  secondFactorAdded,
+  secondFactorRemoved,
+} from '../../../src/application/mail/factor-mails.ts';
 import type { MailContext, MailText } from '../../../src/application/mail/layout.ts';
 import {
   newDevice,
@@ -114,6 +123,41 @@ const MAILS: Readonly<Record<string, Case>> = {
     make: (context, chosen) => tokenReplayed(context, happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'log in again', 'connection'],
+  },
+  passkeyAdded: {
+    make: (context, chosen) => passkeyAdded(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'If it was not you', 'remove the passkey'],
+  },
+  passkeyRemoved: {
+    make: (context, chosen) => passkeyRemoved(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'If it was not you'],
+  },
+  passkeyCopySuspected: {
+    make: (context, chosen) => passkeyCopySuspected(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'not your device', 'remove this passkey'],
+  },
+  secondFactorAdded: {
+    make: (context, chosen) => secondFactorAdded(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'If it was not you', 'remove the app'],
+  },
+  secondFactorRemoved: {
+    make: (context, chosen) => secondFactorRemoved(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'If it was not you', 'the password alone'],
+  },
+  recoveryCodeUsed: {
+    make: (context, chosen) => recoveryCodeUsed(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'If it was not you', 'make new recovery codes'],
+  },
+  recoveryCodesMade: {
+    make: (context, chosen) => recoveryCodesMade(context, happened(chosen)),
+    links: [RESET_PAGE],
+    says: [...FACTS, 'If it was not you', 'make new recovery codes'],
   },
 };
 

@@ -9,4 +9,6 @@ export type Factor = FactorKey & {
   readonly confirmedAt: number | null;
 };
 
+export const AUTHENTICATOR_APPS_PER_USER = 5;
+
 export type FactorKey = { readonly id: string; readonly userId: string };

@@ -4,6 +4,9 @@ import { randomText } from './totp.ts';
 
 /** Without I, L, O and U, which are misread (Crockford's Base32). */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** How many a user gets at once. */
+export const RECOVERY_CODES = 10;
+
 /** 80 bits. */
 const LENGTH = 16;
 const GROUPS = /.{4}(?=.)/g;

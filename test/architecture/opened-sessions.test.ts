@@ -10,11 +10,13 @@ const STEPS = ['prepareSession', 'storeSession', 'replaceSession', 'raiseSession
 const SHOWN: Readonly<Record<string, string>> = {
   'change-password.ts': 'the current password; the rest is that of the session which is replaced',
   'confirm-email-change.ts': 'nothing: the session which is replaced has shown it',
+  'finish-login.ts': 'the password, and a second factor',
   'log-in-with-passkey.ts': 'a passkey',
   'login.ts': 'the password',
+  'manage-factors.ts': 'the first code of an authenticator app',
   'manage-sessions.ts': 'nothing: the session which is replaced has shown it',
   'register.ts': 'the registration',
-  'step-up.ts': 'the password',
+  'step-up.ts': 'the password, or a second factor',
   'store-login.ts': 'what the log-in has shown',
 };
 

@@ -17,7 +17,13 @@ const hasSection = (name: string): boolean => headings.some((heading) => heading
 /** The codes of what the service does beyond the specification: links in emails, disabled accounts, keys of devices, step-up. */
 const BEYOND: ReadonlySet<string> = new Set([
   ...['AUTH_ACCOUNT_DISABLED', 'AUTH_DEVICE_UNPROVEN', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID'],
-  ...['AUTH_PASSKEY_INVALID', 'AUTH_PROOF_EXPIRED', 'AUTH_SECOND_FACTOR_REQUIRED', 'AUTH_STEP_UP_REQUIRED'],
+  ...[
+    'AUTH_PASSKEY_INVALID',
+    'AUTH_PROOF_EXPIRED',
+    'AUTH_SECOND_FACTOR_REQUIRED',
+    'AUTH_STEP_UP_REQUIRED',
+    'AUTH_SECOND_FACTOR_INVALID',
+  ],
 ]);
 
 describe('docs/specification.md', () => {

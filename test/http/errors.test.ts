@@ -44,6 +44,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_PASSKEY_INVALID: [401, false],
   AUTH_PROOF_EXPIRED: [401, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
+  AUTH_SECOND_FACTOR_INVALID: [401, false],
   AUTH_STEP_UP_REQUIRED: [401, false],
 };
 const LISTED = { ...SPECIFIED, ...FURTHER };
@@ -143,6 +144,7 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     const response = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' };
     return service.http.post('/auth/passkey').send({ credential: { id: 'AA', response } });
   },
+  AUTH_SECOND_FACTOR_INVALID: () => service.http.post('/auth/login/second-factor').send({ code: '123456' }),
   AUTH_SECOND_FACTOR_REQUIRED: async () => {
     const { person } = await enrolled();
     return logIn(service, { account: person.username, password: person.password });

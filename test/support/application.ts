@@ -1,7 +1,11 @@
+import { aesGcmFactorSecrets } from '../../src/adapters/factor-secrets/aes-gcm.ts';
+import { randomLinkTokens } from '../../src/adapters/link-tokens/random.ts';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { nodeCryptoOneTimePasswords } from '../../src/adapters/one-time-passwords/node-crypto.ts';
+import { simpleWebAuthn } from '../../src/adapters/webauthn/simplewebauthn.ts';
 import { changePassword } from '../../src/application/use-cases/change-password.ts';
 import { authenticate, getCurrentUser } from '../../src/application/use-cases/current-user.ts';
-import { type LoginDeps, login } from '../../src/application/use-cases/login.ts';
+import { type LoginDeps, type LoginResult, login } from '../../src/application/use-cases/login.ts';
 import { logout } from '../../src/application/use-cases/logout.ts';
 import {
   endAllSessions,
@@ -37,6 +41,10 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     seals: plainDeviceSeals(),
     deviceBinding: 'enforce' as const,
     ids: sequentialIds(),
+    webauthn: simpleWebAuthn({ rpId: 'localhost', origins: ['http://localhost'] }),
+    linkTokens: randomLinkTokens(),
+    factorSecrets: aesGcmFactorSecrets([Buffer.alloc(32, 1)]),
+    oneTimePasswords: nodeCryptoOneTimePasswords(),
     blocklist: null,
     attempts: memoryLoginAttempts({ now: clock.now }),
     accessLifetime: 15 * MINUTE,
@@ -52,7 +60,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
   return {
     ...deps,
     register: register(deps),
-    login: login(deps),
+    login: opening(login(deps)),
     refresh: refresh(deps),
     logout: logout(deps),
     authenticate: authenticate(deps),
@@ -64,6 +72,15 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
     changePassword: changePassword(deps),
   };
 };
+
+/** The same log-in, of a user without a second factor. */
+export const opening =
+  <Given extends unknown[]>(logIn: (...given: Given) => Promise<LoginResult>) =>
+  async (...given: Given) => {
+    const result = await logIn(...given);
+    if ('pendingLogin' in result) throw new Error('the log-in waits for a second factor');
+    return result;
+  };
 
 /** The same function, which rejects once after `failNext`. */
 export const unreliable = <Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) => {

@@ -11,7 +11,9 @@ export type SealPurpose =
   /** What an authenticator signs when it makes a passkey: of its user, in the session of the request. */
   | 'passkey-registration'
   /** What an authenticator signs when it uses one: of any user, in no session. */
-  | 'passkey-use';
+  | 'passkey-use'
+  /** Shows for minutes that a user has shown the password, and has to show the second factor. */
+  | 'login-pending';
 
 export type Sealed = {
   readonly purpose: SealPurpose;

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/errors/app-error.ts';
-import { deviceClient } from '../../domain/login-throttle.ts';
+import { deviceClient, type LoginClient } from '../../domain/login-throttle.ts';
 import { isIssuedAfter } from '../../domain/tokens.ts';
 import { canonicalAccount, type User } from '../../domain/user.ts';
 import type { Attempt, LoginAttempts } from '../ports/login-attempts.ts';
@@ -20,7 +20,7 @@ export const comparePassword = async (
   password: string,
   hash: string | null,
 ): Promise<boolean> => {
-  const attempt = await begin(attempts, candidates);
+  const attempt = await beginAttempt(attempts, candidates);
   const matches = await hasher.verify(password, hash).catch(async (error: unknown) => {
     await attempts.withdraw(attempt);
     throw error;
@@ -29,7 +29,8 @@ export const comparePassword = async (
   return matches;
 };
 
-const begin = async (attempts: LoginAttempts, candidates: readonly Attempt[]): Promise<Attempt> => {
+/** @throws AppError CLIENT_REQUEST_RATE_LIMIT_EXCEEDED when every candidate has to wait. */
+export const beginAttempt = async (attempts: LoginAttempts, candidates: readonly Attempt[]): Promise<Attempt> => {
   const waits: number[] = [];
   for (const attempt of candidates) {
     const wait = await attempts.begin(attempt);
@@ -41,7 +42,7 @@ const begin = async (attempts: LoginAttempts, candidates: readonly Attempt[]): P
 
 const tooManyFailures = (wait: number): AppError =>
   new AppError('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED', {
-    reason: 'too many wrong passwords for one account',
+    reason: 'too many wrong passwords or codes for one account',
     retryAfter: Math.ceil(wait / 1000),
   });
 
@@ -64,6 +65,21 @@ export const deviceAttempt = (user: User, { claims, sessionId }: VerifiedToken):
   key: `devices ${user.id}`,
   client: deviceClient(isIssuedAfter(claims, user.passwordChangedAt) ? sessionId : OUTDATED),
 });
+
+/** The same for codes of authenticator apps, which have a budget of their own. */
+export const deviceCodeAttempt = (user: User, token: VerifiedToken): Attempt => ({
+  ...deviceAttempt(user, token),
+  key: `codes of devices ${user.id}`,
+});
+
+/** All networks together have one budget for the codes of a user: they are short, and an attacker may have many networks. */
+const ANY_NETWORK: LoginClient = { kind: 'network', names: ['any'] };
+
+/** The ways to count a code at a log-in, the preferred one first. @param own a token of the user, from the device of the request. */
+export const codeAttempts = (user: User, own: VerifiedToken | undefined): readonly Attempt[] => {
+  const ofNetwork: Attempt = { key: `codes ${user.id}`, client: ANY_NETWORK };
+  return own === undefined ? [ofNetwork] : [deviceCodeAttempt(user, own), ofNetwork];
+};
 
 /**
  * The key of the attempts on an account. It changes with the password, so that the owner does not have to wait after a reset because of

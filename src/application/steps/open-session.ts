@@ -2,7 +2,7 @@ import { type Authenticated, type Authentications, assuranceOf, authenticatedBy 
 import { type DeviceKeys, type DeviceProof, NO_KEYS } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
-import { newSession, type Session } from '../../domain/session.ts';
+import { newSession, type Session, type SessionKey } from '../../domain/session.ts';
 import { accessClaims, refreshClaims } from '../../domain/tokens.ts';
 import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
@@ -120,6 +120,25 @@ export const replaceSession = async (
   const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
   await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
+};
+
+/**
+ * Adds what a user has shown to their session, in a unit of work that has locked the user.
+ * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
+ */
+export const raiseSession = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  key: SessionKey,
+  authentications: Authentications,
+  origin: Origin,
+): Promise<Authenticated> => {
+  const session = await stores.sessions.find(key);
+  if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
+  const authenticated = authenticatedBy(authentications, session.amr);
+  await stores.sessions.authenticate(key, authenticated);
+  await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
+  return authenticated;
 };
 
 export type TokenPair = { readonly accessToken: string; readonly refreshToken: string };

@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import type { Session } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
@@ -6,6 +7,20 @@ import type { Stores } from '../ports/unit-of-work.ts';
 import { type EndPresentedDeps, endPresentedSessions } from './end-sessions.ts';
 import { storeSession } from './open-session.ts';
 import { isUsualLogin, notifyOfLogin } from './record.ts';
+
+export type MayLogInDeps = {
+  /** `required` refuses a user whose address is not verified. Default: off. */
+  readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+};
+
+/** @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_EMAIL_UNVERIFIED */
+export const assertMayLogIn = (
+  { emailVerification }: MayLogInDeps,
+  { disabledAt, emailVerifiedAt }: Pick<User, 'disabledAt' | 'emailVerifiedAt'>,
+): void => {
+  if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
+  if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
+};
 
 type Login = {
   /** As stored in this unit of work, which has locked the user. */

@@ -1,6 +1,4 @@
-import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
@@ -9,7 +7,7 @@ import { verifiedTokens } from '../steps/assess-tokens.ts';
 import type { EndPresentedDeps } from '../steps/end-sessions.ts';
 import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { storeLogin } from '../steps/store-login.ts';
+import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
 import {
   type ChallengeDeps,
   type NewChallenge,
@@ -27,11 +25,10 @@ export const passkeyChallenge = (deps: ChallengeDeps) => (): NewChallenge =>
 export type PasskeyLoginDeps = ShowPasskeyDeps &
   EndPresentedDeps &
   ProveDeviceDeps &
-  PrepareSessionDeps & {
+  PrepareSessionDeps &
+  MayLogInDeps & {
     readonly users: UserRepository;
     readonly unitOfWork: UnitOfWork;
-    /** `required` refuses a user whose address is not verified. Default: off. */
-    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   };
 
 type PasskeyLogin = {
@@ -72,11 +69,3 @@ export const logInWithPasskey =
     });
     return opened;
   };
-
-const assertMayLogIn = (
-  { emailVerification }: Pick<PasskeyLoginDeps, 'emailVerification'>,
-  { disabledAt, emailVerifiedAt }: User,
-): void => {
-  if (disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
-  if (emailVerifiedAt === null && emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
-};

@@ -15,21 +15,21 @@ import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
 import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
+import { newPendingLogin } from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import type { NoticeDeps } from '../steps/record.ts';
-import { storeLogin } from '../steps/store-login.ts';
+import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
 
 export type LoginDeps = NoticeDeps &
   ProveDeviceDeps &
-  PrepareSessionDeps & {
+  PrepareSessionDeps &
+  MayLogInDeps & {
     readonly users: UserRepository;
     readonly sessions: SessionRepository;
     readonly unitOfWork: UnitOfWork;
     readonly hasher: PasswordHasher;
     readonly attempts: LoginAttempts;
     readonly replayPolicy: ReplayPolicy;
-    /** `required` refuses a user whose address is not verified. Default: off. */
-    readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
     readonly report?: Report;
   };
 
@@ -49,10 +49,13 @@ type LoginInput = {
   readonly presented?: Presented;
 };
 
+/** The password was right, and the second factor is missing. `pendingLogin` is for the cookie of `finishLogin`. */
+export type LoginResult = OpenedSession | { readonly pendingLogin: string };
+
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
- * Opens a session for a user who knows the password, and ends the sessions whose tokens the request presents: the browser replaces them.
+ * Opens a session for a user who knows the password, or a pending log-in if the user has a second factor, and ends the sessions whose tokens the request presents: the browser replaces them.
  * For an unknown account, tokens are verified and a password is compared as well, so that the response time does not show whether the
  * account exists.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
@@ -60,12 +63,12 @@ const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] }
  */
 export const login = (deps: LoginDeps) => {
   const oneAtATime = keyedMutex();
-  const logIn = async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+  const logIn = async (input: LoginInput, cancellation = NEVER_CANCELLED): Promise<LoginResult> => {
     const { password, source = UNKNOWN_SOURCE, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     const keys = keysOf(await provenDevice(deps, presented));
     const verified = await verifiedTokens(deps, source.refreshTokens);
     const found = await findByAccount(deps, input.account);
-    const { user, isOwnDevice } = await assertMayLogIn(deps, found, input, {
+    const { user, isOwnDevice } = await admit(deps, found, input, {
       networks: source.networks,
       verified,
     }).catch((error: unknown) => {
@@ -76,6 +79,7 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
+    if (current.secondFactorAt !== null) return { pendingLogin: newPendingLogin(deps, current) };
     const now = deps.clock.now();
     const { session, opened } = await prepareSession(deps, {
       user: current,
@@ -123,7 +127,7 @@ type Admitted = {
   readonly isOwnDevice: boolean;
 };
 
-const assertMayLogIn = async (
+const admit = async (
   deps: LoginDeps,
   user: User | null,
   { account, password }: LoginInput,
@@ -132,9 +136,7 @@ const assertMayLogIn = async (
   const candidates = loginAttempts(account, user, source);
   const matches = await comparePassword(deps, candidates, password, user?.passwordHash ?? null);
   if (user === null || !matches) throw new AppError('AUTH_CREDENTIALS_INVALID');
-  if (user.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
-  const isUnverified = user.emailVerifiedAt === null;
-  if (isUnverified && deps.emailVerification === 'required') throw new AppError('AUTH_EMAIL_UNVERIFIED');
+  assertMayLogIn(deps, user);
   return { user, isOwnDevice: candidates.some(({ client }) => client.kind === 'device') };
 };
 

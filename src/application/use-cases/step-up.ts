@@ -1,26 +1,18 @@
-import {
-  type Authenticated,
-  type Authentications,
-  authenticatedBy,
-  missingStepUp,
-  type StepUp,
-} from '../../domain/assurance.ts';
+import { type Method, missingStepUp, type StepUp } from '../../domain/assurance.ts';
 import type { DeviceProof } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import type { SessionKey } from '../../domain/session.ts';
+import type { User } from '../../domain/user.ts';
 import type { AccessToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { type LiveUserDeps, liveSession } from '../steps/live-user.ts';
-import { type IssueTokenPairDeps, issueAccessToken } from '../steps/open-session.ts';
+import { deviceCodeAttempt } from '../steps/compare-password.ts';
+import { type Caller, type LiveUserDeps, liveSession, liveUser, lockedLiveUser } from '../steps/live-user.ts';
+import { type IssueTokenPairDeps, issueAccessToken, raiseSession } from '../steps/open-session.ts';
 import { type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { type ChangeDeps, type RecordDeps, record } from '../steps/record.ts';
-import {
-  isStillUserWithPassword,
-  type RequestWithPassword,
-  type UserWithPasswordDeps,
-  userWithPassword,
-} from '../steps/user-with-password.ts';
+import { type PresentedFactor, type ShowFactorDeps, showFactor } from '../steps/show-factor.ts';
+import { type UserWithPasswordDeps, userWithPassword } from '../steps/user-with-password.ts';
 
 /**
  * Whether the session of an access token has what a route requires.
@@ -35,31 +27,61 @@ export const assertSteppedUp =
     if (missing !== null) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: missing });
   };
 
-export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokenPairDeps;
+export type StepUpDeps = UserWithPasswordDeps & ProveDeviceDeps & ChangeDeps & IssueTokenPairDeps & ShowFactorDeps;
 
-type StepUpInput = RequestWithPassword & { readonly presented: Presented; readonly origin?: Origin };
+type StepUpInput = Caller & {
+  /** `iat` of the request's access token, in seconds. */
+  readonly tokenIssuedAt: number;
+  readonly shown: { readonly password: string } | PresentedFactor;
+  readonly presented: Presented;
+  readonly origin?: Origin;
+};
 
 /**
- * Raises the session of a request, whose user shows the password again. A proof gives the session another key of its device.
+ * Raises the session of a request, whose user shows the password or a factor again. A proof gives the session another key of its device.
  * @returns an access token of the raised session.
- * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PROOF_EXPIRED, AUTH_TOKEN_INVALID,
- *   CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED, AUTH_SECOND_FACTOR_INVALID,
+ *   AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED, DB_RECORD_NOT_FOUND
  */
 export const stepUp =
   (deps: StepUpDeps) =>
   async (input: StepUpInput): Promise<string> => {
     const { userId, sessionId, presented, origin = NO_ORIGIN } = input;
     const key = { id: sessionId, userId };
-    const user = await userWithPassword(deps, input);
+    const { user, method, use } = await shownAgain(deps, input);
     const proof = await provenDevice(deps, presented);
     const now = deps.clock.now();
     const authenticated = await deps.unitOfWork.run(async (stores) => {
-      if (!(await isStillUserWithPassword(deps, stores, input, user))) throw new AppError('AUTH_CREDENTIALS_INVALID');
+      const locked = await lockedLiveUser(deps, stores, { userId, sessionId });
+      await use(stores, locked);
       if (proof !== null) await bindPage(deps, stores, key, proof, origin);
-      return raiseSession(deps, stores, key, [{ method: 'password', at: now }], origin);
+      return raiseSession(deps, stores, key, [{ method, at: now }], origin);
     });
     return issueAccessToken(deps, user, { id: sessionId, ...authenticated }, now);
   };
+
+type ShownAgain = {
+  readonly user: User;
+  readonly method: Method;
+  /** Uses it up, or checks it again, in a unit of work that has locked the user. */
+  readonly use: (stores: Stores, locked: User) => Promise<void>;
+};
+
+const shownAgain = async (
+  deps: StepUpDeps,
+  { shown, userId, sessionId, tokenIssuedAt, origin = NO_ORIGIN }: StepUpInput,
+): Promise<ShownAgain> => {
+  if ('password' in shown) {
+    const user = await userWithPassword(deps, { userId, sessionId, tokenIssuedAt, password: shown.password });
+    const use = async (_stores: Stores, { passwordHash }: User) => {
+      if (passwordHash !== user.passwordHash) throw new AppError('AUTH_CREDENTIALS_INVALID');
+    };
+    return { user, method: 'password', use };
+  }
+  const user = await liveUser(deps, { userId, sessionId });
+  const attempts = [deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId })];
+  return { user, ...(await showFactor(deps, shown, { user, attempts, origin })) };
+};
 
 const bindPage = async (
   deps: RecordDeps,
@@ -70,23 +92,4 @@ const bindPage = async (
 ): Promise<void> => {
   await stores.sessions.bindPage(key, proof.key);
   await record(deps, stores, origin, [{ userId: key.userId, kind: 'device-bound', sessionId: key.id }]);
-};
-
-/**
- * Adds what a user has shown to their session, in a unit of work that has locked the user.
- * @throws AppError AUTH_TOKEN_INVALID when the session has ended.
- */
-const raiseSession = async (
-  deps: RecordDeps,
-  stores: Pick<Stores, 'sessions' | 'events'>,
-  key: SessionKey,
-  authentications: Authentications,
-  origin: Origin,
-): Promise<Authenticated> => {
-  const session = await stores.sessions.find(key);
-  if (session === null) throw new AppError('AUTH_TOKEN_INVALID', { reason: 'the session has ended' });
-  const authenticated = authenticatedBy(authentications, session.amr);
-  await stores.sessions.authenticate(key, authenticated);
-  await record(deps, stores, origin, [{ userId: key.userId, kind: 'stepped-up', sessionId: key.id }]);
-  return authenticated;
 };

@@ -74,6 +74,14 @@ export const CATALOG = defineCatalog({
     message: 'A second factor is required.',
     description: 'The account has a second factor, which the user has not shown. No session was opened.',
   },
+  AUTH_SECOND_FACTOR_INVALID: {
+    status: 401,
+    retryable: false,
+    level: 'info',
+    message: 'The second factor was not accepted.',
+    description:
+      'The code is wrong or was used, or no log-in waits for a second factor: it has expired after five minutes, has ended, or its password was changed since. At the enrolment of an authenticator app: the code is wrong, or the account has as many apps as it may have.',
+  },
   AUTH_PASSKEY_INVALID: {
     status: 401,
     retryable: false,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
-import { refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
+import { pendingLoginCookie, refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
@@ -13,23 +13,28 @@ import { deviceKeyRoutes } from '../../adapters/http/routes/device-key.ts';
 import { emailRoutes } from '../../adapters/http/routes/email.ts';
 import { errorRoutes } from '../../adapters/http/routes/errors.ts';
 import { eventRoutes } from '../../adapters/http/routes/events.ts';
+import { factorRoutes } from '../../adapters/http/routes/factors.ts';
 import { type Check, healthRoutes } from '../../adapters/http/routes/health.ts';
 import { keySetRoutes } from '../../adapters/http/routes/key-set.ts';
 import { openApiRoutes } from '../../adapters/http/routes/open-api.ts';
 import { pageRoutes } from '../../adapters/http/routes/pages.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/passkeys.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
+import { secondFactorRoutes } from '../../adapters/http/routes/second-factor.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
+import { PENDING_LOGIN_LIFETIME } from '../../application/steps/pending-login.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
 import { VERSION } from '../version.ts';
 
 export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof sessionRoutes>[0] &
   Parameters<typeof passkeyRoutes>[0] &
+  Parameters<typeof factorRoutes>[0] &
+  Parameters<typeof secondFactorRoutes>[0] &
   Parameters<typeof stepUpRoutes>[0] &
   Parameters<typeof browserRoutes>[0] &
   Parameters<typeof userRoutes>[0] &
@@ -70,16 +75,20 @@ export const declareRoutes = (
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const cookie = refreshCookie(cookieSettings);
+  const pendingLogin = pendingLoginCookie(cookieSettings, PENDING_LOGIN_LIFETIME);
   const device = presentedDevice(baseUrl);
   const bound = { baseUrl, sameSite: cookieSettings.sameSite, initiators: allowedOrigins };
   const browser =
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
+  const access = { cookie, pendingLogin, device, browser };
   const application = allowedOrigins[0] ?? null;
   const routes: Route[] = [
-    ...authRoutes(deps, { cookie, device, browser }),
-    ...passkeyRoutes(deps, { cookie, device, browser }),
+    ...authRoutes(deps, access),
+    ...secondFactorRoutes(deps, access),
+    ...factorRoutes(deps, settings),
+    ...passkeyRoutes(deps, access),
     ...sessionRoutes(deps, cookie),
     ...stepUpRoutes(deps, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),

@@ -12,7 +12,10 @@ export const ADVICE: Readonly<Record<ErrorCode, string>> = {
     'Only the refresh route and `DELETE /auth/sessions?except=current` return this. Wait for a random 100 to 500 ms and refresh again, at most three times. Then show the log-in form.',
   AUTH_LINK_INVALID: 'Tell the user that the link is no longer valid, and offer to send another one.',
   AUTH_PASSKEY_INVALID: 'Ask for new options, and let the user try again. Do not refresh.',
-  AUTH_SECOND_FACTOR_REQUIRED: 'Ask the user for the second factor. Do not send the password again.',
+  AUTH_SECOND_FACTOR_REQUIRED:
+    'Ask the user for the second factor, and send it to POST /auth/login/second-factor. Do not send the password again.',
+  AUTH_SECOND_FACTOR_INVALID:
+    'Let the user try again. If GET /auth/login/pending responds with the same error, begin with the password.',
   AUTH_STEP_UP_REQUIRED:
     'Ask the user for what `WWW-Authenticate` names, send it to `POST /auth/step-up`, and repeat the request once with the new access token.',
   AUTH_TOKEN_INVALID: 'Refresh, and repeat the request once with the new access token.',

@@ -14,6 +14,9 @@ export const REFRESH_COOKIE = 'refresh_token';
 /** Shows for minutes that the browser has the key of its session (ADR 0057). */
 export const BOUND_COOKIE = 'refresh_binding';
 
+/** Shows for minutes that the browser has shown the password of a user, and has to show the second factor (ADR 0058). */
+export const PENDING_LOGIN_COOKIE = 'login_pending';
+
 /** Reads, sets and clears a cookie. The attributes are always the same, so that each cookie replaces the last. */
 export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSettings) => {
   const write = (ctx: Context, value: string, age: number): void => {
@@ -36,9 +39,15 @@ export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSe
   };
 };
 
+export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
+
 export const refreshCookie = (settings: CookieSettings) => httpOnlyCookie(REFRESH_COOKIE, settings);
 
-export type RefreshCookie = ReturnType<typeof refreshCookie>;
+/** With the attributes of the refresh cookie. @param settings of that one. @param maxAge milliseconds. */
+export const pendingLoginCookie = (settings: CookieSettings, maxAge: number) =>
+  httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge });
+
+export type RefreshCookie = HttpOnlyCookie;
 
 /** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */
 export const isCrossSite = (ctx: Context): boolean =>

@@ -5,10 +5,11 @@ import { type LogoutDeps, logout } from '../../../application/use-cases/logout.t
 import { type RefreshDeps, refresh } from '../../../application/use-cases/refresh.ts';
 import { register } from '../../../application/use-cases/register.ts';
 import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import type { BrowserSession } from '../request/browser-session.ts';
 import { clientNetworks, originOf, type PresentedDevice } from '../request/client.ts';
-import { isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
+import { type HttpOnlyCookie, isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
@@ -17,6 +18,7 @@ type AuthDeps = RegisterUnverifiedDeps & LoginDeps & RefreshDeps & LogoutDeps;
 /** How the routes see the device of a request, and what they send it. */
 export type DeviceAccess = {
   readonly cookie: RefreshCookie;
+  readonly pendingLogin: HttpOnlyCookie;
   readonly device: PresentedDevice;
   /** `null`: browsers hold no keys. */
   readonly browser: BrowserSession | null;
@@ -26,10 +28,10 @@ export const LoginResult = v.object({ accessToken: AccessToken, user: PublicUser
 export const RefreshResult = v.object({ accessToken: AccessToken });
 
 /** Of a request whose proof of its device is missing, not valid, or of another time. */
-const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
+export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
 /** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0024. */
-const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
+export const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
   networks: clientNetworks(ctx),
   refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
 });
@@ -81,7 +83,7 @@ const registerRoute = (deps: RegisterUnverifiedDeps, { cookie, device, browser }
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
 export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
-  const { cookie, device, browser } = access;
+  const { cookie, pendingLogin, device, browser } = access;
   const useCases = { login: login(deps), refresh: refresh(deps), logout: logout(deps) };
   return [
     registerRoute(deps, access),
@@ -110,7 +112,12 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
       async ({ body: { proof, ...credentials }, signal }, ctx) => {
         const source = loginSourceOf(ctx, cookie);
         const input = { ...credentials, source, presented: device(ctx, proof), origin: originOf(ctx) };
-        const { refreshToken, ...result } = await useCases.login(input, signal);
+        const outcome = await useCases.login(input, signal);
+        if ('pendingLogin' in outcome) {
+          pendingLogin.set(ctx, outcome.pendingLogin);
+          throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
+        }
+        const { refreshToken, ...result } = outcome;
         cookie.set(ctx, refreshToken);
         browser?.invite(ctx, result);
         return result;

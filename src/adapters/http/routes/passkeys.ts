@@ -8,7 +8,6 @@ import {
   addPasskey,
   invitePasskey,
   type ListedPasskey,
-  listPasskeys,
   type ManagePasskeysDeps,
   removePasskey,
   renamePasskey,
@@ -36,9 +35,9 @@ const PasskeyParams = v.object({ id: Id });
 const RelatedOrigins = v.object({ origins: v.array(v.string()) });
 
 /** A stolen session is not enough to add or remove a factor. */
-const STEPPED_UP = { recent: '5m', assurance: 'aal2-if-enrolled' } as const;
+export const STEPPED_UP = { recent: '5m', assurance: 'aal2-if-enrolled' } as const;
 
-const shown = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
+export const shownPasskey = ({ isSynced: synced, isBackedUp: backedUp, ...passkey }: ListedPasskey) => ({
   ...passkey,
   synced,
   backedUp,
@@ -55,25 +54,10 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
   const useCases = {
     invitePasskey: invitePasskey(deps),
     addPasskey: addPasskey(deps),
-    listPasskeys: listPasskeys(deps),
     renamePasskey: renamePasskey(deps),
     removePasskey: removePasskey(deps),
   };
   return [
-    route(
-      {
-        name: 'factors',
-        tag: 'factors',
-        summary: 'Return what the user can log in with besides the password',
-        method: 'GET',
-        path: '/users/me/factors',
-        ...STEPPED_UP,
-        response: { data: v.object({ passkeys: v.array(PasskeyJson) }) },
-      },
-      async ({ claims, sessionId }) => ({
-        passkeys: (await useCases.listPasskeys({ userId: claims.sub, sessionId })).map(shown),
-      }),
-    ),
     route(
       {
         name: 'passkey-options',
@@ -101,7 +85,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         errors: ['AUTH_PASSKEY_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
       async ({ claims, sessionId, body }, ctx) =>
-        shown(await useCases.addPasskey({ userId: claims.sub, sessionId }, body, originOf(ctx))),
+        shownPasskey(await useCases.addPasskey({ userId: claims.sub, sessionId }, body, originOf(ctx))),
     ),
     route(
       {
@@ -115,7 +99,7 @@ const ownPasskeyRoutes = (deps: PasskeyDeps): Route[] => {
         response: { data: PasskeyJson },
       },
       async ({ claims, sessionId, params, body }) =>
-        shown(await useCases.renamePasskey({ userId: claims.sub, sessionId }, params.id, body.name)),
+        shownPasskey(await useCases.renamePasskey({ userId: claims.sub, sessionId }, params.id, body.name)),
     ),
     route(
       {

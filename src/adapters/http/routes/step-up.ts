@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type StepUpDeps, stepUp } from '../../../application/use-cases/step-up.ts';
 import { originOf, type PresentedDevice } from '../request/client.ts';
+import { onlyMemberOf, presentedFactor } from '../request/presented-factor.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, StepUpBody } from '../routing/schemas.ts';
 
@@ -12,21 +13,24 @@ export const stepUpRoutes = (deps: StepUpDeps, presentedDevice: PresentedDevice)
       {
         name: 'step-up',
         tag: 'sessions',
-        summary: 'Show the password again, for a route that requires it',
+        summary: 'Show the password or a factor again, for a route that requires it',
         method: 'POST',
         path: '/auth/step-up',
         throttle: 'strict',
         request: { body: StepUpBody },
         response: { data: v.object({ accessToken: AccessToken }) },
         errors: [
-          ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const),
+          ...(['AUTH_CREDENTIALS_INVALID', 'AUTH_SECOND_FACTOR_INVALID', 'AUTH_PASSKEY_INVALID'] as const),
+          ...(['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED', 'DB_UNIQUE_VIOLATION'] as const),
           ...(['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'] as const),
         ],
       },
-      async ({ claims, sessionId, body: { password, proof } }, ctx) => {
+      async ({ claims, sessionId, body: { password, code, credential, proof } }, ctx) => {
         const caller = { userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
+        onlyMemberOf({ password, code, credential });
+        const shown = password === undefined ? presentedFactor({ code, credential }) : { password };
         const presented = presentedDevice(ctx, proof);
-        return { accessToken: await useCases.stepUp({ ...caller, password, presented, origin: originOf(ctx) }) };
+        return { accessToken: await useCases.stepUp({ ...caller, shown, presented, origin: originOf(ctx) }) };
       },
     ),
   ];

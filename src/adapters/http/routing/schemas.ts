@@ -5,6 +5,7 @@ import {
   type PasswordProblem,
   passwordProblem,
 } from '../../../domain/password.ts';
+import { CODE_PATTERN } from '../../../domain/totp.ts';
 import {
   ACCOUNT_MAX_LENGTH,
   EMAIL_MAX_LENGTH,
@@ -71,14 +72,47 @@ const Proof = v.pipe(
   v.regex(/^[\w-]+\.[\w-]+\.[\w-]+$/, 'must be a JWT in compact serialization'),
 );
 
+export const Id = v.pipe(
+  v.string(),
+  v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'),
+  v.examples(['01M805M0DQRNB7PKSRES70K5MB']),
+);
+
 export const AccessToken = v.pipe(v.string(), v.examples(['eyJhbGciOiJFUzI1NiIs…']));
 
 /** The whole body may be missing (SPEC "Endpoints": refresh has none). */
 export const RefreshBody = v.optional(v.pipe(v.object({ proof: v.optional(Proof) }), v.examples([{}])));
 
+/** A code of an authenticator app. */
+const Code = v.pipe(v.string(), v.regex(CODE_PATTERN, 'must have six digits'), v.examples(['287082']));
+
+/** Longer than a recovery code with a blank or a hyphen between all characters. */
+const RECOVERY_CODE_MAX = 40;
+
+/** `presentedFactor` and the handler accept exactly one of the members, besides the proof. */
 export const StepUpBody = v.pipe(
-  v.object({ password: CurrentPassword, proof: v.optional(Proof) }),
+  v.object({
+    password: v.optional(CurrentPassword),
+    code: v.optional(Code),
+    credential: v.optional(UsedCredential),
+    proof: v.optional(Proof),
+  }),
   v.examples([{ password: 'correct horse' }]),
+);
+
+export const SecondFactorBody = v.pipe(
+  v.object({
+    code: v.optional(Code),
+    recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(RECOVERY_CODE_MAX))),
+    credential: v.optional(UsedCredential),
+    proof: v.optional(Proof),
+  }),
+  v.examples([{ code: '287082' }]),
+);
+
+export const ConfirmAppBody = v.pipe(
+  v.object({ id: Id, code: Code }),
+  v.examples([{ id: '01M805M0DQRNB7PKSRES70K5MB', code: '287082' }]),
 );
 
 export const PasskeyLoginBody = v.pipe(
@@ -114,12 +148,6 @@ const LinkToken = v.pipe(v.string(), v.minLength(1), v.maxLength(LINK_TOKEN_MAX)
 export const ConfirmPasswordResetBody = v.pipe(
   v.object({ token: LinkToken, newPassword: NewPassword }),
   v.examples([{ token: 'Yt2mJ8o1Jm3q4Wn0zQe7Rk5sXc9uVb6aLd1fGh2iKj4', newPassword: 'battery staple' }]),
-);
-
-export const Id = v.pipe(
-  v.string(),
-  v.regex(ID_PATTERN, 'must be an id: 26 letters and digits, as they were issued'),
-  v.examples(['01M805M0DQRNB7PKSRES70K5MB']),
 );
 
 export const ErrorCodeParams = v.object({ code: v.pipe(v.string(), v.examples(['AUTH_USER_DUPLICATE'])) });

@@ -1,0 +1,153 @@
+import * as v from 'valibot';
+import {
+  confirmApp,
+  listFactors,
+  type ManageFactorsDeps,
+  makeRecoveryCodes,
+  removeApp,
+  startApp,
+} from '../../../application/use-cases/manage-factors.ts';
+import { listPasskeys, type ManagePasskeysDeps } from '../../../application/use-cases/manage-passkeys.ts';
+import { totpUri } from '../../../domain/totp.ts';
+import { PasskeyJson } from '../../json/passkeys.ts';
+import { Timestamp } from '../../json/public-user.ts';
+import { originOf } from '../request/client.ts';
+import { type Route, route } from '../routing/define-route.ts';
+import { ConfirmAppBody, Id } from '../routing/schemas.ts';
+import { STEPPED_UP, shownPasskey } from './passkeys.ts';
+
+type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
+
+const FactorParams = v.object({ id: Id });
+
+const FactorsJson = v.object({
+  passkeys: v.array(PasskeyJson),
+  totp: v.array(v.object({ id: v.string(), createdAt: Timestamp })),
+  recoveryCodes: v.number(),
+});
+
+const StartedAppJson = v.pipe(
+  v.object({ id: v.string(), secret: v.string(), uri: v.string(), qr: v.string() }),
+  v.examples([
+    {
+      id: '01M805M0DQRNB7PKSRES70K5MB',
+      secret: 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ',
+      uri: 'otpauth://totp/auth.example.org:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=auth.example.org&algorithm=SHA1&digits=6&period=30',
+      qr: '<svg xmlns="http://www.w3.org/2000/svg">…</svg>',
+    },
+  ]),
+);
+
+const RecoveryCodesJson = v.pipe(
+  v.object({ recoveryCodes: v.array(v.string()) }),
+  v.examples([{ recoveryCodes: ['ABCD-EFGH-JKMN-PQRS'] }]),
+);
+
+/** The second factors of a user. ADR 0058. @param baseUrl its host names the service in authenticator apps. */
+export const factorRoutes = (deps: FactorDeps, { baseUrl }: { readonly baseUrl: string }): Route[] => {
+  const useCases = { listFactors: listFactors(deps), listPasskeys: listPasskeys(deps) };
+  return [
+    route(
+      {
+        name: 'factors',
+        tag: 'factors',
+        summary: 'Return what the user can log in with besides the password',
+        method: 'GET',
+        path: '/users/me/factors',
+        ...STEPPED_UP,
+        response: { data: FactorsJson },
+      },
+      async ({ claims, sessionId }) => {
+        const caller = { userId: claims.sub, sessionId };
+        const { apps, recoveryCodes } = await useCases.listFactors(caller);
+        const totp = apps.map(({ id, createdAt }) => ({ id, createdAt }));
+        return { passkeys: (await useCases.listPasskeys(caller)).map(shownPasskey), totp, recoveryCodes };
+      },
+    ),
+    ...enrolmentRoutes(deps, new URL(baseUrl).host),
+    ...ownFactorRoutes(deps),
+  ];
+};
+
+/** Without the keys of secrets, there are none. */
+const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
+  const { factorSecrets } = deps;
+  if (factorSecrets === null) return [];
+  const useCases = { startApp: startApp(deps, factorSecrets), confirmApp: confirmApp(deps) };
+  return [
+    route(
+      {
+        name: 'start-totp',
+        tag: 'factors',
+        summary: 'Make a secret for an authenticator app',
+        method: 'POST',
+        path: '/users/me/factors/totp',
+        throttle: 'strict',
+        ...STEPPED_UP,
+        response: { status: 201, data: StartedAppJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
+      },
+      async ({ claims, sessionId }) => {
+        const { id, secret, username } = await useCases.startApp({ userId: claims.sub, sessionId });
+        const uri = totpUri(secret, { service, account: username });
+        const { renderSVG } = await import('uqr');
+        return { id, secret, uri, qr: renderSVG(uri) };
+      },
+    ),
+    route(
+      {
+        name: 'confirm-totp',
+        tag: 'factors',
+        summary: 'Confirm an authenticator app with its first code, and return recovery codes if the user had none',
+        method: 'POST',
+        path: '/users/me/factors/totp/confirm',
+        throttle: 'strict',
+        ...STEPPED_UP,
+        request: { body: ConfirmAppBody },
+        response: { data: RecoveryCodesJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
+      },
+      async ({ claims, sessionId, body }, ctx) => {
+        const caller = { userId: claims.sub, sessionId, tokenIssuedAt: claims.iat };
+        return { recoveryCodes: await useCases.confirmApp({ ...caller, ...body, origin: originOf(ctx) }) };
+      },
+    ),
+  ];
+};
+
+const ownFactorRoutes = (deps: FactorDeps): Route[] => {
+  const useCases = { makeRecoveryCodes: makeRecoveryCodes(deps), removeApp: removeApp(deps) };
+  return [
+    route(
+      {
+        name: 'make-recovery-codes',
+        tag: 'factors',
+        summary: 'Make new recovery codes in place of the former ones',
+        method: 'POST',
+        path: '/users/me/factors/recovery-codes',
+        throttle: 'strict',
+        ...STEPPED_UP,
+        response: { data: RecoveryCodesJson },
+      },
+      async ({ claims, sessionId }, ctx) => ({
+        recoveryCodes: await useCases.makeRecoveryCodes({ userId: claims.sub, sessionId }, originOf(ctx)),
+      }),
+    ),
+    route(
+      {
+        name: 'remove-factor',
+        tag: 'factors',
+        summary: 'Remove an authenticator app',
+        method: 'DELETE',
+        path: '/users/me/factors/:id',
+        ...STEPPED_UP,
+        request: { params: FactorParams },
+        response: { data: v.null() },
+      },
+      async ({ claims, sessionId, params }, ctx) => {
+        await useCases.removeApp({ userId: claims.sub, sessionId }, params.id, originOf(ctx));
+        return null;
+      },
+    ),
+  ];
+};

@@ -1,0 +1,81 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import type { User } from '../../domain/user.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { DeviceSeals } from '../ports/device-seals.ts';
+import type { IdGenerator } from '../ports/id-generator.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import type { UserRepository } from '../ports/user-repository.ts';
+
+/** Milliseconds in which a user has to show the second factor after the password. */
+export const PENDING_LOGIN_LIFETIME = 5 * 60_000;
+
+export type PendingLoginDeps = { readonly seals: DeviceSeals; readonly clock: Clock; readonly ids: IdGenerator };
+
+/** A log-in whose password was right. It is stored nowhere until it ends. */
+export type PendingLogin = {
+  readonly id: string;
+  readonly userId: string;
+  /** When the password was set that was shown. */
+  readonly passwordChangedAt: number;
+  /** When the password was shown. Epoch milliseconds, as the others. */
+  readonly startedAt: number;
+  readonly expiresAt: number;
+};
+
+/** @returns a text for the browser, which sends it back with the second factor. */
+export const newPendingLogin = (
+  { seals, clock, ids }: PendingLoginDeps,
+  { id: userId, passwordChangedAt }: Pick<User, 'id' | 'passwordChangedAt'>,
+): string => {
+  const expiresAt = clock.now() + PENDING_LOGIN_LIFETIME;
+  return seals.seal({
+    purpose: 'login-pending',
+    userId,
+    sessionId: '',
+    value: `${ids.next()}.${passwordChangedAt}`,
+    expiresAt,
+  });
+};
+
+/** Says no more to the client than that it has to try again. */
+export const invalidSecondFactor = (reason: string): AppError => new AppError('AUTH_SECOND_FACTOR_INVALID', { reason });
+
+/**
+ * The pending log-in of a request, and its user.
+ * @param texts as the browser presents them: the first one that is live counts.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID
+ */
+export const openPendingLogin = async (
+  { seals, clock, users }: Pick<PendingLoginDeps, 'seals' | 'clock'> & { readonly users: UserRepository },
+  texts: readonly string[],
+): Promise<{ readonly pending: PendingLogin; readonly user: User }> => {
+  const now = clock.now();
+  const sealed = texts.map((text) => seals.open(text, 'login-pending', now)).find((each) => each !== null);
+  if (sealed === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
+  const { userId, expiresAt, value } = sealed;
+  const [id = '', changedAt = ''] = value.split('.');
+  const startedAt = expiresAt - PENDING_LOGIN_LIFETIME;
+  const pending = { id, userId, passwordChangedAt: Number(changedAt), startedAt, expiresAt };
+  return { pending, user: assertSamePassword(pending, await users.findById(userId)) };
+};
+
+/**
+ * The user of a pending log-in. A changed password ends it.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID
+ */
+export const assertSamePassword = ({ passwordChangedAt }: PendingLogin, user: User | null): User => {
+  if (user === null || user.passwordChangedAt !== passwordChangedAt)
+    throw invalidSecondFactor('the password was changed after the log-in began');
+  return user;
+};
+
+/**
+ * Ends a pending log-in, in the unit of work that stores its session: if that is undone, so is this.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when it has ended.
+ */
+export const usePendingLogin = async (
+  { used }: Pick<Stores, 'used'>,
+  { id, expiresAt }: PendingLogin,
+): Promise<void> => {
+  if (!(await used.use(`login-pending ${id}`, expiresAt))) throw invalidSecondFactor('the log-in was finished before');
+};

@@ -1,0 +1,157 @@
+import { AppError } from '../../domain/errors/app-error.ts';
+import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { AUTHENTICATOR_APPS_PER_USER, type Factor } from '../../domain/factor.ts';
+import { canonicalRecoveryCode, RECOVERY_CODES, recoveryCodeFrom } from '../../domain/recovery-code.ts';
+import { secretFrom } from '../../domain/totp.ts';
+import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
+import { deviceCodeAttempt } from '../steps/compare-password.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
+import { raiseSession } from '../steps/open-session.ts';
+import { invalidSecondFactor } from '../steps/pending-login.ts';
+import { type ChangeDeps, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { type CompareCodeDeps, compareCode } from '../steps/show-factor.ts';
+
+export type ManageFactorsDeps = LiveUserDeps &
+  ChangeDeps &
+  NoticeDeps &
+  CompareCodeDeps & {
+    /** Makes secrets and recovery codes, and hashes the latter. */
+    readonly linkTokens: LinkTokens;
+  };
+
+type Codes = string[];
+
+/** What a user has besides the password and passkeys. */
+export type ListedFactors = {
+  /** The authenticator apps, the oldest first. */
+  readonly apps: readonly Pick<Factor, 'id' | 'createdAt'>[];
+  /** How many are left. */
+  readonly recoveryCodes: number;
+};
+
+const isConfirmed = ({ confirmedAt }: Factor): boolean => confirmedAt !== null;
+
+/** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
+export const listFactors =
+  (deps: ManageFactorsDeps) =>
+  async (caller: Caller): Promise<ListedFactors> => {
+    const { id } = await liveUser(deps, caller);
+    const [factors, recoveryCodes] = await Promise.all([deps.factors.listByUser(id), deps.factors.countCodes(id)]);
+    return { apps: factors.filter(isConfirmed), recoveryCodes };
+  };
+
+/** An authenticator app that waits for its first code. The secret is shown this once. */
+export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
+
+/**
+ * Makes the secret of an authenticator app, in place of one that was never confirmed.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const startApp =
+  (deps: ManageFactorsDeps, factorSecrets: FactorSecrets) =>
+  (caller: Caller): Promise<StartedApp> =>
+    deps.unitOfWork.run(async (stores) => {
+      const { id: userId, username } = await lockedLiveUser(deps, stores, caller);
+      const factors = await stores.factors.listByUser(userId);
+      for (const { id } of factors.filter((factor) => !isConfirmed(factor)))
+        await stores.factors.remove({ id, userId });
+      if (factors.filter(isConfirmed).length >= AUTHENTICATOR_APPS_PER_USER)
+        throw invalidSecondFactor('the user has as many authenticator apps as there may be');
+      const id = deps.ids.next();
+      const secret = secretFrom(deps.linkTokens.next());
+      const [encrypted, createdAt] = [factorSecrets.encrypt(secret, userId), deps.clock.now()];
+      await stores.factors.add({ id, userId, secret: encrypted, lastStep: -1, createdAt, confirmedAt: null });
+      return { id, secret, username };
+    });
+
+type FirstCode = Caller & {
+  /** `iat` of the request's access token, in seconds. */
+  readonly tokenIssuedAt: number;
+  readonly id: string;
+  readonly code: string;
+  readonly origin?: Origin;
+};
+
+/**
+ * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has shown it.
+ * @returns recovery codes, if the user had none.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when no such app
+ *   of the user waits for its first code.
+ */
+export const confirmApp =
+  (deps: ManageFactorsDeps) =>
+  async ({ id, code, tokenIssuedAt, origin = NO_ORIGIN, ...caller }: FirstCode): Promise<Codes> => {
+    const user = await liveUser(deps, caller);
+    const factor = (await deps.factors.listByUser(user.id)).find((each) => each.id === id && !isConfirmed(each));
+    if (factor === undefined) throw noSuchFactor();
+    const device = deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId: caller.sessionId });
+    const use = await compareCode(deps, code, [factor], [device]);
+    return deps.unitOfWork.run(async (stores) => {
+      const locked = await lockedLiveUser(deps, stores, caller);
+      const now = deps.clock.now();
+      await use(stores);
+      if (locked.secondFactorAt === null) await stores.users.update(locked.id, { secondFactorAt: now, now });
+      const key = { id: caller.sessionId, userId: locked.id };
+      await raiseSession(deps, stores, key, [{ method: 'totp', at: now }], origin);
+      await record(deps, stores, origin, [{ userId: locked.id, kind: 'second-factor-added', sessionId: key.id }]);
+      await notifyOfFactor(deps, stores, 'second-factor-added', locked, origin);
+      return (await stores.factors.countCodes(locked.id)) > 0 ? [] : replaceCodes(deps, stores, locked.id);
+    });
+  };
+
+const replaceCodes = async (
+  { linkTokens }: Pick<ManageFactorsDeps, 'linkTokens'>,
+  { factors }: Pick<Stores, 'factors'>,
+  userId: string,
+): Promise<Codes> => {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(linkTokens.next()));
+  const hashes = codes.map((code) => linkTokens.hashOf(canonicalRecoveryCode(code) ?? code));
+  await factors.replaceCodes(userId, hashes);
+  return codes;
+};
+
+/**
+ * Makes new recovery codes, and the former ones useless.
+ * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no second factor.
+ */
+export const makeRecoveryCodes =
+  (deps: ManageFactorsDeps) =>
+  (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await lockedLiveUser(deps, stores, caller);
+      if (user.secondFactorAt === null) throw noSuchFactor();
+      const codes = await replaceCodes(deps, stores, user.id);
+      const { sessionId } = caller;
+      await record(deps, stores, origin, [{ userId: user.id, kind: 'recovery-codes-made', sessionId }]);
+      await notifyOfFactor(deps, stores, 'recovery-codes-made', user, origin);
+      return codes;
+    });
+
+/**
+ * Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more.
+ * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such app, even if another user has.
+ */
+export const removeApp =
+  (deps: ManageFactorsDeps) =>
+  (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await lockedLiveUser(deps, stores, caller);
+      const { id: userId } = user;
+      const factors = await stores.factors.listByUser(userId);
+      const removed = factors.find((factor) => factor.id === id);
+      if (removed === undefined || !(await stores.factors.remove({ id, userId }))) throw noSuchFactor();
+      if (!isConfirmed(removed)) return;
+      if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId);
+      const { sessionId } = caller;
+      await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
+      await notifyOfFactor(deps, stores, 'second-factor-removed', user, origin);
+    });
+
+const endSecondFactor = async ({ clock }: ManageFactorsDeps, stores: Stores, userId: string): Promise<void> => {
+  await stores.factors.replaceCodes(userId, []);
+  await stores.users.update(userId, { secondFactorAt: null, now: clock.now() });
+};
+
+const noSuchFactor = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such factor' });

@@ -1,0 +1,328 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { PENDING_LOGIN_LIFETIME } from '../../src/application/steps/pending-login.ts';
+import { MINUTE } from '../support/application.ts';
+import { authenticator } from '../support/authenticator.ts';
+import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { cookieAttributes, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const ORIGIN = 'https://app.example.org';
+const STEP = 30_000;
+let service: TestService;
+beforeAll(async () => {
+  const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN, JWT_AUTHENTICATION_CLAIMS: 'true' };
+  service = await start(env, () => ({ clock }));
+});
+
+const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {
+  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+  return body === undefined ? request : request.send(body);
+};
+
+const kindsOf = async (userId: string) =>
+  (await service.ports.events.list({ userId, before: null, limit: 100 })).map(({ kind }) => kind);
+const mailOf = async (userId: string) => (await service.ports.outbox.listByUser(userId)).map(({ kind }) => kind);
+
+/** A user with an authenticator app. */
+const enrolled = async () => {
+  const held = await signUp(service);
+  const me = as(held.accessToken);
+  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+  const confirmed = await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) });
+  const { recoveryCodes } = confirmed.body.data;
+  clock.advance(STEP);
+  return { ...held, me, id, secret, recoveryCodes };
+};
+
+type Person = { readonly username: string; readonly password: string };
+
+/** The cookie of a pending log-in, as a browser sends it back. */
+const pendingOf = async ({ username, password }: Person) => {
+  const response = await service.http.post('/auth/login').send({ account: username, password }).expect(401);
+  expect(response.body).toMatchObject({ code: 'AUTH_SECOND_FACTOR_REQUIRED', data: null });
+  const cookies = response.get('Set-Cookie') ?? [];
+  expect(cookies).toHaveLength(1);
+  return { setCookie: cookies[0] ?? '', cookie: (cookies[0] ?? '').split(';')[0] ?? '' };
+};
+
+const show = (cookie: string, body: object) =>
+  service.http.post('/auth/login/second-factor').set('Cookie', cookie).send(body);
+const pending = (cookie: string) => service.http.get('/auth/login/pending').set('Cookie', cookie);
+
+const refused = { code: 'AUTH_SECOND_FACTOR_INVALID', details: null };
+
+describe('an authenticator app', () => {
+  it('is a secret that is shown once, with an address and a QR code', async () => {
+    const { accessToken, person, user } = await signUp(service);
+    const me = as(accessToken);
+    const { id, secret, uri, qr } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+    expect(uri).toContain(`otpauth://totp/`);
+    expect(new URL(uri).searchParams.get('secret')).toBe(secret);
+    expect(decodeURIComponent(uri)).toContain(`:${person.username}?`);
+    expect(qr).toMatch(/^<svg /);
+    expect((await me('get', '/users/me/factors').expect(200)).body.data).toEqual({
+      passkeys: [],
+      totp: [],
+      recoveryCodes: 0,
+    });
+    await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
+    const [stored] = await service.ports.factors.listByUser(user.id);
+    expect(stored).toMatchObject({ id, confirmedAt: null });
+    expect(JSON.stringify(stored)).not.toContain(secret);
+  });
+
+  it('is confirmed with its first code, which makes ten recovery codes, raises the session and notifies', async () => {
+    const { me, user, id, recoveryCodes, accessToken } = await enrolled();
+    expect(new Set(recoveryCodes).size).toBe(10);
+    expect(recoveryCodes[0]).toMatch(/^(?:[\dA-HJKMNP-TV-Z]{4}-){3}[\dA-HJKMNP-TV-Z]{4}$/);
+    const { body } = await me('get', '/users/me/factors').expect(200);
+    expect(body.data).toMatchObject({ totp: [{ id }], recoveryCodes: 10 });
+    expect(await kindsOf(user.id)).toContain('second-factor-added');
+    expect(await mailOf(user.id)).toContain('second-factor-added');
+    const { sessionId } = await service.ports.tokens
+      .verifyAccess(accessToken, clock.now())
+      .then((outcome) => (outcome.ok ? outcome.token : expect.unreachable(outcome.reason)));
+    const session = await service.ports.sessions.find({ id: sessionId, userId: user.id });
+    expect(session?.amr).toEqual(['pwd', 'otp', 'mfa']);
+  });
+
+  it('is not confirmed with a wrong code, with one of another app, or twice', async () => {
+    const { accessToken, person } = await signUp(service);
+    const me = as(accessToken);
+    const first = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+    const second = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+    const confirm = (id: string, code: string) => me('post', '/users/me/factors/totp/confirm', { id, code });
+    await confirm(first.id, codeAt(first.secret, clock.now())).expect(404);
+    const wrong = await confirm(second.id, wrongCodeAt(second.secret, clock.now())).expect(401);
+    expect(wrong.body).toMatchObject(refused);
+    await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
+    await confirm(second.id, codeAt(second.secret, clock.now())).expect(200);
+    await confirm(second.id, codeAt(second.secret, clock.now())).expect(404);
+  });
+
+  it.each([
+    ['letters', { code: 'abcdef' }],
+    ['five digits', { code: '12345' }],
+    ['a number', { code: 123456 }],
+    ['nothing', {}],
+  ])('is not confirmed with %s', async (_what, body) => {
+    const { accessToken } = await signUp(service);
+    const me = as(accessToken);
+    const { id } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+    const response = await me('post', '/users/me/factors/totp/confirm', { id, ...body }).expect(400);
+    expect(response.body.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+  });
+
+  it('is one of five at most', async () => {
+    const { me } = await enrolled();
+    for (const _ of [2, 3, 4, 5]) {
+      const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+      const { body } = await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) });
+      expect(body.data).toEqual({ recoveryCodes: [] });
+    }
+    expect((await me('post', '/users/me/factors/totp').expect(401)).body).toMatchObject(refused);
+  });
+
+  it('is removed by its user alone, and with the last one the second factor ends', async () => {
+    const { me, id, user, person } = await enrolled();
+    const stranger = as((await signUp(service)).accessToken);
+    await stranger('delete', `/users/me/factors/${id}`).expect(404);
+    await me('delete', `/users/me/factors/${id}`).expect(200);
+    expect((await me('get', '/users/me/factors').expect(200)).body.data).toMatchObject({ totp: [], recoveryCodes: 0 });
+    expect(await kindsOf(user.id)).toContain('second-factor-removed');
+    await service.http.post('/auth/login').send({ account: person.username, password: person.password }).expect(200);
+  });
+
+  // Without it, somebody with the password alone, in an older session, could remove it.
+  it('is shown and removed in a session that has shown it, and no other', async () => {
+    const { person, accessToken: older } = await signUp(service);
+    const login = await service.http.post('/auth/login').send({ account: person.username, password: person.password });
+    const me = as(login.body.data.accessToken);
+    const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+    await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) }).expect(200);
+    const response = await as(older)('delete', `/users/me/factors/${id}`).expect(401);
+    expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+    expect(response.get('WWW-Authenticate')).toContain('acr_values="aal2"');
+    clock.advance(STEP);
+    const raised = await as(older)('post', '/auth/step-up', { code: codeAt(secret, clock.now()) }).expect(200);
+    expect(opened(raised.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
+    await as(raised.body.data.accessToken)('delete', `/users/me/factors/${id}`).expect(200);
+  });
+});
+
+describe('a log-in of a user with a second factor', () => {
+  it('waits for it: no session, no token, a cookie for five minutes', async () => {
+    const { person, user } = await enrolled();
+    const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
+    const { setCookie, cookie } = await pendingOf(person);
+    expect(cookie).toMatch(/^login_pending=/);
+    expect(cookieAttributes(setCookie)).toMatchObject({ HttpOnly: true, Path: '/auth', 'Max-Age': '300' });
+    const { body } = await pending(cookie).expect(200);
+    expect(body.data).toEqual({
+      methods: ['totp', 'recovery-code'],
+      expiresAt: new Date(clock.now() + PENDING_LOGIN_LIFETIME).toISOString(),
+      passkey: null,
+    });
+    expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before);
+  });
+
+  it('opens a session with a code, once, and the code is worth nothing afterwards', async () => {
+    const { person, secret } = await enrolled();
+    const [first, second] = [await pendingOf(person), await pendingOf(person)];
+    const code = codeAt(secret, clock.now());
+    const response = await show(first.cookie, { code }).expect(200);
+    expect(opened(response.body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
+    const names = (response.get('Set-Cookie') ?? []).map((each) => each.split('=')[0]);
+    expect(names.toSorted()).toEqual(['login_pending', 'refresh_token']);
+    expect((await show(second.cookie, { code }).expect(401)).body).toMatchObject(refused);
+    clock.advance(STEP);
+    expect((await show(first.cookie, { code: codeAt(secret, clock.now()) }).expect(401)).body).toMatchObject(refused);
+    await show(second.cookie, { code: codeAt(secret, clock.now()) }).expect(200);
+  });
+
+  it('accepts the codes of one step before and after the present one, and no others', async () => {
+    const { person, secret } = await enrolled();
+    clock.advance(3 * STEP);
+    const at = (steps: number) => codeAt(secret, clock.now() + steps * STEP);
+    const { cookie } = await pendingOf(person);
+    for (const steps of [-2, 2]) await show(cookie, { code: at(steps) }).expect(401);
+    await show(cookie, { code: at(-1) }).expect(200);
+    await show((await pendingOf(person)).cookie, { code: at(1) }).expect(200);
+  });
+
+  it('opens a session with a recovery code, however it is typed, once', async () => {
+    const { person, user, recoveryCodes } = await enrolled();
+    const [code] = recoveryCodes;
+    const typed = code.toLowerCase().replaceAll('-', ' ');
+    await show((await pendingOf(person)).cookie, { recoveryCode: typed }).expect(200);
+    expect(await kindsOf(user.id)).toContain('recovery-code-used');
+    expect(await mailOf(user.id)).toContain('recovery-code-used');
+    const again = await show((await pendingOf(person)).cookie, { recoveryCode: code }).expect(401);
+    expect(again.body).toMatchObject(refused);
+    expect(await service.ports.factors.countCodes(user.id)).toBe(9);
+  });
+
+  it('opens a session with a passkey of the user, and of nobody else', async () => {
+    const { person, me } = await enrolled();
+    const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
+    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
+    await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    const stranger = authenticator({ rpId: 'example.org', origin: ORIGIN });
+    const other = as((await signUp(service)).accessToken);
+    const theirs = (await other('post', '/users/me/passkeys/options').expect(200)).body.data;
+    await other('post', '/users/me/passkeys', { credential: stranger.create(theirs) }).expect(201);
+
+    const { cookie } = await pendingOf(person);
+    const { methods, passkey } = (await pending(cookie).expect(200)).body.data;
+    expect(methods).toContain('passkey');
+    const wrong = await show(cookie, { credential: stranger.get(passkey) }).expect(401);
+    expect(wrong.body.code).toBe('AUTH_PASSKEY_INVALID');
+    const credential = key.get(passkey, { isUserVerified: false });
+    const { body } = await show(cookie, { credential }).expect(200);
+    expect(opened(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'pop', 'user', 'mfa'], acr: 'aal2' });
+  });
+
+  it('ends after five minutes, and when the password is changed', async () => {
+    const { person, user, secret } = await enrolled();
+    const [stale, early] = [await pendingOf(person), await pendingOf(person)];
+    await service.ports.users.setPasswordHash(user.id, {
+      passwordHash: 'another',
+      isOfNewPassword: true,
+      now: clock.now(),
+    });
+    const code = () => codeAt(secret, clock.now());
+    expect((await show(early.cookie, { code: code() }).expect(401)).body).toMatchObject(refused);
+    clock.advance(PENDING_LOGIN_LIFETIME);
+    expect((await show(stale.cookie, { code: code() }).expect(401)).body).toMatchObject(refused);
+    expect((await pending(stale.cookie).expect(401)).body).toMatchObject(refused);
+  });
+
+  it('needs the cookie: a forged or a missing one, and that of a session, open nothing', async () => {
+    const { secret, cookie } = await enrolled();
+    const token = cookie.slice(cookie.indexOf('=') + 1);
+    for (const sent of ['', 'login_pending=x', `login_pending=${token}`, cookie])
+      expect((await show(sent, { code: codeAt(secret, clock.now()) }).expect(401)).body).toMatchObject(refused);
+  });
+
+  it.each([
+    ['no factor', {}],
+    ['two factors', { code: '123456', recoveryCode: 'ABCD-EFGH-JKMN-PQRS' }],
+    ['a password', { password: 'correct horse' }],
+    ['a code of letters', { code: 'abcdef' }],
+    ['a long recovery code', { recoveryCode: 'A'.repeat(41) }],
+    ['a credential that is none', { credential: { id: 'x' } }],
+  ])('refuses %s with 400', async (_what, body) => {
+    const { body: answer } = await show('login_pending=x', body).expect(400);
+    expect(answer.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
+  });
+
+  // Proves: asvs-6.3.1
+  it('admits few wrong codes, and lets nobody keep its user from a recovery code', async () => {
+    const { person, secret, recoveryCodes } = await enrolled();
+    const { cookie } = await pendingOf(person);
+    const guess = () => show(cookie, { code: wrongCodeAt(secret, clock.now()) });
+    const answers = [];
+    for (let guesses = 0; guesses < 60; guesses += 1) answers.push((await guess()).body.code);
+    expect(answers.filter((code) => code === refused.code)).toHaveLength(50);
+    expect(new Set(answers.slice(50))).toEqual(new Set(['CLIENT_REQUEST_RATE_LIMIT_EXCEEDED']));
+    await show(cookie, { recoveryCode: recoveryCodes[1] }).expect(200);
+  });
+
+  it('is opened once by a code that is sent 40 times at once', async () => {
+    const { person, user, secret } = await enrolled();
+    const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
+    const cookies = await Promise.all(Array.from({ length: 40 }, () => pendingOf(person)));
+    const code = codeAt(secret, clock.now());
+    const answers = await Promise.all(cookies.map(({ cookie }) => show(cookie, { code })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before + 1);
+  });
+});
+
+describe('a step-up of a user with a second factor', () => {
+  it('takes a code once, and a passkey', async () => {
+    const { accessToken, secret, me } = await enrolled();
+    const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
+    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
+    await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201);
+    clock.advance(6 * MINUTE);
+    await me('get', '/users/me/factors').expect(401);
+    const code = codeAt(secret, clock.now());
+    const raised = await as(accessToken)('post', '/auth/step-up', { code }).expect(200);
+    await as(raised.body.data.accessToken)('get', '/users/me/factors').expect(200);
+    expect((await me('post', '/auth/step-up', { code }).expect(401)).body).toMatchObject(refused);
+    const use = (await service.http.post('/auth/passkey/options').expect(200)).body.data;
+    const credential = key.get(use);
+    await me('post', '/auth/step-up', { credential }).expect(200);
+    expect((await me('post', '/auth/step-up', { credential }).expect(401)).body.code).toBe('AUTH_PASSKEY_INVALID');
+  });
+
+  it('counts wrong codes for the session', async () => {
+    const { me, secret } = await enrolled();
+    const answers = [];
+    for (let guesses = 0; guesses < 55; guesses += 1)
+      answers.push((await me('post', '/auth/step-up', { code: wrongCodeAt(secret, clock.now()) })).body.code);
+    expect(answers.filter((code) => code === refused.code).length).toBeLessThanOrEqual(50);
+    expect(answers.at(-1)).toBe('CLIENT_REQUEST_RATE_LIMIT_EXCEEDED');
+  });
+});
+
+describe('new recovery codes', () => {
+  it('make the former ones worthless', async () => {
+    const { me, person, user, recoveryCodes } = await enrolled();
+    const { body } = await me('post', '/users/me/factors/recovery-codes').expect(200);
+    expect(body.data.recoveryCodes).toHaveLength(10);
+    expect(await kindsOf(user.id)).toContain('recovery-codes-made');
+    const { cookie } = await pendingOf(person);
+    expect((await show(cookie, { recoveryCode: recoveryCodes[0] }).expect(401)).body).toMatchObject(refused);
+    await show(cookie, { recoveryCode: body.data.recoveryCodes[0] }).expect(200);
+  });
+
+  it('need a second factor', async () => {
+    const { accessToken } = await signUp(service);
+    await as(accessToken)('post', '/users/me/factors/recovery-codes').expect(404);
+  });
+});

@@ -42,7 +42,7 @@ type Person = { readonly username: string; readonly password: string };
 /** The cookie of a pending log-in, as a browser sends it back. */
 const pendingOf = async ({ username, password }: Person) => {
   const response = await service.http.post('/auth/login').send({ account: username, password }).expect(401);
-  expect(response.body).toMatchObject({ code: 'AUTH_SECOND_FACTOR_REQUIRED', data: null });
+  expect(response.body).toMatchObject({ success: false, code: 'AUTH_SECOND_FACTOR_REQUIRED' });
   const cookies = response.get('Set-Cookie') ?? [];
   expect(cookies).toHaveLength(1);
   return { setCookie: cookies[0] ?? '', cookie: (cookies[0] ?? '').split(';')[0] ?? '' };

@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util';
 import { type KeyPair, kidsOf } from '../../adapters/token-signer/keys.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
+import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
 import { newPair, privatePem, publicPem } from '../keys/keys.ts';
 import { rotateKeys } from './keys-rotate.ts';
 import { envLine, type Page, writePages } from './pages.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 const HELP = `npm run keys -- generate [--out DIR]   creates two new key pairs
 npm run keys -- rotate [--out DIR]     creates successors of the key pairs in the environment, with instructions
+npm run keys -- factors [--out DIR]    creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with
+                                       instructions to introduce it
+npm run keys -- factors --re-encrypt   encrypts all of these secrets with the first key of FACTOR_KEYS
 npm run keys -- check                  checks the key pairs in the environment; prints no private key
 
 With --out, the keys are written to files in a new directory that only you can read, and only the names of the files are printed.
@@ -19,6 +21,7 @@ With --out, the keys are written to files in a new directory that only you can r
 const CREATORS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>> = {
   generate: async () => generateKeys(),
   rotate: rotateKeys,
+  factors: async (env) => (await import('./keys-factors.ts')).makeFactorKey(env),
 };
 
 /**
@@ -27,11 +30,13 @@ const CREATORS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>>
  * @throws Error that describes what is wrong with the arguments, the environment or the directory.
  */
 export const manageKeys = async (args: readonly string[], env: Env): Promise<string> => {
-  const { name, out, help } = read(args);
+  const { name, out, help, isReEncryption } = read(args);
   if (help) return HELP;
   if (name === 'check' && out === undefined) return checkKeys(env);
+  if (name === 'factors' && isReEncryption && out === undefined)
+    return (await import('./keys-factors.ts')).reEncrypt(env);
   const create = name !== undefined && Object.hasOwn(CREATORS, name) ? CREATORS[name] : undefined;
-  if (create === undefined) throw new Error(`Unknown command of keys.\n\n${HELP}`);
+  if (create === undefined || isReEncryption) throw new Error(`Unknown command of keys.\n\n${HELP}`);
   const pages = await create(env);
   if (out === undefined) return pages.map(({ name, text }) => `# ${name}\n${text}`).join('\n');
   return writePages(out, pages);
@@ -41,11 +46,20 @@ const read = (args: readonly string[]) => {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
-      options: { out: { type: 'string' }, help: { type: 'boolean', short: 'h', default: false } },
+      options: {
+        out: { type: 'string' },
+        're-encrypt': { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false },
+      },
       allowPositionals: true,
     });
     const [name, ...more] = positionals;
-    return { name: more.length > 0 ? undefined : name, out: values.out, help: values.help };
+    return {
+      name: more.length > 0 ? undefined : name,
+      out: values.out,
+      help: values.help,
+      isReEncryption: values['re-encrypt'],
+    };
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : 'The arguments cannot be read.'}\n\n${HELP}`);
   }
@@ -55,7 +69,7 @@ const read = (args: readonly string[]) => {
  * Describes the keys in the environment: the `kid` and the use of each.
  * @throws ConfigError when the service would not start
  */
-const checkKeys = async (env: Readonly<Record<string, string | undefined>>): Promise<string> => {
+const checkKeys = async (env: Env): Promise<string> => {
   const { keys } = parseConfig(env);
   if (keys === null)
     return 'The environment has no keys. Outside production, the service creates its own in DATA_DIR.\n';

@@ -1,8 +1,7 @@
-import { AppError } from '../../domain/errors/app-error.ts';
-import { ConfigError, parseConfig } from '../config.ts';
+import { parseConfig } from '../config.ts';
 import { printable } from '../printable.ts';
 import { type Ask, act } from './users/act.ts';
-import { Failure, jsonOf, type Status } from './users/answer.ts';
+import { failureOf, jsonOf, type Status } from './users/answer.ts';
 import { readArguments, type UserOptions } from './users/arguments.ts';
 import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 
@@ -86,20 +85,3 @@ const withAccounts = async (
 };
 
 const errorLine = (code: string, message: string): string => `${jsonOf({ error: { code, message } })}\n`;
-
-/** SQLSTATE for a table or a column that does not exist. */
-const OTHER_TABLES = /\b42(?:P01|703)\b/;
-
-const failureOf = (error: unknown): Pick<Failure, 'status' | 'code' | 'message'> => {
-  if (error instanceof Failure) return error;
-  if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };
-  if (error instanceof AppError && OTHER_TABLES.test(error.reason ?? ''))
-    return {
-      status: 1,
-      code: 'migrations-pending',
-      message: 'The database has no tables of this version. Start the service once, or run `npm run migrate`.',
-    };
-  if (error instanceof AppError)
-    return { status: 1, code: 'failed', message: [error.message, error.reason].filter(Boolean).join(' ') };
-  return { status: 1, code: 'failed', message: error instanceof Error ? error.message : String(error) };
-};

@@ -8,7 +8,7 @@ import type { Rule, ValuesOf, Variable } from './variable.ts';
 /** The default sender outside production. */
 const LOCAL_SENDER = 'Tandem <tandem@localhost>';
 /** A rotation needs two. */
-const MAX_FACTOR_KEYS = 10;
+export const MAX_FACTOR_KEYS = 10;
 
 export const ACCOUNT_VARIABLES = {
   MAIL_URL: {

@@ -6,7 +6,7 @@ import { packTar, type TarHeader, unpackTar } from 'modern-tar';
 import * as v from 'valibot';
 import { CommandError } from '../command-error.ts';
 import { pairOf } from '../config/token-keys.ts';
-import { KEY_FILES } from '../keys/keys.ts';
+import { ALL_KEY_FILES, FACTOR_KEY_FILE, factorKeyOf } from '../keys/keys.ts';
 import { VERSION } from '../version.ts';
 
 export type Backup = {
@@ -14,7 +14,7 @@ export type Backup = {
   readonly tandem: string;
   /** ISO 8601. What was committed until then is in the backup. */
   readonly takenAt: string;
-  /** Private keys, by their path below DATA_DIR. */
+  /** Secret keys, by their path below DATA_DIR. */
   readonly keys: ReadonlyMap<string, Buffer>;
   /** The directory of the database as PGlite dumps it: a tar archive. */
   readonly database: Buffer;
@@ -55,7 +55,7 @@ export const readBackup = async (path: string): Promise<Backup> => {
   const database = files.get(DATABASE);
   if (!database?.includes('PG_VERSION')) throw damaged('it has no database');
   const keys = new Map([...files].filter(([name]) => name !== ABOUT && name !== DATABASE));
-  for (const [name, pem] of keys) assertKey(name, pem);
+  for (const [name, key] of keys) assertKey(name, key.toString());
   return { tandem, takenAt, keys, database };
 };
 
@@ -73,7 +73,7 @@ const isSmallEnough = ({ name, size }: TarHeader): true => {
   return true;
 };
 
-const assertKey = (name: string, pem: Buffer): void => {
-  if (!Object.values<string>(KEY_FILES).includes(name) || pairOf(pem.toString()) === null)
-    throw damaged(`${name} is no private key of the service`);
+const assertKey = (name: string, text: string): void => {
+  const key = name === FACTOR_KEY_FILE ? factorKeyOf(text) : pairOf(text);
+  if (!ALL_KEY_FILES.includes(name) || key === null) throw damaged(`${name} is no key of the service`);
 };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { CommandError } from '../command-error.ts';
-import { KEY_FILES } from '../keys/keys.ts';
+import { ALL_KEY_FILES } from '../keys/keys.ts';
 import { type CopyOptions, packBackup, readBackup } from './archive.ts';
 import { takeDump } from './dump.ts';
 
@@ -10,7 +10,7 @@ import { takeDump } from './dump.ts';
  * Copies the embedded database of DATA_DIR, and the keys beside it, into a new file that only its owner can read. It needs three times the
  * size of the database in memory.
  * @returns among others `takenAt` (it contains everything that was committed until then), `live` (whether a running service made the dump),
- *   and the names of the private keys in it.
+ *   and the names of the keys in it.
  * @throws CommandError; Error of the system, and then there is no file.
  */
 export const backUp = async ({ dataDir, file, withKeys }: CopyOptions) => {
@@ -28,7 +28,7 @@ const taken = (path: string): CommandError => new CommandError('file-exists', `$
 
 const keysOf = async (dataDir: string): Promise<Map<string, Buffer>> => {
   const keys = new Map<string, Buffer>();
-  for (const name of Object.values(KEY_FILES))
+  for (const name of ALL_KEY_FILES)
     if (existsSync(join(dataDir, name))) keys.set(name, await readFile(join(dataDir, name)));
   return keys;
 };

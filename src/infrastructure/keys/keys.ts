@@ -11,6 +11,7 @@ import { keepPrivate } from '../data-dir/private-data.ts';
 export const KEY_FILES = { access: join('keys', 'access.pem'), refresh: join('keys', 'refresh.pem') } as const;
 /** The file of the key that encrypts the secrets of factors, as a line of base64url. */
 export const FACTOR_KEY_FILE = join('keys', 'factors.key');
+export const ALL_KEY_FILES: readonly string[] = [...Object.values(KEY_FILES), FACTOR_KEY_FILE];
 
 /**
  * The key pairs for development and tests, created once in `dataDir` and readable by their owner only. Processes that start at
@@ -31,12 +32,14 @@ export const loadOrCreateKeys = async (dataDir: string): Promise<TokenKeys> => {
  */
 export const loadOrCreateFactorKey = async (dataDir: string): Promise<Buffer> => {
   keepKeysPrivate(dataDir);
-  const text = await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`);
-  const key = secretKey(text.trimEnd());
+  const key = factorKeyOf(await readOrCreate(dataDir, FACTOR_KEY_FILE, () => `${newFactorKey()}\n`));
   if (key === null)
     throw unusable(`${FACTOR_KEY_FILE} is not a key of 32 bytes in base64url. Restore it from a backup`);
   return key;
 };
+
+/** @returns `null` unless the text is a key for the secrets of factors, in base64url. */
+export const factorKeyOf = (text: string): Buffer | null => secretKey(text.trimEnd());
 
 const keepKeysPrivate = (dataDir: string): void => {
   try {

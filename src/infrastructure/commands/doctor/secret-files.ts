@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { KEY_FILES } from '../../keys/keys.ts';
+import { ALL_KEY_FILES } from '../../keys/keys.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp } from './finding.ts';
 
 export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
@@ -16,7 +16,7 @@ export const secretFiles = async (setUp: SetUp): Promise<Findings> => {
 type Candidate = readonly [path: string, holds: string];
 
 const inDataDir = (dataDir: string): Candidate[] => [
-  ...Object.values(KEY_FILES).map((file): Candidate => [join(dataDir, file), 'a private key']),
+  ...ALL_KEY_FILES.map((file): Candidate => [join(dataDir, file), 'a secret key']),
   [join(dataDir, 'database'), 'password hashes'],
   [join(dataDir, 'mail'), 'links that reset passwords'],
 ];
@@ -37,7 +37,7 @@ const envFilesOf = async ({ workingDirectory, nodeArguments }: SetUp): Promise<C
   return paths.filter((_path, index) => withSecrets[index]).map((path) => [path, 'secrets of the environment']);
 };
 
-const SECRET_NAME = /PRIVATE_KEY$|PASSWORD$/;
+const SECRET_NAME = /PRIVATE_KEY$|^FACTOR_KEYS$|PASSWORD$/;
 const URL_WITH_PASSWORD = /^[a-z]+:\/\/[^/]*:[^/]+@/;
 
 /** A file that cannot be read counts as one with secrets. */

@@ -1,3 +1,5 @@
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { ConfigError } from '../../config.ts';
 import { printableJson } from '../../printable.ts';
 
 /** The result of a command: `json` for programs, `text` for people. One of them is printed. */
@@ -31,3 +33,21 @@ export class Failure extends Error {
     this.code = code;
   }
 }
+
+/** SQLSTATE for a table or a column that does not exist. */
+const OTHER_TABLES = /\b42(?:P01|703)\b/;
+
+/** What a command says of an error. */
+export const failureOf = (error: unknown): Pick<Failure, 'status' | 'code' | 'message'> => {
+  if (error instanceof Failure) return error;
+  if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };
+  if (error instanceof AppError && OTHER_TABLES.test(error.reason ?? ''))
+    return {
+      status: 1,
+      code: 'migrations-pending',
+      message: 'The database has no tables of this version. Start the service once, or run `npm run migrate`.',
+    };
+  if (error instanceof AppError)
+    return { status: 1, code: 'failed', message: [error.message, error.reason].filter(Boolean).join(' ') };
+  return { status: 1, code: 'failed', message: error instanceof Error ? error.message : String(error) };
+};

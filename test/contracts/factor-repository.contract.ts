@@ -1,22 +1,13 @@
 import { expect } from 'vitest';
 import type { FactorRepository } from '../../src/application/ports/factor-repository.ts';
 import type { Factor } from '../../src/domain/factor.ts';
-import { anId, NOW } from '../support/builders.ts';
+import { aFactor, anId, NOW } from '../support/builders.ts';
 import { expectTranslated, rejection } from './hooks.ts';
 import { type GivenRecords, givenRecords, type RecordsStore } from './records/store.ts';
 import { prepared, vitestSuite } from './suite.ts';
 import { atBoth, untilClose } from './two-instances.ts';
 
 const RACERS = 40;
-
-const aFactor = (given: Partial<Factor> & Pick<Factor, 'userId'>): Factor => ({
-  id: anId(),
-  secret: 'encrypted',
-  lastStep: -1,
-  createdAt: NOW,
-  confirmedAt: null,
-  ...given,
-});
 
 const added = async (repository: FactorRepository, given: Parameters<typeof aFactor>[0]): Promise<Factor> => {
   const factor = aFactor(given);

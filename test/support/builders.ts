@@ -1,5 +1,6 @@
 import { NO_KEYS, NOT_REQUIRED } from '../../src/domain/device-binding.ts';
 import { type AccountEvent, NO_ORIGIN, UNKNOWN_DEVICE } from '../../src/domain/event.ts';
+import type { Factor } from '../../src/domain/factor.ts';
 import type { Link } from '../../src/domain/link.ts';
 import type { Message } from '../../src/domain/message.ts';
 import type { Passkey } from '../../src/domain/passkey.ts';
@@ -53,6 +54,16 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...NO_KEYS,
   authenticatedAt: NOW,
   amr: ['pwd'],
+  ...given,
+});
+
+/** An authenticator app that was not confirmed. Its secret is not encrypted. */
+export const aFactor = (given: Partial<Factor> & Pick<Factor, 'userId'>): Factor => ({
+  id: anId(),
+  secret: 'encrypted',
+  lastStep: -1,
+  createdAt: NOW,
+  confirmedAt: null,
   ...given,
 });
 

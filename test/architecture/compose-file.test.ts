@@ -17,7 +17,11 @@ type Compose = {
 /** Characters with a special meaning in a URL, in YAML or in a shell. */
 const PASSWORD = 'p@:/%40#? "\'\\x';
 const OF_REDIS = '0123abcd';
-const SECRETS: Readonly<Record<string, string>> = { POSTGRES_PASSWORD: PASSWORD, PASSWORD_OF_REDIS: OF_REDIS };
+const SECRETS: Readonly<Record<string, string>> = {
+  POSTGRES_PASSWORD: PASSWORD,
+  PASSWORD_OF_REDIS: OF_REDIS,
+  FACTOR_KEYS: 'A'.repeat(43),
+};
 
 const text = readText('compose.yaml');
 const { services, networks }: Compose = parse(text, { merge: true });

@@ -77,7 +77,7 @@ describe('data backup', () => {
     expect(JSON.parse(backup.stdout.join(''))).toMatchObject({
       file,
       live: true,
-      keys: ['keys/access.pem', 'keys/refresh.pem'],
+      keys: ['keys/access.pem', 'keys/refresh.pem', 'keys/factors.key'],
     });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await service.stop('SIGKILL');

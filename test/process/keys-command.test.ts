@@ -3,13 +3,14 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { jwks, type KeyPair } from '../../src/adapters/token-signer/keys.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
 import { ROOT } from '../support/checkout/repository.ts';
 import { testKeyPair, testKeys } from '../support/keys.ts';
 import { COMPILE_CACHE } from '../support/processes/compile-cache.ts';
 import { keyVariables, PRODUCTION } from '../support/processes/environments.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -209,6 +210,63 @@ describe('keys rotate', () => {
   });
 });
 
+describe('keys factors', () => {
+  const A_KEY = Buffer.alloc(32, 1).toString('base64url');
+  const ANOTHER_KEY = Buffer.alloc(32, 2).toString('base64url');
+  const factorKeysIn = (text: string) => parseEnv(text).FACTOR_KEYS?.split(',') ?? [];
+
+  it('prints a new key that production accepts, as a line of an environment file', () => {
+    const [first, second] = [keys(['factors']), keys(['factors'], PRODUCTION)];
+    for (const { status, stderr, stdout } of [first, second]) {
+      expect([status, stderr]).toEqual([0, '']);
+      expect(parseConfig({ ...PRODUCTION, ...parseEnv(stdout) }).factorKeys).toHaveLength(1);
+    }
+    expect(first.stdout).not.toBe(second.stdout);
+  });
+
+  it('prints three steps: in each, every instance can decrypt what instances of the step before and after it encrypt', () => {
+    const old = [A_KEY, ANOTHER_KEY];
+    const { status, stderr, stdout } = keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: old.join(',') });
+    expect([status, stderr]).toEqual([0, '']);
+    const steps = stdout.split(/^# step-\d\.env$/m).slice(1);
+    for (const step of steps) expect(parseConfig({ ...PRODUCTION, ...parseEnv(step) }).factorKeys).not.toBeNull();
+    const [announced = [], switched = [], retired = []] = steps.map(factorKeysIn);
+    const [fresh = ''] = retired;
+    expect(old).not.toContain(fresh);
+    expect([announced, switched, retired]).toEqual([[...old, fresh], [fresh, ...old], [fresh]]);
+  });
+
+  it('writes a file for each step, which only its owner can read', () => {
+    const out = join(directory.path, 'factors');
+    const { status, stdout } = keys(['factors', '--out', out], { ...PRODUCTION, FACTOR_KEYS: A_KEY });
+    expect(status).toBe(0);
+    expect(stdout).not.toContain(A_KEY);
+    expect(readdirSync(out).sort()).toEqual(['step-1.env', 'step-2.env', 'step-3.env']);
+    expect(mode(join(out, 'step-1.env'))).toBe('600');
+  });
+
+  it('makes no more keys than the service accepts, and none from an invalid environment', () => {
+    const ten = Array.from({ length: 10 }, (_, index) => Buffer.alloc(32, index).toString('base64url')).join(',');
+    expect(keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: ten })).toMatchObject({ status: 1, stdout: '' });
+    const invalid = keys(['factors'], { ...PRODUCTION, FACTOR_KEYS: `${A_KEY},S3CRET` });
+    expect(invalid).toMatchObject({ status: 1, stdout: '', stderr: expect.stringMatching(/^FACTOR_KEYS: /m) });
+    expect(invalid.stderr).not.toMatch(new RegExp(`S3CRET|${A_KEY}`));
+  });
+
+  it('re-encrypts in a process of its own, which ends', async () => {
+    const { path, remove } = temporaryDirectory();
+    onTestFinished(remove);
+    await copyEmbedded(path, { migrated: true });
+    const env = { DATA_DIR: path, FACTOR_KEYS: A_KEY };
+    expect(keys(['factors', '--re-encrypt'], env)).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining('0 cannot be decrypted'),
+      stderr: '',
+    });
+    expect(keys(['factors', '--re-encrypt'])).toMatchObject({ status: 1, stdout: '' });
+  });
+});
+
 describe('keys check', () => {
   it('prints which keys sign and which verify, by their kid', async () => {
     const [current, older] = [testKeys(), testKeyPair()];
@@ -264,13 +322,16 @@ describe('keys', () => {
     ['an unknown command', ['destroy']],
     ['a name that every object has', ['constructor']],
     ['two commands', ['generate', 'check']],
+    ['a directory for a re-encryption', ['factors', '--re-encrypt', '--out', 'x']],
+    ['a re-encryption of tokens', ['rotate', '--re-encrypt']],
     ['a directory for check', ['check', '--out', 'x']],
     ['an unknown option', ['generate', '--force']],
     ['an option without its value', ['generate', '--out']],
   ])('prints its usage when it is given %s', (_what, args) => {
     const { status, stdout, stderr } = keys(args);
     expect([status, stdout]).toEqual([1, '']);
-    for (const command of ['generate', 'rotate', 'check']) expect(stderr).toContain(`npm run keys -- ${command}`);
+    for (const command of ['generate', 'rotate', 'factors', 'check'])
+      expect(stderr).toContain(`npm run keys -- ${command}`);
   });
 
   it('prints its usage with --help', () => {

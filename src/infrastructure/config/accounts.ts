@@ -131,7 +131,7 @@ export const accountWarnings = (values: Values): Rule[] => {
     [production && url === undefined, 'MAIL_URL is unset: there is neither password reset nor email verification'],
     [
       production && values.FACTOR_KEYS === undefined,
-      'FACTOR_KEYS is unset: there are no authenticator apps. npm run keys -- factors makes a key',
+      'FACTOR_KEYS is unset: authenticator apps are off. Make a key with `npm run keys -- factors`',
     ],
     [
       url !== undefined && allowsPlain(url) && !isLoopback(hostOf(new URL(url))),

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { aesGcmFactorSecrets } from '../../../src/adapters/factor-secrets/aes-gcm.ts';
 import type { Check } from '../../../src/adapters/http/routes/health.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { type Overrides, rotationBudget } from '../../../src/infrastructure/compose/ports.ts';
@@ -12,6 +13,7 @@ import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { serve } from '../../../src/infrastructure/serve.ts';
 import { aRotation, aSession, aUser } from '../../support/builders.ts';
+import { factorKeys } from '../../support/factor-keys.ts';
 import { testKeys } from '../../support/keys.ts';
 import { memoryStores } from '../../support/memory/stores.ts';
 import { PRODUCTION } from '../../support/processes/environments.ts';
@@ -41,10 +43,35 @@ const composed = async (own: Overrides, env: Env = {}) => {
     const route = service.routes.find(({ name }) => name === 'ready') ?? expect.unreachable();
     return route.handler(undefined as never, undefined as never);
   };
-  return { ...service, messages, ready, hasDatabase: () => existsSync(join(directory.path, 'database')) };
+  const has = (name: string) => () => existsSync(join(directory.path, name));
+  return { ...service, messages, ready, hasDatabase: has('database'), hasFactorKey: has('keys/factors.key') };
 };
 
 const check: Check = { name: 'own', ping: async () => undefined, required: true };
+
+describe('the secrets of authenticator apps', () => {
+  const secretsOf = async (own: Overrides, env: Env = {}) => {
+    const { ports, close, hasFactorKey } = await composed({ storage: memoryStores(), ...own }, env);
+    await close();
+    return { secrets: ports.factorSecrets, hasFactorKey: hasFactorKey() };
+  };
+
+  it('have a key in DATA_DIR, unless FACTOR_KEYS or the caller has one', async () => {
+    const made = await secretsOf({});
+    expect(made.hasFactorKey).toBe(true);
+    expect(made.secrets?.decrypt(made.secrets.encrypt('S', 'ada'), 'ada')).toBe('S');
+    const configured = await secretsOf({}, { FACTOR_KEYS: Buffer.alloc(32, 1).toString('base64url') });
+    expect(configured.hasFactorKey).toBe(false);
+    expect(configured.secrets?.isCurrent(aesGcmFactorSecrets(factorKeys(['a'])).encrypt('S', 'ada'))).toBe(true);
+    const own = aesGcmFactorSecrets(factorKeys(['b']));
+    expect(await secretsOf({ ports: { factorSecrets: own } })).toEqual({ secrets: own, hasFactorKey: false });
+    expect(await secretsOf({ ports: { factorSecrets: null } })).toEqual({ secrets: null, hasFactorKey: false });
+  });
+
+  it('are not there in production without FACTOR_KEYS', async () => {
+    expect(await secretsOf({}, PRODUCTION)).toEqual({ secrets: null, hasFactorKey: false });
+  });
+});
 
 describe('a storage of one’s own', () => {
   it('is used and checked, and no database is opened', async () => {

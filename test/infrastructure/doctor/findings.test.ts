@@ -6,7 +6,7 @@ import { device, proxy } from '../../../src/infrastructure/commands/doctor/cooki
 import { database } from '../../../src/infrastructure/commands/doctor/database.ts';
 import { configuration } from '../../../src/infrastructure/commands/doctor/examine.ts';
 import { keys } from '../../../src/infrastructure/commands/doctor/keys.ts';
-import { newPair, privatePem } from '../../../src/infrastructure/keys/keys.ts';
+import { newFactorKey, newPair, privatePem } from '../../../src/infrastructure/keys/keys.ts';
 import { brief, setUpOf } from '../../support/doctor.ts';
 import { NO_WARNINGS } from '../../support/processes/environments.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
@@ -92,10 +92,14 @@ describe('the doctor on the embedded database', () => {
 describe('the doctor on keys', () => {
   const [one, other] = [privatePem(newPair().privateKey), privatePem(newPair().privateKey)];
   it.each<[string, Env, string[]]>([
-    ['made', { access: one, refresh: other }, ['ok keys.access', 'ok keys.refresh']],
-    ['missing', {}, ['note keys.access', 'note keys.refresh']],
-    ['unusable', { access: 'S3CRET', refresh: other }, ['problem keys.access', 'ok keys.refresh']],
-    ['shared', { access: one, refresh: one }, ['ok keys.access', 'ok keys.refresh', 'problem keys.shared']],
+    ['made', { access: one, refresh: other }, ['ok keys.access', 'ok keys.refresh', 'note keys.factors']],
+    ['missing', {}, ['note keys.access', 'note keys.refresh', 'note keys.factors']],
+    ['unusable', { access: 'S3CRET', refresh: other }, ['problem keys.access', 'ok keys.refresh', 'note keys.factors']],
+    [
+      'shared',
+      { access: one, refresh: one },
+      ['ok keys.access', 'ok keys.refresh', 'problem keys.shared', 'note keys.factors'],
+    ],
   ])('of DATA_DIR that are %s', async (_what, pems, expected) => {
     const files = Object.entries(pems).map(([kind, pem]) => [join('keys', `${kind}.pem`), pem]);
     const seen = await keys(setUpOf({ DATA_DIR: dataDirWith(Object.fromEntries(files)) }));
@@ -103,9 +107,23 @@ describe('the doctor on keys', () => {
     expect(JSON.stringify(seen)).not.toContain('S3CRET');
   });
 
-  it('that are invalid variables: skipped', async () => {
-    expect(brief(await keys(setUpOf({ ...NO_WARNINGS, JWT_ACCESS_PUBLIC_KEY: 'none' })))).toEqual([
-      'note keys.skipped',
-    ]);
+  it.each([
+    ['made', newFactorKey(), 'ok keys.factors'],
+    ['unusable', 'S3CRET', 'problem keys.factors'],
+  ])('for authenticator apps, of DATA_DIR, that is %s', async (_what, text, expected) => {
+    const seen = await keys(setUpOf({ DATA_DIR: dataDirWith({ [join('keys', 'factors.key')]: text }) }));
+    expect(brief(seen)).toContain(expected);
+    expect(JSON.stringify(seen)).not.toContain(text);
+  });
+
+  it.each([
+    ['set', NO_WARNINGS, 'ok keys.factors'],
+    ['unset', { ...NO_WARNINGS, FACTOR_KEYS: '' }, 'note keys.factors'],
+  ])('for authenticator apps, of production, that are %s', async (_what, env, expected) => {
+    expect(brief(await keys(setUpOf(env)))).toEqual(['ok keys.access', 'ok keys.refresh', expected]);
+  });
+
+  it.each(['JWT_ACCESS_PUBLIC_KEY', 'FACTOR_KEYS'])('that are invalid variables: skipped (%s)', async (name) => {
+    expect(brief(await keys(setUpOf({ ...NO_WARNINGS, [name]: 'none' })))).toEqual(['note keys.skipped']);
   });
 });

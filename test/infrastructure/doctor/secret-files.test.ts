@@ -39,6 +39,7 @@ describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read
   it.each([
     ['a password in a URL', 'DATABASE_URL=postgresql://u:p@h/d', 1],
     ['a key', 'JWT_ACCESS_PRIVATE_KEY=pem', 1],
+    ['a key for authenticator apps', 'FACTOR_KEYS=key', 1],
     ['a URL without a password', 'DATABASE_URL=postgresql://u@h/d', 0],
     ['an empty password', 'PGPASSWORD=', 0],
     ['no secret', 'PORT=3000', 0],
@@ -55,7 +56,7 @@ describe.runIf(process.geteuid !== undefined)('the doctor finds out who can read
     expect(brief(seen)).toEqual(['problem secrets.everybody', 'ok secrets.private']);
   });
 
-  it.each(['keys/access.pem', 'client.key'])('%s', async (name) => {
+  it.each(['keys/access.pem', 'keys/factors.key', 'client.key'])('%s', async (name) => {
     const seen = await examined([
       ['keys', '', 0o755],
       [name, 'pem', 0o604],

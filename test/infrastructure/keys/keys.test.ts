@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TokenKeys } from '../../../src/adapters/token-signer/keys.ts';
-import { loadOrCreateKeys } from '../../../src/infrastructure/keys/keys.ts';
+import { loadOrCreateFactorKey, loadOrCreateKeys } from '../../../src/infrastructure/keys/keys.ts';
 
 let parent: string;
 let dataDir: string;
@@ -133,13 +133,48 @@ describe('loadOrCreateKeys', () => {
   });
 });
 
-const failure = async (): Promise<Error> => {
-  try {
+describe('loadOrCreateFactorKey', () => {
+  it('makes a key of 32 bytes, and gives it to all who ask at once and the next time', async () => {
+    const [first, ...others] = await Promise.all(Array.from({ length: 8 }, () => loadOrCreateFactorKey(dataDir)));
+    expect(first).toHaveLength(32);
+    for (const other of [...others, await loadOrCreateFactorKey(dataDir)]) expect(other).toEqual(first);
+    expect(await readdir(join(dataDir, 'keys'))).toEqual(['factors.key']);
+  });
+
+  it('makes another one in another directory, beside the pairs, which its owner alone can read', async () => {
     await loadOrCreateKeys(dataDir);
+    expect(await loadOrCreateFactorKey(dataDir)).not.toEqual(await loadOrCreateFactorKey(join(parent, 'other')));
+    expect((await readdir(join(dataDir, 'keys'))).sort()).toEqual(['access.pem', 'factors.key', 'refresh.pem']);
+    expect(await Promise.all([join(dataDir, 'keys'), file('factors.key')].map(mode))).toEqual(['700', '600']);
+  });
+
+  it.each([
+    ['is empty', () => ''],
+    ['is cut short', (text: string) => text.slice(0, 20)],
+    ['holds two keys', (text: string) => text + text],
+  ])('refuses a file that %s, naming it and nothing of it, and does not replace it', async (_title, damaged) => {
+    await loadOrCreateFactorKey(dataDir);
+    const text = await readFile(file('factors.key'), 'utf8');
+    await writeFile(file('factors.key'), damaged(text));
+    const error = await failure(loadOrCreateFactorKey);
+    expect(error.message).toMatch(/DATA_DIR.*factors\.key/);
+    expect(error.message).not.toContain(text.slice(0, 20));
+    expect(await readFile(file('factors.key'), 'utf8')).toBe(damaged(text));
+  });
+
+  it('names DATA_DIR, the file and the reason when that is a directory', async () => {
+    await mkdir(file('factors.key'), { recursive: true });
+    expect((await failure(loadOrCreateFactorKey)).message).toMatch(/DATA_DIR.*factors\.key: EISDIR/);
+  });
+});
+
+const failure = async (load: (dataDir: string) => Promise<unknown> = loadOrCreateKeys): Promise<Error> => {
+  try {
+    await load(dataDir);
   } catch (error) {
     if (error instanceof Error) return error;
   }
-  throw new Error('loadOrCreateKeys did not fail');
+  throw new Error('nothing failed');
 };
 
 const pem = (namedCurve: string): string =>

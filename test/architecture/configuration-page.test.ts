@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CONFIG_VARIABLES, parseConfig } from '../../src/infrastructure/config.ts';
-import { newPair, privatePem, publicPem } from '../../src/infrastructure/keys/keys.ts';
+import { newFactorKey, newPair, privatePem, publicPem } from '../../src/infrastructure/keys/keys.ts';
 import { readText } from '../support/checkout/repository.ts';
 
 /** The complete example, as Node parses an environment file, with keys in place of the dots. */
@@ -12,6 +12,7 @@ const example = (): Record<string, string> => {
       .split('\n')
       .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
   );
+  env.FACTOR_KEYS = newFactorKey();
   for (const kind of ['ACCESS', 'REFRESH']) {
     const { privateKey, publicKeys } = newPair();
     env[`JWT_${kind}_PRIVATE_KEY`] = privatePem(privateKey);

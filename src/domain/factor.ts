@@ -12,3 +12,5 @@ export type Factor = FactorKey & {
 export const AUTHENTICATOR_APPS_PER_USER = 5;
 
 export type FactorKey = { readonly id: string; readonly userId: string };
+
+export const isConfirmed = ({ confirmedAt }: Pick<Factor, 'confirmedAt'>): boolean => confirmedAt !== null;

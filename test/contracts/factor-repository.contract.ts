@@ -9,7 +9,7 @@ import { atBoth, untilClose } from './two-instances.ts';
 
 const RACERS = 40;
 
-const added = async (repository: FactorRepository, given: Parameters<typeof aFactor>[0]): Promise<Factor> => {
+const added = async (repository: FactorRepository, given: Partial<Factor>): Promise<Factor> => {
   const factor = aFactor(given);
   await repository.add(factor);
   return factor;

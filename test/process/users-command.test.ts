@@ -101,7 +101,7 @@ describe('npm run users on the embedded database', () => {
 
   // Proves: operator-9
   it('asks before what cannot be undone, and changes nothing without an answer or in a dry run', async () => {
-    for (const command of ['disable', 'end-sessions', 'delete']) {
+    for (const command of ['disable', 'end-sessions', 'remove-factors', 'delete']) {
       expect(await report(command, ada.email)).toMatchObject({ code: 2, error: { code: 'not-confirmed' } });
       expect(await report(command, ada.email, '--dry-run')).toMatchObject({ code: 0, dryRun: true, changed: false });
     }

@@ -57,16 +57,28 @@ export const registeredAda = async (given: { readonly notices?: readonly Notice[
   };
 };
 
-const storedAbout = async ({ users, sessions, events, links, outbox }: Stores, userId: string, now: number) => ({
-  user: await users.findById(userId),
-  sessions: await sessions.listByUser(userId, now),
-  events: await events.list({ userId, before: null, limit: 10_000 }),
-  links: await links.listByUser(userId, now),
-  messages: await outbox.listByUser(userId),
+const storedAbout = async (stores: Stores, userId: string, now: number) => ({
+  user: await stores.users.findById(userId),
+  sessions: await stores.sessions.listByUser(userId, now),
+  events: await stores.events.list({ userId, before: null, limit: 10_000 }),
+  links: await stores.links.listByUser(userId, now),
+  messages: await stores.outbox.listByUser(userId),
+  passkeys: await stores.passkeys.listByUser(userId),
+  factors: await stores.factors.listByUser(userId),
+  recoveryCodes: await stores.factors.countCodes(userId),
 });
 
 /** What is stored about a user who does not exist. */
-export const NOTHING = { user: null, sessions: [], events: [], links: [], messages: [] };
+export const NOTHING = {
+  user: null,
+  sessions: [],
+  events: [],
+  links: [],
+  messages: [],
+  passkeys: [],
+  factors: [],
+  recoveryCodes: 0,
+};
 
 /** Dependencies whose units of work are audited, and the audit. */
 export const audited = <Deps extends { readonly unitOfWork: UnitOfWork }>(deps: Deps) => {

@@ -125,6 +125,17 @@ export const aPasskey = (given: Partial<Passkey> = {}): Passkey => ({
   ...given,
 });
 
+/** An authenticator app of an unknown user, which has shown no code yet. */
+export const aFactor = (given: Partial<Factor> = {}): Factor => ({
+  id: anId(),
+  userId: anId(),
+  secret: 'encrypted',
+  lastStep: -1,
+  createdAt: NOW,
+  confirmedAt: null,
+  ...given,
+});
+
 /** The session's next rotation, a minute after the last one, so that it begins a new run. */
 export const aRotation = (session: Session, given: Partial<Rotation> = {}): Rotation => ({
   sessionId: session.id,

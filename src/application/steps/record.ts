@@ -116,7 +116,7 @@ export type FactorNotice =
   | 'recovery-code-used'
   | 'recovery-codes-made';
 
-/** Notifies a user of a change of a factor, after its event is stored. */
+/** Notifies a user of a change of a factor, after its event is stored. What an operator does is not limited. */
 export const notifyOfFactor = async (
   deps: NoticeDeps,
   stores: NoticeStores,
@@ -125,8 +125,9 @@ export const notifyOfFactor = async (
   origin: Origin,
 ): Promise<void> => {
   if (!isOn(deps, 'factors')) return;
-  const changes = await stores.events.countSince(user.id, kind, deps.clock.now() - HOUR);
-  if (changes <= NOTICES_PER_HOUR) await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);
+  const countOfHour = () => stores.events.countSince(user.id, kind, deps.clock.now() - HOUR);
+  if ((origin.actor ?? null) === null && (await countOfHour()) > NOTICES_PER_HOUR) return;
+  await enqueue(deps, stores, origin, [{ kind, userId: user.id, to: user.email }]);
 };
 
 type Replay = {

@@ -1,10 +1,12 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
+import { isConfirmed } from '../../domain/factor.ts';
 import { RESET_LIFETIME } from '../../domain/link.ts';
 import type { User } from '../../domain/user.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
-import { type ChangeDeps, record } from '../steps/record.ts';
+import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
 type Disabled = {
@@ -61,6 +63,50 @@ export const endSessionsAsOperator =
     deps.unitOfWork.run((stores) =>
       endSessionsOf(deps, stores, { userId, exceptId: null }, { reason: 'operator', origin }),
     );
+
+export type RemovedFactors = {
+  /** Authenticator apps that had shown a code. */
+  readonly apps: number;
+  readonly recoveryCodes: number;
+  readonly passkeys: number;
+};
+
+/**
+ * Removes the authenticator apps, recovery codes and passkeys of a user who has lost a device: all of them may be on it. The password alone
+ * logs in then.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const removeFactorsAsOperator =
+  (deps: ChangeDeps & NoticeDeps) =>
+  (userId: string, origin: Origin): Promise<RemovedFactors> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await stores.users.lock(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      const removed = await removeFactors(stores, userId);
+      if (user.secondFactorAt !== null)
+        await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
+      const kinds: FactorNotice[] = [
+        ...Array<FactorNotice>(removed.apps).fill('second-factor-removed'),
+        ...Array<FactorNotice>(removed.passkeys).fill('passkey-removed'),
+      ];
+      const events = kinds.map((kind) => ({ userId, kind }));
+      await record(deps, stores, origin, events);
+      for (const kind of new Set(kinds)) await notifyOfFactor(deps, stores, kind, user, origin);
+      return removed;
+    });
+
+/** In a unit of work that has locked the user. */
+const removeFactors = async (
+  { factors, passkeys }: Pick<Stores, 'factors' | 'passkeys'>,
+  userId: string,
+): Promise<RemovedFactors> => {
+  const [apps, keys] = [await factors.listByUser(userId), await passkeys.listByUser(userId)];
+  const recoveryCodes = await factors.countCodes(userId);
+  for (const app of apps) await factors.remove(app);
+  for (const key of keys) await passkeys.remove(key);
+  await factors.replaceCodes(userId, []);
+  return { apps: apps.filter(isConfirmed).length, recoveryCodes, passkeys: keys.length };
+};
 
 export type MakeResetLinkDeps = ChangeDeps & { readonly linkTokens: LinkTokens };
 

@@ -8,18 +8,20 @@ import { openAccounts, type StorageOverrides } from './users/open-accounts.ts';
 type Env = Readonly<Record<string, string | undefined>>;
 
 const HELP = `npm run users -- find USER          the user with this username, email address or id
-npm run users -- show USER          the account, its sessions, its open links and the mail that waits for it
+npm run users -- show USER          the account, its sessions, its factors, its open links and the mail that waits for it
 npm run users -- events USER        what happened to the account, the latest first: 50 events, or those of a range
                  [--since TIME] [--until TIME]
 npm run users -- disable USER       refuses log-ins and refreshes, and ends all sessions
 npm run users -- enable USER        allows log-ins again
 npm run users -- end-sessions USER  ends all sessions
+npm run users -- remove-factors USER
+                                    removes authenticator apps, recovery codes and passkeys: the password alone logs in
 npm run users -- reset-link USER    prints a link that sets a new password, to hand over
 npm run users -- delete USER        deletes the account with everything that is stored about it
 npm run users -- export USER        prints everything that is stored about the user as JSON, without secrets
 
 Works beside the service on PostgreSQL, and on the embedded database while the service is stopped. Times are in UTC.
-disable, end-sessions and delete ask before they do what cannot be undone.
+disable, end-sessions, remove-factors and delete ask before they do what cannot be undone.
 
 --json     one object on standard output, or { "error": { "code", "message" } }; with npm run -s
 --dry-run  says what would be changed, and changes nothing

@@ -1,18 +1,22 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Storage } from '../../../src/application/ports/unit-of-work.ts';
 import { manageUsers } from '../../../src/infrastructure/commands/manage-users.ts';
+import type { Ask } from '../../../src/infrastructure/commands/users/act.ts';
 import { runUsers } from '../../../src/infrastructure/commands/users.ts';
-import { anEvent, aSession, aUser } from '../../support/builders.ts';
+import type { Ports } from '../../../src/infrastructure/compose/ports.ts';
+import { aFactor, anEvent, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import { memoryStores } from '../../support/memory/stores.ts';
 
 /** There is no database at this place. */
 const ENV = { NODE_ENV: 'test', LOG_LEVEL: 'silent', DATA_DIR: '/nonexistent' };
 
 /** The command over a storage of the caller's own, and what it prints. */
-const run = async (args: readonly string[], storage: Storage) => {
+const run = async (args: readonly string[], storage: Storage, given: { ask?: Ask; ports?: Partial<Ports> } = {}) => {
+  const { ask = null, ports = {} } = given;
   const [printed, warned]: [string[], string[]] = [[], []];
   const print = async (text: string) => void printed.push(text);
-  const status = await runUsers(args, ENV, { ask: null, print, warn: (text) => void warned.push(text) }, { storage });
+  const terminal = { ask, print, warn: (text: string) => void warned.push(text) };
+  const status = await runUsers(args, ENV, terminal, { storage, ports });
   return { status, output: printed.join(''), errors: warned.join('') };
 };
 
@@ -41,4 +45,70 @@ it('the stores of the caller are closed once, also when the command fails', asyn
   const close = vi.fn();
   expect(await manageUsers(['find', 'nobody'], ENV, { storage: memoryStores(), close })).toBe(3);
   expect(close).toHaveBeenCalledOnce();
+});
+
+describe('the factors of a user', () => {
+  const enrolled = async () => {
+    const { stores, user } = await stored();
+    const { id: userId } = user;
+    const app = aFactor({ userId, confirmedAt: NOW });
+    const unconfirmed = aFactor({ userId });
+    for (const factor of [app, unconfirmed]) await stores.factors.add(factor);
+    await stores.factors.replaceCodes(userId, ['a hash', 'another hash', 'one more hash']);
+    await stores.passkeys.add(aPasskey({ userId, name: 'A key\u001b[2J', lastUsedAt: NOW }));
+    await stores.users.update(userId, { secondFactorAt: NOW, now: NOW });
+    const pending = async () => (await stores.outbox.listByUser(userId)).map(({ kind }) => kind);
+    return { stores, userId, app, unconfirmed, pending };
+  };
+  const AT = new Date(NOW).toISOString();
+
+  it('are shown, without an app that has shown no code, and without secrets', async () => {
+    const { stores, userId, app, unconfirmed } = await enrolled();
+    const { output } = await run(['show', userId], stores);
+    expect(output).toMatch(/^recovery codes +3$/m);
+    expect(output).toMatch(new RegExp(`^second factor +${AT}$`, 'm'));
+    expect(output).toMatch(new RegExp(`^AUTHENTICATOR APP +ADDED\\n${app.id} +${AT}$`, 'm'));
+    expect(output).toMatch(new RegExp(`^PASSKEY +ADDED +LAST USED\\nA key\\S+ +${AT} +${AT}$`, 'm'));
+    expect(output).not.toMatch(new RegExp(`${unconfirmed.id}|encrypted|hash|\u001b`));
+  });
+
+  it('are removed when the question is answered with yes, which says what is removed', async () => {
+    const { stores, userId, pending } = await enrolled();
+    const questions: string[] = [];
+    const answering = (answer: boolean) => ({
+      ask: async (question: string) => {
+        questions.push(question);
+        return answer;
+      },
+    });
+    const { output } = await run(['remove-factors', userId, '--dry-run', '--json'], stores);
+    expect(JSON.parse(output)).toEqual({ command: 'remove-factors', userId, dryRun: true, changed: false });
+    expect((await run(['remove-factors', userId], stores)).status).toBe(2);
+    expect((await run(['remove-factors', userId], stores, answering(false))).status).toBe(1);
+    expect([await stores.factors.countCodes(userId), await pending()]).toEqual([3, []]);
+    expect((await run(['remove-factors', userId, '--as', 'Una'], stores, answering(true))).status).toBe(0);
+    expect(questions).toHaveLength(2);
+    for (const question of questions)
+      expect(question).toMatch(/1 authenticator app, 3 recovery codes and 1 passkey of /);
+    expect(await stores.users.findById(userId)).toMatchObject({ secondFactorAt: null });
+    expect(await stores.factors.listByUser(userId)).toEqual([]);
+    expect(await stores.passkeys.listByUser(userId)).toEqual([]);
+    expect((await pending()).toSorted()).toEqual(['passkey-removed', 'second-factor-removed']);
+    const [latest] = await stores.events.list({ userId, before: null, limit: 1 });
+    expect(latest).toMatchObject({ actor: 'Una' });
+  });
+
+  it('are counted in JSON, and are removed once', async () => {
+    const { stores, userId } = await enrolled();
+    const remove = async () => JSON.parse((await run(['remove-factors', userId, '--yes', '--json'], stores)).output);
+    const removed = { apps: 1, recoveryCodes: 3, passkeys: 1 };
+    expect(await remove()).toMatchObject({ changed: true, removed });
+    expect(await remove()).toMatchObject({ changed: false, removed: { apps: 0, recoveryCodes: 0, passkeys: 0 } });
+  });
+
+  it('are removed without a mail where there is none', async () => {
+    const { stores, userId, pending } = await enrolled();
+    const { status } = await run(['remove-factors', userId, '--yes'], stores, { ports: { mailer: null } });
+    expect([status, await pending()]).toEqual([0, []]);
+  });
 });

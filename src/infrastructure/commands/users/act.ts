@@ -46,8 +46,7 @@ const change = async (
   ask: Ask,
 ): Promise<Answer> => {
   assertPossible?.(user);
-  const live = await accounts.sessions.listByUser(user.id, accounts.clock.now());
-  const intended = intent(nameOf(user), live.length);
+  const intended = intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()));
   const about = { command, userId: user.id, dryRun };
   if (dryRun) return answer({ ...about, changed: false }, `Not done, because of --dry-run: ${intended}.\n`);
   if (isFinal && !yes) await assertConfirmed(`${intended}?`, ask);

@@ -7,6 +7,7 @@ const USER_COMMANDS = [
   'disable',
   'enable',
   'end-sessions',
+  'remove-factors',
   'reset-link',
   'delete',
   'export',
@@ -27,7 +28,14 @@ export type UserOptions = {
   readonly until: number | null;
 };
 
-const CHANGING: ReadonlySet<string> = new Set(['disable', 'enable', 'end-sessions', 'reset-link', 'delete']);
+const CHANGING: ReadonlySet<string> = new Set([
+  'disable',
+  'enable',
+  'end-sessions',
+  'remove-factors',
+  'reset-link',
+  'delete',
+]);
 
 /** @returns `null` when help is asked for. @throws Error that says what is wrong with the arguments. */
 export const readArguments = (args: readonly string[]): UserOptions | null => {

@@ -1,11 +1,15 @@
+import type { AccountData } from '../../../application/steps/account-data.ts';
 import {
   deleteAccountAsOperator,
   disableAccount,
   enableAccount,
   endSessionsAsOperator,
   makeResetLink,
+  type RemovedFactors,
+  removeFactorsAsOperator,
 } from '../../../application/use-cases/operate-accounts.ts';
 import type { Origin } from '../../../domain/event.ts';
+import { isConfirmed } from '../../../domain/factor.ts';
 import type { User } from '../../../domain/user.ts';
 import { printable } from '../../printable.ts';
 import { Failure } from './answer.ts';
@@ -16,8 +20,8 @@ type Done = { readonly report: object; readonly text: string };
 
 /** A command that changes an account. With `--dry-run`, `make` is not called. */
 export type Change = {
-  /** A sentence about what it will do. @param live how many sessions the user has. */
-  readonly intent: (name: string, live: number) => string;
+  /** A sentence about what it will do to an account that has this data. */
+  readonly intent: (name: string, data: AccountData) => string;
   /** Whether it cannot be undone, so that it has to be confirmed. */
   readonly isFinal: boolean;
   /** @throws Failure */
@@ -27,10 +31,15 @@ export type Change = {
 
 export const nameOf = ({ username, email, id }: User): string => printable(`${username} <${email}> (${id})`);
 
-const sessions = (count: number): string => (count === 1 ? '1 session' : `${count} sessions`);
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const sessions = (count: number): string => counted(count, 'session');
+
+const factors = ({ apps, recoveryCodes, passkeys }: RemovedFactors): string =>
+  `${counted(apps, 'authenticator app')}, ${counted(recoveryCodes, 'recovery code')} and ${counted(passkeys, 'passkey')}`;
 
 const disable: Change = {
-  intent: (name, live) => `Disable ${name} and end ${sessions(live)}`,
+  intent: (name, data) => `Disable ${name} and end ${sessions(data.sessions.length)}`,
   isFinal: true,
   async make(accounts, user, origin) {
     const { changed, endedSessions } = await disableAccount(accounts)(user.id, origin);
@@ -49,12 +58,29 @@ const enable: Change = {
 };
 
 const endSessions: Change = {
-  intent: (name, live) => `End ${sessions(live)} of ${name}`,
+  intent: (name, data) => `End ${sessions(data.sessions.length)} of ${name}`,
   isFinal: true,
   async make(accounts, user, origin) {
     const endedSessions = await endSessionsAsOperator(accounts)(user.id, origin);
     const report = { changed: endedSessions > 0, endedSessions };
     return { report, text: `${sessions(endedSessions)} of ${nameOf(user)} ended.\n` };
+  },
+};
+
+const removeFactors: Change = {
+  intent: (name, { factors: apps, recoveryCodes, passkeys }) => {
+    const held = {
+      apps: apps.filter(isConfirmed).length,
+      recoveryCodes: recoveryCodes.left,
+      passkeys: passkeys.length,
+    };
+    return `Remove ${factors(held)} of ${name}, so that the password alone logs in`;
+  },
+  isFinal: true,
+  async make(accounts, user, origin) {
+    const removed = await removeFactorsAsOperator(accounts)(user.id, origin);
+    const changed = Object.values(removed).some((count) => count > 0);
+    return { report: { changed, removed }, text: `${factors(removed)} of ${nameOf(user)} removed.\n` };
   },
 };
 
@@ -80,7 +106,8 @@ const resetLink: Change = {
 };
 
 const remove: Change = {
-  intent: (name, live) => `Delete ${name} with ${sessions(live)} and everything that is stored about them`,
+  intent: (name, data) =>
+    `Delete ${name} with ${sessions(data.sessions.length)} and everything that is stored about them`,
   isFinal: true,
   async make(accounts, user, origin) {
     const changed = await deleteAccountAsOperator(accounts)(user.id, origin);
@@ -93,6 +120,7 @@ export const CHANGES = {
   disable,
   enable,
   'end-sessions': endSessions,
+  'remove-factors': removeFactors,
   'reset-link': resetLink,
   delete: remove,
 } as const;

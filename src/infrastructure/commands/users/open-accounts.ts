@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
+import type { Notice } from '../../../domain/message.ts';
 import type { Overrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
@@ -39,7 +40,9 @@ export const openAccounts = async (
     given,
   );
   const clock = overrides.clock ?? systemClock;
+  const { mailer = config.mail } = overrides;
   const settings = {
+    notices: mailer === null ? new Set<Notice>() : config.notices,
     accountPagesUrl: config.accountPagesUrl,
     hasPages: config.mail !== null || !config.ownAccountPages,
   };

@@ -1,4 +1,5 @@
 import type { AccountData, EventData } from '../../../application/steps/account-data.ts';
+import { isConfirmed } from '../../../domain/factor.ts';
 import { printable } from '../../printable.ts';
 
 type Cell = string | number | null;
@@ -19,6 +20,9 @@ const table = <Row>(rows: readonly Row[], columns: Columns<Row>): string => {
     )
     .join('');
 };
+
+const tableIfAny = <Row>(rows: readonly Row[], columns: Columns<Row>): string[] =>
+  rows.length === 0 ? [] : [table(rows, columns)];
 
 /** UTC, as in the log. */
 const time = (milliseconds: number | null): string | null =>
@@ -49,9 +53,20 @@ export const eventsTable = (events: readonly EventData[]): string =>
     DEVICE: ({ userAgent }) => userAgent,
   });
 
-export const accountText = ({ user, sessions, links, messages }: AccountData): string =>
+export const accountText = ({
+  user,
+  sessions,
+  passkeys,
+  factors,
+  recoveryCodes,
+  links,
+  messages,
+}: AccountData): string =>
   [
-    table(Object.entries(fieldsOf(user)), { FIELD: ([name]) => name, VALUE: ([, value]) => value }),
+    table(Object.entries({ ...fieldsOf(user), 'recovery codes': recoveryCodes.left }), {
+      FIELD: ([name]) => name,
+      VALUE: ([, value]) => value,
+    }),
     sessions.length === 0
       ? 'No sessions.\n'
       : table(sessions, {
@@ -62,25 +77,26 @@ export const accountText = ({ user, sessions, links, messages }: AccountData): s
           BOUND: ({ binding }) => binding,
           DEVICE: ({ userAgent }) => userAgent,
         }),
-    ...(links.length === 0
-      ? []
-      : [
-          table(links, {
-            LINK: ({ purpose }) => purpose,
-            EMAIL: ({ email }) => email,
-            EXPIRES: ({ expiresAt }) => time(expiresAt),
-          }),
-        ]),
-    ...(messages.length === 0
-      ? []
-      : [
-          table(messages, {
-            'WAITING MAIL': ({ kind }) => kind,
-            TO: ({ to }) => to,
-            SINCE: ({ createdAt }) => time(createdAt),
-            ATTEMPTS: ({ attempts }) => attempts,
-          }),
-        ]),
+    ...tableIfAny(passkeys, {
+      PASSKEY: ({ name }) => name,
+      ADDED: ({ createdAt }) => time(createdAt),
+      'LAST USED': ({ lastUsedAt }) => time(lastUsedAt),
+    }),
+    ...tableIfAny(factors.filter(isConfirmed), {
+      'AUTHENTICATOR APP': ({ id }) => id,
+      ADDED: ({ confirmedAt }) => time(confirmedAt),
+    }),
+    ...tableIfAny(links, {
+      LINK: ({ purpose }) => purpose,
+      EMAIL: ({ email }) => email,
+      EXPIRES: ({ expiresAt }) => time(expiresAt),
+    }),
+    ...tableIfAny(messages, {
+      'WAITING MAIL': ({ kind }) => kind,
+      TO: ({ to }) => to,
+      SINCE: ({ createdAt }) => time(createdAt),
+      ATTEMPTS: ({ attempts }) => attempts,
+    }),
   ].join('\n');
 
 const fieldsOf = (user: Shown): Record<string, string | null> => ({
@@ -92,4 +108,5 @@ const fieldsOf = (user: Shown): Record<string, string | null> => ({
   updated: time(user.updatedAt),
   'password changed': user.passwordChangedAt === 0 ? null : time(user.passwordChangedAt),
   'email verified': time(user.emailVerifiedAt),
+  'second factor': time(user.secondFactorAt),
 });

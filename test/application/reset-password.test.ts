@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { UnitOfWork } from '../../src/application/ports/unit-of-work.ts';
 import { reserveAddress } from '../../src/application/steps/links.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
+import { BOB } from '../support/account.ts';
 import { ADA, DAY, MINUTE, rejections, SECOND } from '../support/application.ts';
+import { aFactor, aPasskey } from '../support/builders.ts';
 import { notingPasswordHasher, plainPasswordHasher } from '../support/fakes.ts';
 import { applicationWithMail, tokenIn } from '../support/mail/sender.ts';
 
@@ -193,6 +195,26 @@ describe('resetPassword', () => {
       'password-changed',
       'password-was-reset',
     ]);
+  });
+
+  it('tells the user which factors are left when the mail is sent: those of an attacker would be', async () => {
+    const { app, user, ask, reset } = await setUp();
+    const { id: userId } = user;
+    for (const confirmedAt of [1, 2, null]) await app.factors.add(aFactor({ userId, confirmedAt }));
+    for (const name of ['A phone', 'evil.example']) await app.passkeys.add(aPasskey({ userId, name }));
+    await reset(await ask());
+    await app.passkeys.add(aPasskey({ userId, name: 'Added since' }));
+    const [mail] = await app.sendAll();
+    for (const left of ['Passkey: "A phone"', 'Passkey: "evil[.]example"', '"Added since"', 'Authenticator apps: 2'])
+      expect(mail?.text).toContain(left);
+  });
+
+  it('names no factors to a user who has none', async () => {
+    const { app, ask, reset } = await setUp();
+    await app.factors.add(aFactor({ userId: (await app.register(BOB)).user.id, confirmedAt: 1 }));
+    await reset(await ask());
+    const [mail] = await app.sendAll();
+    expect(mail?.text).not.toMatch(/passkey|authenticator/i);
   });
 
   it('changes nothing when the unit of work fails, so that the link can be used again', async () => {

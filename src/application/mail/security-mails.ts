@@ -46,14 +46,36 @@ export const passwordChanged = (context: MailContext, happened: TimeAndDevice): 
     resetPage(context),
   ]);
 
-export const passwordWasReset = (context: MailContext, happened: TimeAndDevice): MailText =>
+/** What is left of the factors of a user. */
+export type FactorsLeft = {
+  /** Their names, which users choose. */
+  readonly passkeys: readonly string[];
+  /** How many authenticator apps have shown a code. */
+  readonly apps: number;
+};
+
+export const passwordWasReset = (context: MailContext, happened: TimeAndDevice, left: FactorsLeft): MailText =>
   mailLayout(context, `Your password at ${context.serviceName} was reset`, [
     prose`The password of your account at ${trusted(context.serviceName)} was reset with a link that was sent to this email address. All devices were logged out.`,
     factsOf(happened),
-    prose`If it was you, you have nothing to do.`,
+    ...ifItWasYou(left),
     prose`If it was not you, somebody else can read your email. Change the password of your mailbox first. Then reset your password at ${trusted(context.serviceName)}:`,
     resetPage(context),
   ]);
+
+/** An attacker may have added factors: they outlive a reset. */
+const ifItWasYou = ({ passkeys, apps }: FactorsLeft) =>
+  passkeys.length + apps === 0
+    ? [prose`If it was you, you have nothing to do.`]
+    : [
+        prose`If it was you, see whether these are yours, since a new password does not remove them. If not, log in and remove them, or turn to the operator of the service.`,
+        {
+          facts: [
+            ...passkeys.map((name) => ['Passkey', prose`"${name}"`] as const),
+            ['Authenticator apps', prose`${trusted(String(apps))}`] as const,
+          ],
+        },
+      ];
 
 export const newDevice = (context: MailContext, happened: TimeAndDevice): MailText =>
   mailLayout(context, `A log-in on a new device at ${context.serviceName}`, [

@@ -22,6 +22,7 @@ import {
 import type { MailContext, MailText } from './layout.ts';
 import {
   deviceUnproven,
+  type FactorsLeft,
   newDevice,
   passwordChanged,
   passwordReset,
@@ -49,15 +50,23 @@ export type MailTemplate = {
 type SentKind = Exclude<MessageKind, RequestKind>;
 export type SentMessage = Message & { readonly kind: SentKind };
 
-type Compose = (message: Message, user: User, context: MailContext, live: readonly Link[]) => MailTemplate | null;
+/** What else a user has, when the message is sent. */
+export type Held = {
+  /** The live ones. */
+  readonly links: readonly Link[];
+  readonly factors: () => Promise<FactorsLeft>;
+};
 
-/** @param live the live links of the user. @returns `null` when the message is out of date. */
-export const templateFor = (
+type Composed = MailTemplate | null;
+type Compose = (message: Message, user: User, context: MailContext, held: Held) => Composed | Promise<Composed>;
+
+/** @returns `null` when the message is out of date. */
+export const templateFor = async (
   message: SentMessage,
   user: User,
   context: MailContext,
-  live: readonly Link[],
-): MailTemplate | null => TEMPLATES[message.kind](message, user, context, live);
+  held: Held,
+): Promise<Composed> => TEMPLATES[message.kind](message, user, context, held);
 
 /** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
 const notice =
@@ -102,12 +111,12 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
           write: (urlOf) =>
             confirmEmailChange(context, { username, link: urlOf('email-change'), validFor: EMAIL_LINK_LIFETIME }),
         },
-  'email-changed': (message, user, context, live) => {
+  'email-changed': (message, user, context, { links }) => {
     const { to, email: newEmail } = message;
     if (user.email === to) return null;
     const changed = { username: user.username, newEmail: newEmail ?? user.email };
     // Otherwise an attacker could change the address twice, and so replace the owner's link.
-    const undo = live.find(({ purpose }) => purpose === 'email-change-undo');
+    const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo?.email !== to) return { links: [], write: () => emailChangedAgain(context, changed) };
     // A password reset may have shortened the right to undo since the message was added.
     const { createdAt, expiresAt } = undo;
@@ -122,8 +131,8 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
     };
   },
   /** To the former and to the new address. */
-  'email-change-final': (_message, { username }, context, live) => {
-    const undo = live.find(({ purpose }) => purpose === 'email-change-undo');
+  'email-change-final': (_message, { username }, context, { links }) => {
+    const undo = links.find(({ purpose }) => purpose === 'email-change-undo');
     if (undo === undefined) return null;
     return { links: [], write: () => emailChangeFinal(context, { username, undoUntil: undo.expiresAt }) };
   },
@@ -132,7 +141,10 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
     write: () => emailChangeUndone(context, { username }),
   }),
   'password-changed': notice(passwordChanged),
-  'password-was-reset': notice(passwordWasReset),
+  'password-was-reset': async (message, _user, context, { factors }) => {
+    const left = await factors();
+    return { links: [], write: () => passwordWasReset(context, timeAndDeviceOf(message), left) };
+  },
   'new-device': notice(newDevice),
   'token-replayed': notice(tokenReplayed),
   'device-unproven': notice(deviceUnproven),

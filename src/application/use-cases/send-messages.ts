@@ -1,4 +1,5 @@
 import type { EventKind } from '../../domain/event.ts';
+import { isConfirmed } from '../../domain/factor.ts';
 import { isLinkAllowed, LINK_SPACING, LINKS_PERIOD, type Link, type LinkPurpose } from '../../domain/link.ts';
 import {
   isGivenUp,
@@ -12,6 +13,7 @@ import {
 } from '../../domain/message.ts';
 import type { User } from '../../domain/user.ts';
 import type { MailContext } from '../mail/layout.ts';
+import type { FactorsLeft } from '../mail/security-mails.ts';
 import type { SentMessage, WantedLink } from '../mail/templates.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Mail, Mailer } from '../ports/mailer.ts';
@@ -44,7 +46,8 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   if (user === null) return null;
   const live = await links.listByUser(user.id, deps.clock.now());
   const { kind } = isRequest(message) ? REQUESTS[message.kind] : (message as SentMessage);
-  const template = templateFor({ ...message, kind }, user, deps.mailContext, live);
+  const held = { links: live, factors: () => factorsLeft(stores, user) };
+  const template = await templateFor({ ...message, kind }, user, deps.mailContext, held);
   if (template === null) return null;
   if (isRequest(message) && !(await isAdmitted(deps, stores, { message, user, live }))) return null;
   if (!(await mayBeMailed(deps, stores, { ...message, kind }, user))) return null;
@@ -56,6 +59,11 @@ export const prepareMail = async (deps: PrepareMailDeps, stores: Stores, message
   const urls = await storeLinks(deps, stores, user, template.links);
   return { id: message.id, to: message.to, ...template.write((purpose) => urls.get(purpose) ?? '') };
 };
+
+const factorsLeft = async ({ passkeys, factors }: Stores, { id }: User): Promise<FactorsLeft> => ({
+  passkeys: (await passkeys.listByUser(id)).map(({ name }) => name),
+  apps: (await factors.listByUser(id)).filter(isConfirmed).length,
+});
 
 /**
  * Finds and locks the user of a message. The lock comes first, since two requests of one user may be answered at the same time, and

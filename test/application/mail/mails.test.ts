@@ -110,9 +110,22 @@ const MAILS: Readonly<Record<string, Case>> = {
     says: [...FACTS, 'If it was not you'],
   },
   passwordWasReset: {
-    make: (context, chosen) => passwordWasReset(context, happened(chosen)),
+    make: (context, chosen) => passwordWasReset(context, happened(chosen), { passkeys: [], apps: 0 }),
     links: [RESET_PAGE],
-    says: [...FACTS, 'If it was not you'],
+    says: [...FACTS, 'If it was you, you have nothing to do', 'If it was not you'],
+  },
+  passwordWasResetWithFactorsLeft: {
+    make: (context, chosen) =>
+      passwordWasReset(context, happened(chosen), { passkeys: ['A phone', chosen.username], apps: 2 }),
+    links: [RESET_PAGE],
+    says: [
+      ...FACTS,
+      'Passkey: "A phone"',
+      'Passkey: "ann"',
+      'Authenticator apps: 2',
+      'remove them',
+      'If it was not you',
+    ],
   },
   newDevice: {
     make: (context, chosen) => newDevice(context, happened(chosen)),

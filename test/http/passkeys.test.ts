@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CHALLENGE_LIFETIME } from '../../src/domain/passkey.ts';
+import { CHALLENGE_LIFETIME, PASSKEYS_PER_USER } from '../../src/domain/passkey.ts';
 import { MINUTE } from '../support/application.ts';
 import { type Authenticator, type AuthenticatorOptions, authenticator } from '../support/authenticator.ts';
+import { aPasskey } from '../support/builders.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, refreshWith, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
 import type { TestService } from '../support/http/service.ts';
@@ -141,6 +142,21 @@ describe('registering a passkey', () => {
     const { body } = await other.add(key.create(await other.creationOptions())).expect(409);
     expect(body.code).toBe('DB_UNIQUE_VIOLATION');
     expect(await other.passkeys()).toEqual([]);
+  });
+
+  it('refuses more passkeys than a user may have, also at the same time, and stores nothing then', async () => {
+    const { user, me } = await enrolled();
+    const { passkeys } = service.ports;
+    const [{ userHandle } = expect.unreachable()] = await passkeys.listByUser(user.id);
+    for (let count = 2; count < PASSKEYS_PER_USER; count += 1)
+      await passkeys.add(aPasskey({ userId: user.id, userHandle }));
+    const answers = await Promise.all(
+      [newKey(), newKey()].map(async (key) => me.add(key.create(await me.creationOptions()))),
+    );
+    expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([201, 'AUTH_PASSKEY_INVALID']);
+    expect(await me.passkeys()).toHaveLength(PASSKEYS_PER_USER);
+    const added = (kinds: readonly string[]) => kinds.filter((kind) => kind === 'passkey-added').length;
+    expect([added(await kindsOf(user.id)), added(await mailOf(user.id))]).toEqual([2, 2]);
   });
 
   it('requires that the user has authenticated recently', async () => {

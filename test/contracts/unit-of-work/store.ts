@@ -1,7 +1,7 @@
 import type { Stores, UnitOfWork } from '../../../src/application/ports/unit-of-work.ts';
 import { partWithUser } from '../../../src/domain/session.ts';
 import type { User } from '../../../src/domain/user.ts';
-import { aLink, aMessage, anEvent, aSession, aUser, NOW } from '../../support/builders.ts';
+import { aFactor, aLink, aMessage, anEvent, anId, aPasskey, aSession, aUser, NOW } from '../../support/builders.ts';
 import type { Absent } from '../hooks.ts';
 import type { Run } from '../suite.ts';
 
@@ -60,8 +60,11 @@ export const changeAll = (user: User) => {
   const [added, session, ended] = [aUser(), aSession({ userId: user.id }), aSession({ userId: user.id })];
   const event = anEvent({ userId: user.id });
   const [link, message] = [aLink({ userId: user.id }), aMessage({ userId: user.id })];
+  const [passkey, factor] = [aPasskey({ userId: user.id }), aFactor({ userId: user.id })];
+  const value = `value ${anId()}`;
   const changed = { ...user, username: `${user.username}.new`, passwordHash: 'new', updatedAt: NOW + 2 };
-  const work = async ({ users, sessions, events, links, outbox }: Stores): Promise<void> => {
+  const work = async (stores: Stores): Promise<void> => {
+    const { users, sessions, events, links, outbox, used, passkeys, factors } = stores;
     await users.add(added);
     await users.update(user.id, { username: changed.username, now: NOW + 1 });
     await users.setPasswordHash(user.id, { passwordHash: 'new', isOfNewPassword: false, now: NOW + 2 });
@@ -70,6 +73,10 @@ export const changeAll = (user: User) => {
     await events.add([event]);
     await links.put(link);
     await outbox.add([message]);
+    await passkeys.add(passkey);
+    await factors.add(factor);
+    await factors.replaceCodes(user.id, ['a hash']);
+    await used.use(value, NOW);
   };
   const seenIn = async (stores: Stores) => ({
     added: await stores.users.findById(added.id),
@@ -80,6 +87,11 @@ export const changeAll = (user: User) => {
     events: await eventsOf(stores, user),
     link: await stores.links.find(link.purpose, link.tokenHash, NOW),
     messages: await stores.outbox.listByUser(user.id),
+    passkeys: await stores.passkeys.listByUser(user.id),
+    factors: await stores.factors.listByUser(user.id),
+    recoveryCodes: await stores.factors.countCodes(user.id),
+    // A use is the only way to see one. It waits for a unit that has used the value.
+    isFirstUse: await stores.used.use(value, NOW),
   });
   return {
     work,
@@ -94,6 +106,10 @@ export const changeAll = (user: User) => {
       events: [],
       link: null,
       messages: [],
+      passkeys: [],
+      factors: [],
+      recoveryCodes: 0,
+      isFirstUse: true,
     },
     after: {
       added,
@@ -104,6 +120,10 @@ export const changeAll = (user: User) => {
       events: [event],
       link,
       messages: [message],
+      passkeys: [passkey],
+      factors: [factor],
+      recoveryCodes: 1,
+      isFirstUse: false,
     },
   };
 };

@@ -1,5 +1,6 @@
 import type { Stores, UnitOfWork } from '../../../../src/application/ports/unit-of-work.ts';
 import { memoryOutbox } from '../../../support/memory/outbox.ts';
+import { memoryUsedValues } from '../../../support/memory/used-values.ts';
 import { separately } from '../../../support/units.ts';
 import type { Wrong } from '../in-memory.ts';
 import { type Faults, giving } from './fault.ts';
@@ -49,6 +50,10 @@ export const KEEPING: Faults = {
     wrong: ({ unitOfWork }) => ({ unitOfWork: giving(unitOfWork, () => ({ outbox: memoryOutbox() })) }),
     caughtBy: KEEPS,
   },
+  'keeps no used values': {
+    wrong: ({ unitOfWork }) => ({ unitOfWork: giving(unitOfWork, () => ({ used: memoryUsedValues() })) }),
+    caughtBy: KEEPS,
+  },
   'returns a copy of the result': {
     wrong: ({ unitOfWork }) => ({
       unitOfWork: { run: async (work) => structuredClone(await unitOfWork.run(work)) },
@@ -65,6 +70,22 @@ export const KEEPING: Faults = {
   },
   'keeps sessions that work added which failed': {
     wrong: ({ unitOfWork, stores: { sessions } }) => ({ unitOfWork: giving(unitOfWork, () => ({ sessions })) }),
+    caughtBy: KEEPS_NONE,
+  },
+  'keeps the passkeys of work that failed': {
+    wrong: ({ unitOfWork, stores: { passkeys } }) => ({ unitOfWork: giving(unitOfWork, () => ({ passkeys })) }),
+    caughtBy: KEEPS_NONE,
+  },
+  'keeps the recovery codes of work that failed': {
+    wrong: ({ unitOfWork, stores }) => ({
+      unitOfWork: giving(unitOfWork, ({ factors }) => ({
+        factors: { ...factors, replaceCodes: stores.factors.replaceCodes },
+      })),
+    }),
+    caughtBy: KEEPS_NONE,
+  },
+  'remembers the values that work has used which failed': {
+    wrong: ({ unitOfWork, stores: { used } }) => ({ unitOfWork: giving(unitOfWork, () => ({ used })) }),
     caughtBy: KEEPS_NONE,
   },
   'replaces the error of the work': {
@@ -87,6 +108,14 @@ export const KEEPING: Faults = {
   'shows links to the work as they are stored': {
     wrong: ({ unitOfWork, stores }) => ({
       unitOfWork: giving(unitOfWork, ({ links }) => ({ links: { ...links, find: stores.links.find } })),
+    }),
+    caughtBy: OWN,
+  },
+  'shows authenticator apps to the work as they are stored': {
+    wrong: ({ unitOfWork, stores }) => ({
+      unitOfWork: giving(unitOfWork, ({ factors }) => ({
+        factors: { ...factors, listByUser: stores.factors.listByUser },
+      })),
     }),
     caughtBy: OWN,
   },

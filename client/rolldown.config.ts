@@ -24,6 +24,11 @@ export default defineConfig([
     external: [/auth-error\.ts$/],
     output: { ...output, minify: true, file: 'dist/client-account.js', paths: () => './client.js' },
   },
+  {
+    input: 'src/passkeys.ts',
+    external: [/auth-error\.ts$/],
+    output: { ...output, minify: true, file: 'dist/client-passkeys.js', paths: () => './client.js' },
+  },
   { input: 'src/device-key.ts', output: { ...output, minify: true, file: 'dist/device-key.js' } },
   {
     input: 'src/account-page.ts',

@@ -1,6 +1,4 @@
-import { AuthError } from './auth-error.ts';
-import { baseOf } from './base-url.ts';
-import { dataOf } from './response.ts';
+import { asking } from './ask.ts';
 import type {
   AccountClientOptions,
   AccountEvents,
@@ -19,19 +17,8 @@ import type {
  * The calls about an account beside its sessions: recovery, verification, changes, what is stored. With the `fetch` of an AuthClient they
  * are those of its user. Every answer that is an error rejects with an AuthError.
  */
-export const createAccountClient = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
-  const base = baseOf(baseUrl);
-  const answered = (method: string, path: string, body?: object): Promise<Response> =>
-    send(base + path, {
-      method,
-      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
-      credentials: 'include',
-    }).catch((cause: unknown) => {
-      if (cause instanceof AuthError) throw cause;
-      throw new AuthError('CLIENT_NETWORK_FAILED', `No response: ${path}`, { cause, retryable: true });
-    });
-  const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> =>
-    dataOf<Data>(await answered(method, path, body));
+export const createAccountClient = (options: AccountClientOptions) => {
+  const ask = asking(options);
   const post = (path: string) => (body: object) => ask<null>('POST', path, body);
   const confirm = (path: string) => (token: string) => ask<null>('POST', path, { token });
 

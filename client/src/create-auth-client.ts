@@ -75,6 +75,7 @@ export const createAuthClient = (options: AuthClientOptions): AuthClient => {
     ...members,
     register: (registration) => signIn('/auth/register', registration),
     login: (credentials) => signIn('/auth/login', credentials) as Promise<User>,
+    logInAt: signIn as AuthClient['logInAt'],
     stepUp: (shown) => ask('POST', '/auth/step-up', shown, alone),
     refresh: () => renew(current()?.value),
     changePassword: (change) => ask('PUT', '/users/me/password', change, alone),

@@ -249,7 +249,9 @@ export type ClientCode =
   /** Something else than the service has answered, a proxy for example. */
   | 'CLIENT_RESPONSE_INVALID'
   /** `fetch` was called with an origin that must not get the access token. */
-  | 'CLIENT_TARGET_REFUSED';
+  | 'CLIENT_TARGET_REFUSED'
+  /** The browser has made or shown no passkey: the user did not want to, for example. `cause` is its error. */
+  | 'CLIENT_PASSKEY_REFUSED';
 
 export type AuthErrorCode = ServiceCode | ClientCode;
 
@@ -318,6 +320,8 @@ export type AuthClient = {
   /** `null`: where email addresses have to be verified, nobody is logged in. The service answers the same if there is an account. */
   readonly register: (registration: Registration) => Promise<User | null>;
   readonly login: (credentials: Credentials) => Promise<User>;
+  /** Logs in at another path than that of `login`. For modules, such as that of passkeys. */
+  readonly logInAt: (path: string, body: object) => Promise<User>;
   readonly logout: () => Promise<void>;
   /** Shows something again, for requests that the service refused with AUTH_STEP_UP_REQUIRED. */
   readonly stepUp: (shown: Shown) => Promise<void>;
@@ -339,4 +343,97 @@ export type AuthClient = {
   readonly setCookies: readonly string[];
   /** Removes timers, listeners and the channel to other tabs. */
   readonly dispose: () => void;
+};
+
+export type Passkey = {
+  readonly id: string;
+  /** What browsers know it by. */
+  readonly credentialId: string;
+  readonly name: string;
+  /** The model of the authenticator that has made it. */
+  readonly aaguid: string;
+  /** Whether several devices can have it. */
+  readonly synced: boolean;
+  readonly backedUp: boolean;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+};
+
+/** The argument of `PublicKeyCredential.parseCreationOptionsFromJSON`. */
+export type PasskeyCreationOptions = {
+  readonly rp: { readonly id: string; readonly name: string };
+  readonly user: { readonly id: string; readonly name: string; readonly displayName: string };
+  readonly challenge: string;
+  readonly pubKeyCredParams: readonly { readonly type: 'public-key'; readonly alg: number }[];
+  readonly timeout: number;
+  readonly excludeCredentials: readonly {
+    readonly type: 'public-key';
+    readonly id: string;
+    readonly transports?: readonly string[] | undefined;
+  }[];
+  readonly authenticatorSelection: {
+    readonly residentKey: 'required';
+    readonly requireResidentKey: true;
+    readonly userVerification: 'preferred';
+  };
+  readonly attestation: 'none';
+};
+
+/** The argument of `PublicKeyCredential.parseRequestOptionsFromJSON`. */
+export type PasskeyRequestOptions = {
+  readonly rpId: string;
+  readonly challenge: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly userVerification: 'preferred';
+  /** By the clock of the service. */
+  readonly expiresAt: string;
+};
+
+/** The argument of `PublicKeyCredential.signalAllAcceptedCredentials`. */
+export type AcceptedPasskeys = {
+  readonly rpId: string;
+  readonly userId: string;
+  readonly allAcceptedCredentialIds: readonly string[];
+};
+
+/** What `toJSON()` of a passkey that was made returns, as far as the service reads it. */
+export type NewPasskeyCredential = {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly attestationObject: string;
+    readonly transports?: readonly string[] | undefined;
+  };
+};
+
+/** The same of a passkey that was used. */
+export type PasskeyCredential = {
+  readonly id: string;
+  readonly response: {
+    readonly clientDataJSON: string;
+    readonly authenticatorData: string;
+    readonly signature: string;
+    readonly userHandle?: string | null | undefined;
+  };
+};
+
+export type PasskeyClientOptions = {
+  /** That of the AuthClient. */
+  readonly baseUrl: string;
+  readonly auth: Pick<AuthClient, 'fetch' | 'logInAt' | 'onChange'>;
+};
+
+export type PasskeyAddition = { readonly name?: string | undefined; readonly signal?: AbortSignal | undefined };
+
+export type PasskeyLogin = {
+  /** Offers passkeys in the form: in the suggestions of a field with `autocomplete="username webauthn"`. */
+  readonly autofill?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type PasskeyUse = {
+  /** Those that the service has sent already. */
+  readonly options?: PasskeyRequestOptions | undefined;
+  readonly signal?: AbortSignal | undefined;
 };

@@ -124,7 +124,11 @@ const hasDeviceKeys = ({ deviceBinding }: UseCaseDeps, { sameSite }: RoutesOptio
 const read = (name: string): string => readFileSync(new URL(`../../../client/dist/${name}`, import.meta.url), 'utf8');
 
 /** The modules of the browser client as `npm run client` has built them (ADR 0037). */
-const readClientModules = () => ({ session: read('client.js'), account: read('client-account.js') });
+const readClientModules = () => ({
+  session: read('client.js'),
+  account: read('client-account.js'),
+  passkeys: read('client-passkeys.js'),
+});
 
 /** The script of the service's own pages for links in mail. */
 const readAccountPageScript = (): string => read('account-page.js');

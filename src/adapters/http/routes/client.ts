@@ -3,8 +3,10 @@ import { documentRoute, textLike } from '../routing/document-route.ts';
 
 type Modules = {
   readonly session: string;
-  /** Imports the other one. */
+  /** Imports the first one. */
   readonly account: string;
+  /** Imports the first one. */
+  readonly passkeys: string;
 };
 
 const MODULE = {
@@ -14,7 +16,7 @@ const MODULE = {
 } as const;
 
 /** The browser client as modules: `client/`, ADR 0037. */
-export const clientRoutes = ({ session, account }: Modules): Route[] => [
+export const clientRoutes = ({ session, account, passkeys }: Modules): Route[] => [
   documentRoute(
     {
       name: 'client',
@@ -36,5 +38,16 @@ export const clientRoutes = ({ session, account }: Modules): Route[] => [
       unwrapped: MODULE,
     },
     () => account,
+  ),
+  documentRoute(
+    {
+      name: 'client-passkeys',
+      tag: 'documents',
+      summary: 'Return the calls about passkeys as a JavaScript module, for the browser client',
+      path: '/client-passkeys.js',
+      data: textLike('export { createPasskeyClient };'),
+      unwrapped: MODULE,
+    },
+    () => passkeys,
   ),
 ];

@@ -1,0 +1,20 @@
+import { AuthError } from './auth-error.ts';
+import { baseOf } from './base-url.ts';
+import { dataOf } from './response.ts';
+import type { AccountClientOptions } from './types.ts';
+
+/** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */
+export const asking = ({ baseUrl, fetch: send = fetch }: AccountClientOptions) => {
+  const base = baseOf(baseUrl);
+  const answered = (method: string, path: string, body?: object): Promise<Response> =>
+    send(base + path, {
+      method,
+      ...(body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      credentials: 'include',
+    }).catch((cause: unknown) => {
+      if (cause instanceof AuthError) throw cause;
+      throw new AuthError('CLIENT_NETWORK_FAILED', `No response: ${path}`, { cause, retryable: true });
+    });
+  return async <Data>(method: string, path: string, body?: object): Promise<Data> =>
+    dataOf<Data>(await answered(method, path, body));
+};

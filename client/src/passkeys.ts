@@ -1,0 +1,99 @@
+import { asking } from './ask.ts';
+import { AuthError } from './auth-error.ts';
+import { chosen } from './autofill.ts';
+import { ignore } from './host.ts';
+import type {
+  AcceptedPasskeys,
+  NewPasskeyCredential,
+  Passkey,
+  PasskeyAddition,
+  PasskeyClientOptions,
+  PasskeyCreationOptions,
+  PasskeyCredential,
+  PasskeyLogin,
+  PasskeyRequestOptions,
+  PasskeyUse,
+  User,
+} from './types.ts';
+import { canAutofill, canOffer, create, get, isAvailable, signalAccepted, signalUnknown } from './webauthn.ts';
+
+/**
+ * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your
+ * reason.
+ */
+export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => {
+  const ask = asking({ baseUrl, fetch: auth.fetch });
+  const requestOptions = () => ask<PasskeyRequestOptions>('POST', '/auth/passkey/options');
+  const creationOptions = () => ask<PasskeyCreationOptions>('POST', '/users/me/passkeys/options');
+  const store = (body: object) => ask<Passkey>('POST', '/users/me/passkeys', body);
+
+  let current = new AbortController();
+  /** Ends what waits for a passkey, since a browser asks for one at a time. */
+  const begin = (signal?: AbortSignal) => {
+    current.abort(new AuthError('CLIENT_PASSKEY_REFUSED', 'Another call has taken its place.'));
+    const own = new AbortController();
+    current = own;
+    return { own, signal: signal ? AbortSignal.any([signal, own.signal]) : own.signal };
+  };
+
+  const logIn = async (autofill: boolean, signal: AbortSignal): Promise<User | null> => {
+    if (autofill && !(await canAutofill())) return null;
+    const options = await requestOptions();
+    const credential = await (autofill ? chosen(requestOptions, options, signal) : get(options, signal));
+    return auth.logInAt('/auth/passkey', { credential }).catch(async (error: AuthError) => {
+      if (error.code === 'DB_RECORD_NOT_FOUND') await signalUnknown(options.rpId, credential.id);
+      throw error;
+    });
+  };
+
+  return {
+    /** Whether the browser can make and show passkeys. */
+    isAvailable,
+    list: async (): Promise<readonly Passkey[]> =>
+      (await ask<{ readonly passkeys: readonly Passkey[] }>('GET', '/users/me/factors')).passkeys,
+    /** Lets the user make a passkey. */
+    add: async ({ name, signal: given }: PasskeyAddition = {}): Promise<Passkey> => {
+      const { signal } = begin(given);
+      const credential: NewPasskeyCredential = await create(await creationOptions(), signal);
+      return store({ credential, name });
+    },
+    rename: (id: string, name: string) =>
+      ask<Passkey>('PATCH', `/users/me/passkeys/${encodeURIComponent(id)}`, { name }),
+    /** Removes a passkey, and has the browser forget it. */
+    remove: async (id: string): Promise<void> => {
+      await signalAccepted(await ask<AcceptedPasskeys>('DELETE', `/users/me/passkeys/${encodeURIComponent(id)}`));
+    },
+    /**
+     * Logs in with a passkey of any user. `null`: nobody, because another call of this client has taken its place. With `autofill` also when
+     * somebody logs in otherwise, here or in another tab, and where the browser has no autofill.
+     */
+    logInWithPasskey: async ({ autofill = false, signal: given }: PasskeyLogin = {}): Promise<User | null> => {
+      const { own, signal } = begin(given);
+      const unlisten = auth.onChange((user) => autofill && user && own.abort());
+      try {
+        return await logIn(autofill, signal);
+      } catch (error) {
+        if (own.signal.aborted && !given?.aborted) return null;
+        throw error;
+      } finally {
+        unlisten();
+      }
+    },
+    /**
+     * After a log-in with a password: has the browser make a passkey without a question, if its password manager has filled in the password.
+     * @returns whether there is another passkey
+     */
+    offerPasskey: async (): Promise<boolean> => {
+      if (!(await canOffer())) return false;
+      const { signal } = begin();
+      const credential = await create(await creationOptions(), signal, 'conditional').catch(ignore);
+      if (credential) await store({ credential, mediation: 'conditional' });
+      return !!credential;
+    },
+    /** Lets the user show a passkey, for a step-up or a second factor. */
+    passkeyCredential: async ({ options, signal: given }: PasskeyUse = {}): Promise<PasskeyCredential> => {
+      const { signal } = begin(given);
+      return get(options ?? (await requestOptions()), signal);
+    },
+  };
+};

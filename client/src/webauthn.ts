@@ -1,0 +1,76 @@
+import { AuthError } from './auth-error.ts';
+import { ignore } from './host.ts';
+import type {
+  AcceptedPasskeys,
+  NewPasskeyCredential,
+  PasskeyCreationOptions,
+  PasskeyCredential,
+  PasskeyRequestOptions,
+} from './types.ts';
+
+type Mediation = 'conditional' | 'optional';
+type Prompt = { readonly publicKey: unknown; readonly mediation: Mediation; readonly signal: AbortSignal };
+type Made<Json> = { readonly toJSON: () => Json } | null;
+
+/** What a browser offers for passkeys (WebAuthn Level 3). The signals and the capabilities are newer than the rest. */
+type WebAuthn = {
+  readonly PublicKeyCredential?: {
+    readonly parseCreationOptionsFromJSON: (options: PasskeyCreationOptions) => unknown;
+    readonly parseRequestOptionsFromJSON: (options: PasskeyRequestOptions) => unknown;
+    readonly isConditionalMediationAvailable?: () => Promise<boolean>;
+    readonly getClientCapabilities?: () => Promise<Readonly<Record<string, boolean>>>;
+    readonly signalAllAcceptedCredentials?: (accepted: AcceptedPasskeys) => Promise<void>;
+    readonly signalUnknownCredential?: (unknown: {
+      readonly rpId: string;
+      readonly credentialId: string;
+    }) => Promise<void>;
+  };
+  readonly navigator: {
+    readonly credentials: {
+      readonly create: (prompt: Prompt) => Promise<Made<NewPasskeyCredential>>;
+      readonly get: (prompt: Prompt) => Promise<Made<PasskeyCredential>>;
+    };
+  };
+};
+
+const host = globalThis as unknown as WebAuthn;
+/** Not in a page without TLS, or in a browser that is older than the members that are used. */
+const passkeys = () => {
+  const { PublicKeyCredential: all } = host;
+  return all?.parseRequestOptionsFromJSON ? all : undefined;
+};
+
+export const isAvailable = (): boolean => !!passkeys();
+export const canAutofill = async (): Promise<boolean> => !!(await passkeys()?.isConditionalMediationAvailable?.());
+export const canOffer = async (): Promise<boolean> =>
+  !!(await passkeys()?.getClientCapabilities?.())?.conditionalCreate;
+
+/** @throws AuthError CLIENT_PASSKEY_REFUSED; the reason of the signal */
+const prompted = async <Json>(signal: AbortSignal, prompt: () => Promise<Made<Json>>): Promise<Json> => {
+  try {
+    return ((await prompt()) as { readonly toJSON: () => Json }).toJSON();
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new AuthError('CLIENT_PASSKEY_REFUSED', `No passkey: ${cause}`, { cause });
+  }
+};
+
+export const create = (options: PasskeyCreationOptions, signal: AbortSignal, mediation: Mediation = 'optional') =>
+  prompted(signal, async () =>
+    host.navigator.credentials.create({
+      publicKey: passkeys()?.parseCreationOptionsFromJSON(options),
+      mediation,
+      signal,
+    }),
+  );
+
+export const get = (options: PasskeyRequestOptions, signal: AbortSignal, mediation: Mediation = 'optional') =>
+  prompted(signal, async () =>
+    host.navigator.credentials.get({ publicKey: passkeys()?.parseRequestOptionsFromJSON(options), mediation, signal }),
+  );
+
+/** Browsers that can forget a passkey do so. What becomes of it is not for pages to know. */
+export const signalAccepted = (accepted: AcceptedPasskeys) =>
+  passkeys()?.signalAllAcceptedCredentials?.(accepted).catch(ignore);
+export const signalUnknown = (rpId: string, credentialId: string) =>
+  passkeys()?.signalUnknownCredential?.({ rpId, credentialId }).catch(ignore);

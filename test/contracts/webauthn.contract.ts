@@ -136,6 +136,15 @@ export const describeWebAuthn = (
       expect(await verifyUse(key, key.get(OPTIONS, absent))).toBeNull();
     });
 
+    it('accepts a new passkey without the presence of a user if the browser has made it without a question', async () => {
+      const key = newKey();
+      const silent = key.create(OPTIONS, { isUserPresent: false, isUserVerified: false });
+      expect(await make(RP).verifyNew(silent, CHALLENGE, 'conditional')).toMatchObject({ credentialId: key.id });
+      expect(await make(RP).verifyNew(key.create(OPTIONS), CHALLENGE, 'conditional')).not.toBeNull();
+      const foreign = key.create(OPTIONS, { isUserPresent: false, origin: 'https://evil.test' });
+      expect(await make(RP).verifyNew(foreign, CHALLENGE, 'conditional')).toBeNull();
+    });
+
     it('rejects a registration as a use, and vice versa', async () => {
       const key = newKey();
       expect(await verifyNew(key.create(OPTIONS, { type: 'webauthn.get' }))).toBeNull();

@@ -106,6 +106,20 @@ describe('registering a passkey', () => {
     expect(await me.passkeys()).toEqual([]);
   });
 
+  it('stores one that the browser has made without a question', async () => {
+    const { accessToken } = await signUp(service);
+    const me = as(accessToken);
+    const silent = { isUserPresent: false, isUserVerified: false };
+    const credential = newKey().create(await me.creationOptions(), silent);
+    const body = { credential, mediation: 'conditional' };
+    const { status } = await me.send('post', '/users/me/passkeys', body);
+    expect([status, await me.passkeys()]).toMatchObject([201, [{ credentialId: credential.id }]]);
+    const other = { credential: newKey().create(await me.creationOptions()), mediation: 'silent' };
+    expect((await me.send('post', '/users/me/passkeys', other).expect(400)).body.details).toMatchObject([
+      { field: 'mediation' },
+    ]);
+  });
+
   it('refuses a truncated attestation, and one of a megabyte', async () => {
     const { accessToken } = await signUp(service);
     const me = as(accessToken);

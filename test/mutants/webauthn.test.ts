@@ -159,6 +159,12 @@ const mutants: Readonly<Record<string, { readonly make: Make; readonly caughtBy:
     make: laxly({ requireUserPresence: false }),
     caughtBy: 'rejects an answer without the presence of a user',
   },
+  'requires the presence of a user whom nobody has asked': {
+    make: changed(({ verifyNew }) => ({
+      verifyNew: (credential, challenge) => verifyNew(credential, challenge),
+    })),
+    caughtBy: 'accepts a new passkey without the presence of a user if the browser has made it without a question',
+  },
   'takes a use for a registration': {
     make: laxly({ expectedType: ['webauthn.create', 'webauthn.get'] }),
     caughtBy: 'rejects a registration as a use, and vice versa',

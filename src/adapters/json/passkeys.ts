@@ -58,7 +58,12 @@ const EXAMPLE_CHALLENGE = 'Li5taXZqNWUuMDFNODA1TTBEUVJOQjdQS1NSRVM3MEs1TUIu';
 const CLIENT_DATA = 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi4oCmIn0';
 
 export const NewPasskeyBody = v.pipe(
-  v.object({ credential: NewCredential, name: v.optional(Name) }),
+  v.object({
+    credential: NewCredential,
+    name: v.optional(Name),
+    /** That of the call that has made it (WebAuthn Level 3 §5.1.3.1). */
+    mediation: v.optional(v.literal('conditional')),
+  }),
   v.examples([
     {
       credential: {

@@ -23,7 +23,7 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
       const challenge = readClientData(response.clientDataJSON)?.challenge;
       return typeof challenge === 'string' ? Buffer.from(challenge, 'base64url').toString() : null;
     },
-    async verifyNew(credential, challenge) {
+    async verifyNew(credential, challenge, mediation) {
       const [{ verifyRegistrationResponse }, { decodeAttestationObject }] = await load();
       return unlessRefused(async () => {
         if (isFramed(credential)) return null;
@@ -35,6 +35,8 @@ export const simpleWebAuthn = ({ rpId, origins }: RelyingParty): WebAuthn => {
         const verified = await verifyRegistrationResponse({
           response,
           ...expected(challenge),
+          // WebAuthn Level 3 §7.1.
+          requireUserPresence: mediation !== 'conditional',
           supportedAlgorithmIDs: [...ALGORITHMS],
         });
         if (!verified.verified || verified.registrationInfo.credential.id !== credential.id) return null;

@@ -27,6 +27,9 @@ export type VerifiedCredential = Pick<
   'credentialId' | 'publicKey' | 'counter' | 'transports' | 'aaguid' | 'isSynced' | 'isBackedUp'
 >;
 
+/** How a browser has made a passkey: `conditional`, without a question, after a log-in with a password that it had stored. */
+export type CreationMediation = 'conditional' | undefined;
+
 export type VerifiedUse = PasskeyState & {
   /** Whether the authenticator has verified its user, by a PIN or a finger for example. */
   readonly isUserVerified: boolean;
@@ -43,6 +46,7 @@ export type VerifiedUse = PasskeyState & {
  * - rejects an answer that was given to another origin, or in a frame of another site
  * - rejects an answer for another relying party
  * - rejects an answer without the presence of a user
+ * - accepts a new passkey without the presence of a user if the browser has made it without a question
  * - rejects a registration as a use, and vice versa
  * - rejects a use that another key has signed, or that was changed in any part
  * - rejects a use with the handle of another user
@@ -63,7 +67,11 @@ export interface WebAuthn {
   /** The challenge of a credential that is not verified yet; `null` if it cannot be read. */
   challengeOf(credential: Pick<NewCredential | UsedCredential, 'response'>): string | null;
   /** @param challenge text that the options had, in base64url. */
-  verifyNew(credential: NewCredential, challenge: string): Promise<VerifiedCredential | null>;
+  verifyNew(
+    credential: NewCredential,
+    challenge: string,
+    mediation?: CreationMediation,
+  ): Promise<VerifiedCredential | null>;
   verifyUse(
     credential: UsedCredential,
     challenge: string,

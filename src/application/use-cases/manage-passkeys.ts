@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
-import type { NewCredential } from '../ports/webauthn.ts';
+import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { type ChangeDeps, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
 import {
@@ -45,7 +45,11 @@ export const invitePasskey =
     return { challenge, userHandle, username, existing };
   };
 
-type NewPasskey = { readonly credential: NewCredential; readonly name?: string | undefined };
+type NewPasskey = {
+  readonly credential: NewCredential;
+  readonly name?: string | undefined;
+  readonly mediation?: CreationMediation;
+};
 
 /**
  * Stores a passkey that answers an invitation to the session of the request.
@@ -53,12 +57,16 @@ type NewPasskey = { readonly credential: NewCredential; readonly name?: string |
  */
 export const addPasskey =
   (deps: ManagePasskeysDeps) =>
-  async (caller: Caller, { credential, name }: NewPasskey, origin: Origin = NO_ORIGIN): Promise<ListedPasskey> => {
+  async (
+    caller: Caller,
+    { credential, name, mediation }: NewPasskey,
+    origin: Origin = NO_ORIGIN,
+  ): Promise<ListedPasskey> => {
     const { userId, sessionId } = caller;
     const challenge = openChallenge(deps, credential, 'passkey-registration');
     if (challenge.userId !== userId || challenge.sessionId !== sessionId)
       throw invalidPasskey('the challenge of another session');
-    const verified = await deps.webauthn.verifyNew(credential, challenge.text);
+    const verified = await deps.webauthn.verifyNew(credential, challenge.text, mediation);
     if (verified === null) throw invalidPasskey('the answer does not verify');
     const [, userHandle = ''] = challenge.value.split('.');
     const passkey: Passkey = {

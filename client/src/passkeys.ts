@@ -17,6 +17,9 @@ import type {
 } from './types.ts';
 import { canAutofill, canOffer, create, get, isAvailable, signalAccepted, signalUnknown } from './webauthn.ts';
 
+/** Milliseconds. Browsers say that they will not make a passkey at the end of the time-out only. */
+const SILENCE = 15_000;
+
 /**
  * The passkeys of the user of an AuthClient, and log-ins with them. Every failure is an AuthError; if you abort a call, it rejects with your
  * reason.
@@ -81,12 +84,13 @@ export const createPasskeyClient = ({ baseUrl, auth }: PasskeyClientOptions) => 
     },
     /**
      * After a log-in with a password: has the browser make a passkey without a question, if its password manager has filled in the password.
-     * @returns whether there is another passkey
+     * @returns whether there is another passkey, after 15 seconds if there is not
      */
     offerPasskey: async (): Promise<boolean> => {
       if (!(await canOffer())) return false;
       const { signal } = begin();
-      const credential = await create(await creationOptions(), signal, 'conditional').catch(ignore);
+      const options = { ...(await creationOptions()), timeout: SILENCE };
+      const credential = await create(options, signal, 'conditional').catch(ignore);
       if (credential) await store({ credential, mediation: 'conditional' });
       return !!credential;
     },

@@ -1,0 +1,232 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openApplications } from '../support/browser/applications.ts';
+import { canBrowse } from '../support/browser/chromium.ts';
+import { eventsIn } from '../support/browser/client-page.ts';
+import {
+  addAuthenticator,
+  addPasskeyIn,
+  autofillIn,
+  beginAutofillIn,
+  logOutIn,
+  passkeyForm,
+  passkeyLoginIn,
+  preparePasskeysIn,
+} from '../support/browser/passkey-page.ts';
+
+const MINUTE = 60_000;
+const OPTIONS = '/auth/passkey/options';
+
+describe.runIf(canBrowse())('passkeys in a browser', () => {
+  const { world, signedUp, pass } = openApplications({
+    WEBAUTHN_RP_ID: 'tandem.localhost',
+    JWT_AUTHENTICATION_CLAIMS: 'true',
+  });
+
+  /** A user who is logged in, without a passkey. */
+  const user = async (traits: Parameters<typeof addAuthenticator>[1] = {}) => {
+    const { service } = world();
+    const { tab, person } = await signedUp({ html: passkeyForm(service) });
+    await preparePasskeysIn(tab, service);
+    return { tab, person, authenticator: await addAuthenticator(tab, traits) };
+  };
+  /** A user with a passkey, who has logged out. */
+  const loggedOut = async (traits: Parameters<typeof addAuthenticator>[1] = {}) => {
+    const given = await user(traits);
+    const added = await addPasskeyIn(given.tab);
+    if (!added?.passkey) throw new Error(`no passkey: ${added?.code}`);
+    await logOutIn(given.tab);
+    return { ...given, passkey: added.passkey };
+  };
+  const claimsIn = async (tab: Page) => {
+    const token = await tab.evaluate(() => globalThis.page?.auth.accessToken());
+    return JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString());
+  };
+  const listIn = (tab: Page) => tab.evaluate(() => globalThis.passkeys?.list());
+  const mailTo = async (tab: Page) => {
+    const id = await tab.evaluate(() => globalThis.page?.auth.user?.id);
+    return (await world().behind.ports.outbox.listByUser(id ?? '')).map(({ kind }) => kind);
+  };
+
+  it('are made, listed, renamed and removed, and the browser forgets the removed one only', async () => {
+    const { tab, authenticator } = await user();
+    const added = await addPasskeyIn(tab, 'Laptop');
+    expect(added?.passkey).toMatchObject({ name: 'Laptop', synced: true, backedUp: true, lastUsedAt: null });
+    const [own] = await authenticator.ids();
+    expect(await listIn(tab)).toEqual([{ ...added?.passkey, credentialId: own }]);
+    const id = added?.passkey?.id ?? '';
+    const renamed = await tab.evaluate((given) => globalThis.passkeys?.rename(given, 'Old laptop'), id);
+    expect(renamed).toEqual({ ...added?.passkey, name: 'Old laptop' });
+    await logOutIn(tab);
+    await tab.evaluate(() =>
+      globalThis.page?.auth.register({ username: 'other.user', email: 'other@example.org', password: 'correct horse' }),
+    );
+    const other = await addPasskeyIn(tab);
+    expect(await authenticator.ids()).toHaveLength(2);
+    await tab.evaluate((given) => globalThis.passkeys?.remove(given), other?.passkey?.id ?? '');
+    expect(await listIn(tab)).toEqual([]);
+    await vi.waitFor(async () => expect(await authenticator.ids()).toEqual([own]), { timeout: MINUTE });
+  });
+
+  it('are made once by an authenticator, and the error says why', async () => {
+    const { tab } = await user();
+    expect(await addPasskeyIn(tab)).toMatchObject({ code: null });
+    expect(await addPasskeyIn(tab)).toMatchObject({ code: 'CLIENT_PASSKEY_REFUSED', reason: 'InvalidStateError' });
+    expect(await listIn(tab)).toHaveLength(1);
+  });
+
+  it.each([
+    { verifies: true, amr: ['pop', 'user', 'mfa'] },
+    { verifies: false, amr: ['pop'] },
+  ])('log in without a name, by a device that verifies its user or does not: %j', async ({ verifies, amr }) => {
+    const { tab, person, authenticator } = await loggedOut({ verifies });
+    if (!verifies) await authenticator.reinsert();
+    expect(await passkeyLoginIn(tab)).toBe(person.username);
+    expect((await claimsIn(tab)).amr).toEqual(amr);
+    expect(await tab.evaluate(() => globalThis.page?.auth.binding)).toBe('device');
+    await tab.reload();
+    await preparePasskeysIn(tab, world().service);
+    expect(await tab.evaluate(() => globalThis.page?.auth.user?.username)).toBe(person.username);
+    expect(await listIn(tab)).toMatchObject([{ lastUsedAt: expect.any(String) }]);
+  });
+
+  it('log in by autofill', async () => {
+    const { tab, person } = await loggedOut();
+    const { seen } = world().witness.watch();
+    await beginAutofillIn(tab);
+    expect(await autofillIn(tab)).toBe(person.username);
+    const posts = seen().filter(({ method }) => method === 'POST');
+    expect(posts.slice(0, 2).map(({ path, status }) => [path, status])).toEqual([
+      [OPTIONS, 200],
+      ['/auth/passkey', 200],
+    ]);
+  });
+
+  it('are not used by a user who does not want to', async () => {
+    const { tab, authenticator } = await loggedOut();
+    await authenticator.setVerified(false);
+    expect(await passkeyLoginIn(tab)).toBe('CLIENT_PASSKEY_REFUSED');
+    expect(await tab.evaluate(() => globalThis.page?.auth.user)).toBeNull();
+  });
+
+  it('are shown for other requests than a log-in, also while a form waits', async () => {
+    const { tab, person, authenticator } = await loggedOut();
+    const options = (await world().behind.http.post(OPTIONS).expect(200)).body.data;
+    await authenticator.setPresence(false);
+    await beginAutofillIn(tab);
+    await authenticator.setPresence(true);
+    const shown = await tab.evaluate(async (given) => {
+      const credential = await globalThis.passkeys?.passkeyCredential({ options: given });
+      return globalThis.page?.auth.logInAt('/auth/passkey', { credential });
+    }, options);
+    expect(shown?.username).toBe(person.username);
+    expect(await autofillIn(tab)).toBe('nobody');
+  });
+
+  describe('a form that waits', () => {
+    const waiting = async () => {
+      const given = await loggedOut();
+      await given.authenticator.setPresence(false);
+      await beginAutofillIn(given.tab);
+      return given;
+    };
+
+    it('makes way for a button', async () => {
+      const { tab, person, authenticator } = await waiting();
+      await authenticator.setPresence(true);
+      expect(await passkeyLoginIn(tab)).toBe(person.username);
+      expect(await autofillIn(tab)).toBe('nobody');
+    });
+
+    it('ends when somebody logs in with a password', async () => {
+      const { tab, person } = await waiting();
+      await tab.evaluate(
+        ({ username, password }) => globalThis.page?.auth.login({ account: username, password }),
+        person,
+      );
+      expect(await autofillIn(tab)).toBe('nobody');
+    });
+
+    it('ends when somebody logs in in another tab', async () => {
+      const { tab, person } = await waiting();
+      const other = await tab.context().newPage();
+      onTestFinished(() => other.close());
+      await other.goto(tab.url());
+      await preparePasskeysIn(other, world().service);
+      await other.evaluate(
+        ({ username, password }) => globalThis.page?.auth.login({ account: username, password }),
+        person,
+      );
+      expect(await autofillIn(tab)).toBe('nobody');
+    });
+
+    it('ends with the reason of its signal', async () => {
+      const { tab } = await waiting();
+      const reason = tab.evaluate(async () => {
+        const controller = new AbortController();
+        const ended = globalThis.passkeys?.logInWithPasskey({ autofill: true, signal: controller.signal });
+        setTimeout(() => controller.abort('the page is left'), 100);
+        return ended?.catch((error: unknown) => error);
+      });
+      expect(await reason).toBe('the page is left');
+      expect(await autofillIn(tab)).toBe('nobody');
+    });
+
+    it('gets another challenge before the first one expires', async () => {
+      const { tab, person, authenticator } = await waiting();
+      await authenticator.setPresence(true);
+      pass(11 * MINUTE);
+      await tab.evaluate((time) => globalThis.page?.wake(time), 6 * MINUTE);
+      expect(await autofillIn(tab)).toBe(person.username);
+    });
+  });
+
+  it('that nobody has are forgotten by the browser', async () => {
+    const { tab, authenticator } = await user();
+    const { passkey } = (await addPasskeyIn(tab)) ?? {};
+    await tab.evaluate(
+      (url) => globalThis.page?.auth.fetch(url, { method: 'DELETE' }),
+      `${world().service}/users/me/passkeys/${passkey?.id}`,
+    );
+    expect(await authenticator.ids()).toHaveLength(1);
+    await logOutIn(tab);
+    expect(await passkeyLoginIn(tab)).toBe('DB_RECORD_NOT_FOUND');
+    await vi.waitFor(async () => expect(await authenticator.ids()).toEqual([]), { timeout: MINUTE });
+  });
+
+  it('that are refused for another reason stay', async () => {
+    const { tab, person, authenticator } = await loggedOut();
+    const { arrived, letGo } = world().witness.hold(OPTIONS);
+    const refused = passkeyLoginIn(tab);
+    await arrived;
+    pass(11 * MINUTE);
+    letGo();
+    expect(await refused).toBe('AUTH_PASSKEY_INVALID');
+    expect(await passkeyLoginIn(tab)).toBe(person.username);
+    expect(await authenticator.ids()).toHaveLength(1);
+  });
+
+  it.each([
+    { isSynced: false, suspected: 1 },
+    { isSynced: true, suspected: 0 },
+  ])('whose counter goes back are reported if they are bound to a device: %j', async ({ isSynced, suspected }) => {
+    const { tab, person, authenticator } = await loggedOut({ isSynced });
+    for (let use = 0; use < 2; use += 1) {
+      expect(await passkeyLoginIn(tab)).toBe(person.username);
+      await logOutIn(tab);
+    }
+    await authenticator.reinsert();
+    expect(await passkeyLoginIn(tab)).toBe(person.username);
+    const { data } = JSON.parse((await eventsIn(tab, world().service)) ?? '');
+    const kinds = data.events.map(({ kind }: { kind: string }) => kind);
+    const copies = (all: readonly string[]) => all.filter((kind) => kind === 'passkey-copy-suspected').length;
+    expect([copies(kinds), copies(await mailTo(tab))]).toEqual([suspected, suspected]);
+  });
+
+  it('are not made without a question where the browser has filled in no password', async () => {
+    const { tab } = await user();
+    expect(await tab.evaluate(() => globalThis.passkeys?.offerPasskey())).toBe(false);
+    expect(await listIn(tab)).toEqual([]);
+    expect(await addPasskeyIn(tab)).toMatchObject({ code: null });
+  });
+});

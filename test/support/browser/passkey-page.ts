@@ -1,0 +1,114 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { createPasskeyClient } from '../../../client/src/passkeys.ts';
+import { restoredIn } from './client-page.ts';
+
+type PasskeyClient = ReturnType<typeof createPasskeyClient>;
+declare global {
+  var passkeyModule: { readonly createPasskeyClient: typeof createPasskeyClient } | undefined;
+  var passkeys: PasskeyClient | undefined;
+  /** What has become of the log-in that waits in the form. */
+  var autofill: Promise<string> | undefined;
+}
+
+/** A form whose suggestions have passkeys, and the module for it. */
+export const passkeyForm = (service: string): string => `
+  <input autocomplete="username webauthn">
+  <script type="module">
+    import * as passkeyModule from '${service}/client-passkeys.js';
+    globalThis.passkeyModule = passkeyModule;
+  </script>`;
+
+/** Waits for the client of such a page, and makes that of passkeys. */
+export const preparePasskeysIn = async (tab: Page, service: string): Promise<void> => {
+  await restoredIn(tab);
+  const isAvailable = await tab.evaluate((baseUrl) => {
+    const { page, passkeyModule } = globalThis;
+    if (page) globalThis.passkeys = passkeyModule?.createPasskeyClient({ baseUrl, auth: page.auth });
+    return globalThis.passkeys?.isAvailable();
+  }, service);
+  expect(isAvailable).toBe(true);
+};
+
+type AuthenticatorTraits = {
+  /** Whether it has a PIN or a finger, and sees that of its user. */
+  readonly verifies?: boolean;
+  readonly isSynced?: boolean;
+};
+
+/** The authenticator of a tab, as Chromium plays one. Its user touches it at once. */
+export const addAuthenticator = async (tab: Page, { verifies = true, isSynced = true }: AuthenticatorTraits = {}) => {
+  const protocol = await tab.context().newCDPSession(tab);
+  await protocol.send('WebAuthn.enable', { enableUI: false });
+  const { authenticatorId } = await protocol.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: verifies,
+      isUserVerified: verifies,
+      automaticPresenceSimulation: true,
+      defaultBackupEligibility: isSynced,
+      defaultBackupState: isSynced,
+    },
+  });
+  const credentials = async () => (await protocol.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
+  return {
+    /** The ids of its passkeys, in base64url. */
+    ids: async () =>
+      (await credentials()).map(({ credentialId }) => Buffer.from(credentialId, 'base64').toString('base64url')).sort(),
+    /** From now on its user touches it, or does not. */
+    setPresence: (enabled: boolean) =>
+      protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
+    setVerified: (isUserVerified: boolean) =>
+      protocol.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
+    /**
+     * Takes its passkey out, and in again with a counter of 0. Chromium has protected the one that it made: without verification, an
+     * authenticator shows it only to those who name it.
+     */
+    reinsert: async () => {
+      const [credential] = await credentials();
+      if (credential === undefined) throw new Error('the authenticator has no passkey');
+      await protocol.send('WebAuthn.removeCredential', { authenticatorId, credentialId: credential.credentialId });
+      await protocol.send('WebAuthn.addCredential', { authenticatorId, credential: { ...credential, signCount: 0 } });
+    },
+  };
+};
+
+type Failure = { readonly code: string; readonly cause?: { readonly name?: string } };
+
+/** Makes a passkey. @returns it, or why there is none */
+export const addPasskeyIn = (tab: Page, name?: string) =>
+  tab.evaluate(
+    (given) =>
+      globalThis.passkeys?.add({ name: given }).then(
+        (passkey) => ({ passkey, code: null, reason: null }),
+        ({ code, cause }: Failure) => ({ passkey: null, code, reason: cause?.name }),
+      ),
+    name,
+  );
+
+/** Logs in with a passkey, without the form. @returns the username, or the code of the error */
+export const passkeyLoginIn = (tab: Page): Promise<string | undefined> =>
+  tab.evaluate(() =>
+    globalThis.passkeys?.logInWithPasskey().then(
+      (user) => user?.username,
+      ({ code }: Failure) => code,
+    ),
+  );
+
+/** Offers passkeys in the form, without waiting. Resolves when the browser has been asked. */
+export const beginAutofillIn = async (tab: Page): Promise<void> => {
+  const asked = tab.waitForResponse('**/auth/passkey/options');
+  await tab.evaluate(() => {
+    globalThis.autofill = globalThis.passkeys?.logInWithPasskey({ autofill: true }).then(
+      (user) => (user ? user.username : 'nobody'),
+      ({ code }: Failure) => code,
+    );
+  });
+  await asked;
+};
+
+export const autofillIn = (tab: Page): Promise<string | undefined> => tab.evaluate(() => globalThis.autofill);
+
+export const logOutIn = (tab: Page) => tab.evaluate(() => globalThis.page?.auth.logout());

@@ -57,16 +57,6 @@ export const aSession = (given: Partial<Session> = {}): Session => ({
   ...given,
 });
 
-/** An authenticator app that was not confirmed. Its secret is not encrypted. */
-export const aFactor = (given: Partial<Factor> & Pick<Factor, 'userId'>): Factor => ({
-  id: anId(),
-  secret: 'encrypted',
-  lastStep: -1,
-  createdAt: NOW,
-  confirmedAt: null,
-  ...given,
-});
-
 /** Something that happened to an unknown user, of a kind that is not counted with others. */
 export const anEvent = (given: Partial<AccountEvent> = {}): AccountEvent => ({
   id: anId(),

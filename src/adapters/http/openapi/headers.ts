@@ -26,6 +26,9 @@ const HEADERS = {
     'An expired `refresh_token`, which the browser deletes. Absent if another site caused the request.',
   ),
   'Bound-Cookie': text('`refresh_binding=…`, in an HttpOnly cookie for some minutes. Absent after a registration.'),
+  'Pending-Login-Cookie': text(
+    'After the right password: `login_pending=…`, in an HttpOnly cookie for five minutes, for POST /auth/login/second-factor.',
+  ),
   'Secure-Session-Registration': text(
     'Invites the browser to register a key (Device Bound Session Credentials). Absent unless BASE_URL is https and cookies are Secure.',
   ),
@@ -41,6 +44,7 @@ const HEADER_NAMES: Partial<Record<Name, string>> = {
   'New-Session-Cookie': 'Set-Cookie',
   'Cleared-Cookie': 'Set-Cookie',
   'Bound-Cookie': 'Set-Cookie',
+  'Pending-Login-Cookie': 'Set-Cookie',
 };
 
 /** Headers that depend on the status of an error. */
@@ -60,6 +64,7 @@ const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
   AUTH_TOKEN_MISSING: ['WWW-Authenticate'],
   AUTH_TOKEN_INVALID: ['WWW-Authenticate'],
   AUTH_STEP_UP_REQUIRED: ['WWW-Authenticate'],
+  AUTH_SECOND_FACTOR_REQUIRED: ['Pending-Login-Cookie'],
 };
 
 export const errorHeadersOf = (status: number, codes: readonly ErrorCode[], components: Components): Json =>

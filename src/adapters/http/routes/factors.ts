@@ -20,11 +20,20 @@ type FactorDeps = ManageFactorsDeps & ManagePasskeysDeps;
 
 const FactorParams = v.object({ id: Id });
 
-const FactorsJson = v.object({
-  passkeys: v.array(PasskeyJson),
-  totp: v.array(v.object({ id: v.string(), createdAt: Timestamp })),
-  recoveryCodes: v.number(),
-});
+const FactorsJson = v.pipe(
+  v.object({
+    passkeys: v.array(PasskeyJson),
+    totp: v.array(v.object({ id: v.string(), createdAt: Timestamp })),
+    recoveryCodes: v.number(),
+  }),
+  v.examples([
+    {
+      passkeys: [],
+      totp: [{ id: '01M805M0DQRNB7PKSRES70K5MB', createdAt: '2026-11-21T23:03:48.407Z' }],
+      recoveryCodes: 10,
+    },
+  ]),
+);
 
 const StartedAppJson = v.pipe(
   v.object({ id: v.string(), secret: v.string(), uri: v.string(), qr: v.string() }),

@@ -169,6 +169,7 @@ describe('a log-in of a user with a second factor', () => {
     expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before);
   });
 
+  // Proves: asvs-6.5.1
   it('opens a session with a code, once, and the code is worth nothing afterwards', async () => {
     const { person, secret } = await enrolled();
     const [first, second] = [await pendingOf(person), await pendingOf(person)];
@@ -193,6 +194,7 @@ describe('a log-in of a user with a second factor', () => {
     await show((await pendingOf(person)).cookie, { code: at(1) }).expect(200);
   });
 
+  // Proves: asvs-6.4.4
   it('opens a session with a recovery code, however it is typed, once', async () => {
     const { person, user, recoveryCodes } = await enrolled();
     const [code] = recoveryCodes;

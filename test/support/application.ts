@@ -74,7 +74,7 @@ export const application = (given: Partial<Omit<RefreshDeps & LoginDeps & Regist
 };
 
 /** The same log-in, of a user without a second factor. */
-export const opening =
+const opening =
   <Given extends unknown[]>(logIn: (...given: Given) => Promise<LoginResult>) =>
   async (...given: Given) => {
     const result = await logIn(...given);

@@ -40,7 +40,7 @@ export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   );
 
 /** A mail whose links are not made yet. */
-export type MailTemplate = {
+type MailTemplate = {
   readonly links: readonly WantedLink[];
   /** @param urlOf returns the URL of one of `links`. */
   readonly write: (urlOf: (purpose: LinkPurpose) => string) => MailText;

@@ -31,7 +31,7 @@ export const preparePasskeysIn = async (tab: Page, service: string): Promise<voi
 };
 
 type AuthenticatorTraits = {
-  /** Whether it has a PIN or a finger, and sees that of its user. */
+  /** Whether it says that it has verified its user. Chromium uses none that cannot, unless the page names its passkeys. */
   readonly verifies?: boolean;
   readonly isSynced?: boolean;
 };
@@ -45,13 +45,14 @@ export const addAuthenticator = async (tab: Page, { verifies = true, isSynced = 
       protocol: 'ctap2',
       transport: 'internal',
       hasResidentKey: true,
-      hasUserVerification: verifies,
-      isUserVerified: verifies,
+      hasUserVerification: true,
+      isUserVerified: true,
       automaticPresenceSimulation: true,
       defaultBackupEligibility: isSynced,
       defaultBackupState: isSynced,
     },
   });
+  await protocol.send('WebAuthn.setResponseOverrideBits', { authenticatorId, isBadUV: !verifies });
   const credentials = async () => (await protocol.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
   return {
     /** The ids of its passkeys, in base64url. */
@@ -62,11 +63,8 @@ export const addAuthenticator = async (tab: Page, { verifies = true, isSynced = 
       protocol.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
     setVerified: (isUserVerified: boolean) =>
       protocol.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
-    /**
-     * Takes its passkey out, and in again with a counter of 0. Chromium has protected the one that it made: without verification, an
-     * authenticator shows it only to those who name it.
-     */
-    reinsert: async () => {
+    /** Becomes a copy of itself from before its uses. */
+    turnBack: async () => {
       const [credential] = await credentials();
       if (credential === undefined) throw new Error('the authenticator has no passkey');
       await protocol.send('WebAuthn.removeCredential', { authenticatorId, credentialId: credential.credentialId });

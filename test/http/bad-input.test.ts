@@ -95,7 +95,9 @@ describe('bad input', () => {
       const response = await askJson(route, '{}');
       expectRefusal(response, 400, 'CLIENT_PARAMS_VALIDATION_FAILED');
       const named = response.body.details.map((problem: { field: string }) => problem.field);
-      expect(named).toEqual(Object.keys(bodyFields(route)).filter((field) => !isFit(route, field, undefined)));
+      const missing = Object.keys(bodyFields(route)).filter((field) => !isFit(route, field, undefined));
+      // A body that needs one of several members reports none of them.
+      expect(named).toEqual(missing.length === 0 ? ['body'] : missing);
     });
 
     // Proves: service-10

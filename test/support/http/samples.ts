@@ -17,16 +17,18 @@ const exampleOf = ({ request: { body } }: Route): Record<string, unknown> => {
   return example;
 };
 
-/** A body that matches a route's schema, generated from the schema, without its optional fields. */
-export const sampleBody = (route: Route): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(bodyFields(route)).flatMap(([name, schema]) => {
-      if (v.is(schema, undefined)) return [];
+/** A body that matches a route's schema, generated from the schema, without its optional fields; the example if all are optional. */
+export const sampleBody = (route: Route): Record<string, unknown> => {
+  const required = Object.entries(bodyFields(route)).filter(([, schema]) => !v.is(schema, undefined));
+  if (required.length === 0) return exampleOf(route);
+  return Object.fromEntries(
+    required.map(([name, schema]) => {
       const fitting = [...CANDIDATES, exampleOf(route)[name]].find((candidate) => v.is(schema, candidate));
       if (fitting === undefined) throw new Error(`no sample fits ${route.name}: ${name}`);
-      return [[name, fitting]];
+      return [name, fitting];
     }),
   );
+};
 
 /** A path of a route, with `value` for each of its parameters. */
 export const samplePath = ({ path }: Route, value = 'sample'): string => path.replaceAll(/:\w+/g, value);

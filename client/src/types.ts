@@ -305,8 +305,11 @@ export type AuthClientOptions = {
 
 export type StepUpReason = 'recent' | 'second-factor';
 
-/** What the user shows again. */
-export type Shown = { readonly password: string };
+/** What the user shows again: the password, a code of an authenticator app, or a passkey. */
+export type Shown =
+  | { readonly password: string }
+  | { readonly code: string }
+  | { readonly credential: PasskeyCredential };
 
 export type AuthClient = {
   /** The user; `null`: nobody is logged in; `undefined`: not known yet. */

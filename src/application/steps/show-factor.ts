@@ -1,6 +1,6 @@
 import type { Method } from '../../domain/assurance.ts';
 import type { Origin } from '../../domain/event.ts';
-import type { Factor } from '../../domain/factor.ts';
+import { type Factor, isConfirmed } from '../../domain/factor.ts';
 import { canonicalRecoveryCode } from '../../domain/recovery-code.ts';
 import { acceptedSteps } from '../../domain/totp.ts';
 import type { User } from '../../domain/user.ts';
@@ -75,7 +75,7 @@ export const showFactor = async (
 };
 
 const showCode = async (deps: CompareCodeDeps, code: string, { user, attempts }: Showing): Promise<ShownFactor> => {
-  const confirmed = (await deps.factors.listByUser(user.id)).filter(({ confirmedAt }) => confirmedAt !== null);
+  const confirmed = (await deps.factors.listByUser(user.id)).filter(isConfirmed);
   return { method: 'totp', use: await compareCode(deps, code, confirmed, attempts) };
 };
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { isConfirmed } from '../../domain/factor.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
@@ -49,7 +50,7 @@ export const showPendingLogin =
       deps.factors.countCodes(user.id),
       deps.passkeys.listByUser(user.id),
     ]);
-    const hasApp = deps.factorSecrets !== null && factors.some(({ confirmedAt }) => confirmedAt !== null);
+    const hasApp = deps.factorSecrets !== null && factors.some(isConfirmed);
     const hasPasskey = passkeys.length > 0;
     return {
       methods: [

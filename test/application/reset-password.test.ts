@@ -197,6 +197,7 @@ describe('resetPassword', () => {
     ]);
   });
 
+  // Proves: asvs-6.4.3, theft-7
   it('tells the user which factors are left when the mail is sent: those of an attacker would be', async () => {
     const { app, user, ask, reset } = await setUp();
     const { id: userId } = user;

@@ -46,6 +46,7 @@ const setUp = async (given: Parameters<typeof application>[0] = {}) => {
 };
 
 describe('a session', () => {
+  // Proves: nist-13
   it('remembers when and how its user has authenticated, and a refresh changes neither', async () => {
     const { app, session, refreshToken } = await setUp();
     const registered = { authenticatedAt: app.clock.now(), amr: ['pwd'] };

@@ -7,6 +7,8 @@ import { ROOT, readText, tableBelow } from '../support/checkout/repository.ts';
 const CHAPTERS = '## OWASP ASVS 5.0.0';
 /** A row with one requirement or a range: number, level, requirement, status, reason. */
 const REQUIREMENT = /^\| (\d+\.\d+\.\d+)(?:–(\d+\.\d+\.\d+))? \| (\d) \| ([^|]+) \| ([^|]+) \| ([^|]*) \|$/;
+/** A row of the other standard: id, section, requirement, status, reason. */
+const AAL2 = /^\| (nist-\d+) \| [^|]+ \| [^|]+ \| ([^|]+) \| ([^|]*) \|$/;
 const STATUSES = ['met', 'not applicable', 'not met'];
 
 /** The number of requirements of levels 1 and 2 in each section of ASVS 5.0.0; in these sections they come first. */
@@ -31,6 +33,7 @@ const linksIn = (text: string): string[] =>
   [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, link = '']) => link).filter((link) => !link.startsWith('https://'));
 
 type Row = {
+  readonly id: string;
   readonly numbers: readonly string[];
   readonly status: string;
   readonly why: string;
@@ -48,7 +51,9 @@ const numbersFrom = (first: string, last = first): string[] => {
 const rowsOf = (page: string): Row[] =>
   page.split('\n').flatMap((line) => {
     const [, first, last, , , status = '', why = ''] = REQUIREMENT.exec(line) ?? [];
-    return first === undefined ? [] : [{ numbers: numbersFrom(first, last), status, why }];
+    if (first !== undefined) return [{ id: `asvs-${first}`, numbers: numbersFrom(first, last), status, why }];
+    const [, id, otherStatus = '', otherWhy = ''] = AAL2.exec(line) ?? [];
+    return id === undefined ? [] : [{ id, numbers: [], status: otherStatus, why: otherWhy }];
   });
 
 /**
@@ -62,10 +67,10 @@ const problemsOf = (page: string, tested: ReadonlySet<string>): string[] => [
   ...linksIn(page)
     .filter((link) => !existsSync(join(ROOT, dirname(SECURITY), link)))
     .map((link) => `no such file: ${link}`),
-  ...rowsOf(page).flatMap(({ numbers: [number], status, why }) => [
-    ...(STATUSES.includes(status) ? [] : [`no status: ${number}`]),
-    ...(status === 'met' && !tested.has(`asvs-${number}`) ? [`met without a test: ${number}`] : []),
-    ...(why === '' ? [`no reason: ${number}`] : []),
+  ...rowsOf(page).flatMap(({ id, status, why }) => [
+    ...(STATUSES.includes(status) ? [] : [`no status: ${id}`]),
+    ...(status === 'met' && !tested.has(id) ? [`met without a test: ${id}`] : []),
+    ...(why === '' ? [`no reason: ${id}`] : []),
   ]),
 ];
 
@@ -128,9 +133,14 @@ describe('a requirement', () => {
   it.each([
     ['met with a test is correct', '| 9.1.1 | 1 | It works | met | Yes |', []],
     ['that is not met needs no test', '| 9.1.1 | 1 | It works | not met | Not yet |', []],
-    ['met without a test is wrong', '| 9.1.2 | 1 | It works | met | Of course |', ['met without a test: 9.1.2']],
-    ['with an unknown status is wrong', '| 9.1.1 | 1 | It works | partly | Yes |', ['no status: 9.1.1']],
-    ['without a reason is wrong', '| 9.1.1 | 1 | It works | not applicable |  |', ['no reason: 9.1.1']],
+    ['met without a test is wrong', '| 9.1.2 | 1 | It works | met | Of course |', ['met without a test: asvs-9.1.2']],
+    [
+      'of NIST that is met without a test is wrong',
+      '| nist-1 | 2.2 | It works | met | Yes |',
+      ['met without a test: nist-1'],
+    ],
+    ['with an unknown status is wrong', '| 9.1.1 | 1 | It works | partly | Yes |', ['no status: asvs-9.1.1']],
+    ['without a reason is wrong', '| 9.1.1 | 1 | It works | not applicable |  |', ['no reason: asvs-9.1.1']],
   ])('%s', (_what, row, problems) => {
     expect(problemsOf(`${row}\n`, new Set(['asvs-9.1.1']))).toEqual(problems);
   });

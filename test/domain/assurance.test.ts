@@ -40,6 +40,7 @@ describe('what a user has shown', () => {
     [['password', 'password'], ['pwd']],
   ];
 
+  // Proves: nist-1
   it.each(cases)('%j is %j', (methods, amr) => {
     expect(amrAfter([], methods)).toEqual(amr);
     expect(assuranceOf(amr)).toBe(amr.includes('mfa') ? 'aal2' : 'aal1');

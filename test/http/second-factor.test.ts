@@ -74,6 +74,7 @@ describe('an authenticator app', () => {
     expect(JSON.stringify(stored)).not.toContain(secret);
   });
 
+  // Proves: nist-10
   it('is confirmed with its first code, which makes ten recovery codes, raises the session and notifies', async () => {
     const { me, user, id, recoveryCodes, accessToken } = await enrolled();
     expect(new Set(recoveryCodes).size).toBe(10);
@@ -126,6 +127,7 @@ describe('an authenticator app', () => {
     expect((await me('post', '/users/me/factors/totp').expect(401)).body).toMatchObject(refused);
   });
 
+  // Proves: nist-12
   it('is removed by its user alone, and with the last one the second factor ends', async () => {
     const { me, id, user, person } = await enrolled();
     const stranger = as((await signUp(service)).accessToken);
@@ -137,6 +139,7 @@ describe('an authenticator app', () => {
   });
 
   // Without it, somebody with the password alone, in an older session, could remove it.
+  // Proves: asvs-7.5.1, nist-10
   it('is shown and removed in a session that has shown it, and no other', async () => {
     const { person, accessToken: older } = await signUp(service);
     const login = await service.http.post('/auth/login').send({ account: person.username, password: person.password });
@@ -154,6 +157,7 @@ describe('an authenticator app', () => {
 });
 
 describe('a log-in of a user with a second factor', () => {
+  // Proves: theft-8
   it('waits for it: no session, no token, a cookie for five minutes', async () => {
     const { person, user } = await enrolled();
     const before = (await service.ports.sessions.listByUser(user.id, clock.now())).length;
@@ -169,7 +173,7 @@ describe('a log-in of a user with a second factor', () => {
     expect(await service.ports.sessions.listByUser(user.id, clock.now())).toHaveLength(before);
   });
 
-  // Proves: asvs-6.5.1
+  // Proves: asvs-6.5.1, nist-8
   it('opens a session with a code, once, and the code is worth nothing afterwards', async () => {
     const { person, secret } = await enrolled();
     const [first, second] = [await pendingOf(person), await pendingOf(person)];
@@ -194,7 +198,7 @@ describe('a log-in of a user with a second factor', () => {
     await show((await pendingOf(person)).cookie, { code: at(1) }).expect(200);
   });
 
-  // Proves: asvs-6.4.4
+  // Proves: asvs-6.4.4, nist-11
   it('opens a session with a recovery code, however it is typed, once', async () => {
     const { person, user, recoveryCodes } = await enrolled();
     const [code] = recoveryCodes;

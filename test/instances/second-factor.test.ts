@@ -40,6 +40,7 @@ describe.runIf(canShare())('two instances', () => {
   const pendingCrowd = (person: ReturnType<typeof aPerson>) =>
     Promise.all(Array.from({ length: CROWD }, (_none, index) => pendingOf(index, person)));
 
+  // Proves: asvs-6.5.1, nist-2
   it(`open one session for a code that is sent ${CROWD} times at once`, async () => {
     const { person, secret, sessions } = await enrolled();
     const cookies = await pendingCrowd(person);
@@ -50,6 +51,7 @@ describe.runIf(canShare())('two instances', () => {
     expect(await sessions()).toBe(before + 1);
   });
 
+  // Proves: asvs-6.5.1, nist-2
   it(`open one session for a recovery code that is sent ${CROWD} times at once`, async () => {
     const { person, recoveryCodes, sessions } = await enrolled();
     const cookies = await pendingCrowd(person);

@@ -85,6 +85,7 @@ const play = async () => {
 };
 
 describe('the sessions of a user with a second factor', () => {
+  // Proves: asvs-6.1.3, asvs-6.3.4, asvs-6.4.3, nist-1, nist-11, theft-7
   it('have shown it, in whatever order things happen', { timeout: 120_000 }, async () => {
     await holds(
       fc.asyncProperty(fc.array(fc.constantFrom(...OPERATIONS), { maxLength: 30 }), async (operations) => {

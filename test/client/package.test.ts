@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import * as source from '../../client/src/index.ts';
+import { createPasskeyClient } from '../../client/src/passkeys.ts';
 import { ROOT, readText } from '../support/checkout/repository.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
@@ -17,7 +18,7 @@ const run = (tool: string, args: readonly string[], cwd: string) => {
   return { status, output: stdout + stderr };
 };
 
-const FILES = ['client.js', 'client-account.js', 'account-page.js', 'device-key.js'];
+const FILES = ['client.js', 'client-account.js', 'client-passkeys.js', 'account-page.js', 'device-key.js'];
 const importsOf = (file: string) =>
   [...readText(`client/dist/${file}`).matchAll(/\b(?:import|from|require)\b[\s(]*["'`]([^"'`]+)/g)].map(
     ([, from]) => from,
@@ -36,6 +37,7 @@ describe('client/dist', () => {
   it.each([
     ['client.js', 4],
     ['client-account.js', 1.5],
+    ['client-passkeys.js', 2],
     ['device-key.js', 1.5],
   ])('%s has at most %f KiB, compressed', (file, size) => {
     expect(gzipSync(readText(`client/dist/${file}`), { level: 9 }).length).toBeLessThanOrEqual(size * 1024);
@@ -51,6 +53,7 @@ describe('client/dist', () => {
 
   it.each([
     ['client-account.js', ['./client.js']],
+    ['client-passkeys.js', ['./client.js']],
     ['account-page.js', ['./client-account.js']],
   ])('%s imports %j', (file, imports) => {
     expect(importsOf(file)).toEqual(imports);
@@ -76,7 +79,8 @@ describe('the package tandem-client', () => {
     writeFileSync(
       join(project, 'page.ts'),
       `import { AuthError, createAuthClient } from 'tandem-client';
-      import { createAccountClient } from 'tandem-client/account';\n${code}`,
+      import { createAccountClient } from 'tandem-client/account';
+      import { createPasskeyClient } from 'tandem-client/passkeys';\n${code}`,
     );
     const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022,dom'];
     return run('tsc', [...options, '--types', '', 'page.ts'], project);
@@ -109,6 +113,17 @@ describe('the package tandem-client', () => {
     expect(compile(code)).toEqual({ status: 0, output: '' });
   });
 
+  it('compiles in a program that uses its module of passkeys', () => {
+    const code = `${CLIENT}
+      const passkeys = createPasskeyClient({ baseUrl: 'https://auth.example.com', auth });
+      const user: { username: string } | null = await passkeys.logInWithPasskey({ autofill: true });
+      const names: string[] = (await passkeys.list()).map(({ name }) => name);
+      try { await passkeys.add({ name: 'Key ring' }); } catch (error) {
+        if (error instanceof AuthError && error.code === 'CLIENT_PASSKEY_REFUSED') void [user, names];
+      }`;
+    expect(compile(code)).toEqual({ status: 0, output: '' });
+  });
+
   it.each([
     ['a field that does not exist', `${CLIENT} await auth.login({ email: 'ada', password: 'x' });`],
     [
@@ -132,6 +147,17 @@ describe('the package tandem-client', () => {
     const calls = account.createAccountClient({ baseUrl: 'http://127.0.0.1:1' });
     expect(Object.keys(calls).sort()).toEqual(Object.keys(createAccountClient({ baseUrl: 'http://x' })).sort());
     await expect(calls.exported()).rejects.toBeInstanceOf(client.AuthError);
+  });
+
+  it('has a module of passkeys, which throws the AuthError of the client', async () => {
+    const [client, module] = await Promise.all(
+      ['client.js', 'client-passkeys.js'].map((file) => import(pathToFileURL(join(installed, 'dist', file)).href)),
+    );
+    const baseUrl = 'http://127.0.0.1:1';
+    const calls = module.createPasskeyClient({ baseUrl, auth: client.createAuthClient({ baseUrl }) });
+    const auth = source.createAuthClient({ baseUrl });
+    expect(Object.keys(calls).sort()).toEqual(Object.keys(createPasskeyClient({ baseUrl, auth })).sort());
+    await expect(calls.list()).rejects.toBeInstanceOf(client.AuthError);
   });
 
   it('has all members under their names, though internal names are shortened', async () => {

@@ -2,6 +2,7 @@ import type * as v from 'valibot';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { createAccountClient } from '../../client/src/account.ts';
 import type {
+  AcceptedPasskeys,
   AccountEvent,
   AccountEvents,
   AccountExport,
@@ -12,6 +13,11 @@ import type {
   EventsPage,
   FieldProblem,
   LoginResult,
+  NewPasskeyCredential,
+  Passkey,
+  PasskeyCreationOptions,
+  PasskeyCredential,
+  PasskeyRequestOptions,
   PasswordChange,
   PasswordReset,
   RefreshResult,
@@ -34,6 +40,7 @@ import type {
   PasswordResetBody,
   RegisterBody,
 } from '../../src/adapters/http/routing/schemas.ts';
+import type * as keys from '../../src/adapters/json/passkeys.ts';
 import type { PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
@@ -79,8 +86,23 @@ describe('the types of the client', () => {
   });
 });
 
+describe('the types of passkeys', () => {
+  it('are those of the routes', () => {
+    expectTypeOf<Plain<Passkey>>().toEqualTypeOf<v.InferOutput<typeof keys.PasskeyJson>>();
+    expectTypeOf<Plain<PasskeyCreationOptions>>().toEqualTypeOf<
+      Plain<v.InferOutput<typeof keys.CreationOptionsJson>>
+    >();
+    expectTypeOf<Plain<PasskeyRequestOptions>>().toEqualTypeOf<v.InferOutput<typeof keys.RequestOptionsJson>>();
+    expectTypeOf<Plain<AcceptedPasskeys>>().toEqualTypeOf<v.InferOutput<typeof keys.AcceptedPasskeysJson>>();
+    expectTypeOf<Plain<NewPasskeyCredential>>().toEqualTypeOf<
+      Plain<v.InferInput<typeof keys.NewPasskeyBody>['credential']>
+    >();
+    expectTypeOf<Plain<PasskeyCredential>>().toEqualTypeOf<Plain<v.InferInput<typeof keys.UsedCredential>>>();
+  });
+});
+
 describe('the requests of the client', async () => {
-  const source = ['account', 'create-auth-client', 'service']
+  const source = ['account', 'create-auth-client', 'passkeys', 'service']
     .map((name) => readText(`client/src/${name}.ts`))
     .join('\n');
   const declared = (await declaredRoutes()).map(({ method, path }) => `${method} ${path}`);
@@ -89,7 +111,7 @@ describe('the requests of the client', async () => {
   );
   const named = (call: string) =>
     [...source.matchAll(new RegExp(`\\b${call}\\('([^']+)'\\)?`, 'g'))].map(([, path]) => `POST ${path}`);
-  const signIns = named('signIn');
+  const signIns = [...named('signIn'), ...named('logInAt')];
   const renewals = [...source.matchAll(/\bproven<RefreshResult>\('([^']+)'/g)].map(([, path]) => `POST ${path}`);
   const posts = [...named('post'), ...named('confirm')];
 
@@ -101,9 +123,9 @@ describe('the requests of the client', async () => {
   );
 
   it('are all found in its source', () => {
-    expect(direct).toHaveLength(13);
+    expect(direct).toHaveLength(19);
     expect(renewals).toHaveLength(1);
-    expect(signIns).toHaveLength(2);
+    expect(signIns).toHaveLength(3);
     expect(posts).toHaveLength(6);
   });
 });

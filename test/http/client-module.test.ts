@@ -23,6 +23,12 @@ describe('GET /client.js', () => {
     });
   });
 
+  it.each(['/client-account.js', '/client-passkeys.js'])('has a further module at %s', async (path) => {
+    const { text, headers } = await service.http.get(path).expect(200);
+    expect(text).toBe(readText(`client/dist${path}`));
+    expect(headers['content-type']).toBe('text/javascript; charset=utf-8');
+  });
+
   it('is not sent again to a cache that has it', async () => {
     const { headers } = await service.http.get(PATH);
     const again = await service.http

@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { PasskeyRequestOptions } from '../../client/src/types.ts';
+import { codeAt } from '../support/authenticator-app.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
 import { eventsIn } from '../support/browser/client-page.ts';
@@ -16,6 +18,8 @@ import {
 
 const MINUTE = 60_000;
 const OPTIONS = '/auth/passkey/options';
+
+type PendingLogin = { readonly methods: readonly string[]; readonly passkey: PasskeyRequestOptions };
 
 describe.runIf(canBrowse())('passkeys in a browser', () => {
   const { world, signedUp, pass } = openApplications({
@@ -41,6 +45,20 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
   const claimsIn = async (tab: Page) => {
     const token = await tab.evaluate(() => globalThis.page?.auth.accessToken());
     return JSON.parse(Buffer.from(token?.split('.')[1] ?? '', 'base64url').toString());
+  };
+  /** Adds an authenticator app. */
+  const enrolAppIn = async (tab: Page) => {
+    const post = (path: string, body?: object) =>
+      tab.evaluate(
+        async ([url, json]) => {
+          const headers = { 'Content-Type': 'application/json' };
+          const response = await globalThis.page?.auth.fetch(url, { method: 'POST', headers, body: json });
+          return (await response?.json()) as { data: { id: string; secret: string } };
+        },
+        [`${world().service}/users/me/factors/totp${path}`, JSON.stringify(body ?? {})] as const,
+      );
+    const { id, secret } = (await post('')).data;
+    await post('/confirm', { id, code: codeAt(secret, world().behind.ports.clock.now()) });
   };
   const listIn = (tab: Page) => tab.evaluate(() => globalThis.passkeys?.list());
   const mailTo = async (tab: Page) => {
@@ -118,6 +136,41 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     expect(shown?.username).toBe(person.username);
   });
 
+  it('are shown again for a request that needs it, which is then sent again', async () => {
+    const { tab, person } = await loggedOut();
+    expect(await passkeyLoginIn(tab)).toBe(person.username);
+    pass(6 * MINUTE);
+    const raised = await tab.evaluate(async () => {
+      const refused = await globalThis.passkeys?.list().catch(({ code }: { code: string }) => code);
+      const credential = await globalThis.passkeys?.passkeyCredential();
+      if (credential) await globalThis.page?.auth.stepUp({ credential });
+      return [refused, (await globalThis.passkeys?.list())?.length];
+    });
+    expect(raised).toEqual(['AUTH_STEP_UP_REQUIRED', 1]);
+  });
+
+  it('are the second factor of a password', async () => {
+    const { tab, person, passkey } = await loggedOut();
+    expect(await passkeyLoginIn(tab)).toBe(person.username);
+    await enrolAppIn(tab);
+    await logOutIn(tab);
+    const shown = await tab.evaluate(
+      async ([at, account, password]) => {
+        const [auth, passkeys] = [globalThis.page?.auth, globalThis.passkeys];
+        const refused = await auth?.login({ account, password }).catch(({ code }: { code: string }) => code);
+        const response = await auth?.fetch(`${at}/auth/login/pending`, { credentials: 'include' });
+        const pending = (await response?.json()) as { data: PendingLogin } | undefined;
+        const credential = await passkeys?.passkeyCredential({ options: pending?.data.passkey });
+        const user = await auth?.logInAt('/auth/login/second-factor', { credential });
+        return [refused, pending?.data.methods, user?.username, credential?.id];
+      },
+      [world().service, person.username, person.password] as const,
+    );
+    const methods = ['totp', 'recovery-code', 'passkey'];
+    expect(shown).toEqual(['AUTH_SECOND_FACTOR_REQUIRED', methods, person.username, passkey.credentialId]);
+    expect((await claimsIn(tab)).amr).toEqual(expect.arrayContaining(['pwd', 'pop', 'mfa']));
+  });
+
   describe('a form that waits', () => {
     const waiting = async () => {
       const given = await loggedOut();
@@ -128,9 +181,10 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
 
     it('makes way for a button', async () => {
       const { tab, person, authenticator } = await waiting();
+      await tab.evaluate(() => void globalThis.passkeys?.logInWithPasskey());
+      expect(await autofillIn(tab)).toBe('nobody');
       await authenticator.setPresence(true);
       expect(await passkeyLoginIn(tab)).toBe(person.username);
-      expect(await autofillIn(tab)).toBe('nobody');
     });
 
     it('ends when somebody logs in with a password', async () => {
@@ -169,9 +223,12 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
 
     it('gets another challenge before the first one expires', async () => {
       const { tab, person, authenticator } = await waiting();
-      await authenticator.setPresence(true);
       pass(11 * MINUTE);
+      const { arrived, letGo } = world().witness.hold(OPTIONS);
       await tab.evaluate((time) => globalThis.page?.wake(time), 6 * MINUTE);
+      await arrived;
+      await authenticator.setPresence(true);
+      letGo();
       expect(await autofillIn(tab)).toBe(person.username);
     });
   });

@@ -10,10 +10,10 @@ const ORIGIN = 'https://app.example.org';
 const start = closedServices();
 let service: TestService;
 beforeAll(async () => {
-  service = await start({ ALLOWED_ORIGINS_DEV: ORIGIN });
+  service = await start({ ALLOWED_ORIGINS_DEV: ORIGIN, WEBAUTHN_RP_ID: 'example.org' });
 });
 
-const newKey = () => authenticator({ origin: ORIGIN });
+const newKey = () => authenticator({ rpId: 'example.org', origin: ORIGIN });
 
 /** A user who is logged in, and the calls of that user. */
 const ada = async () => {

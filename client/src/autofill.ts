@@ -4,8 +4,8 @@ import { get } from './webauthn.ts';
 
 type Ask = () => Promise<PasskeyRequestOptions>;
 
-/** Milliseconds between two looks at the age of a challenge. A timer until its end would stand still while the machine sleeps. */
-const LOOK = 10_000;
+/** Milliseconds between two checks of the age of a challenge. A timer until its end would stand still while the machine sleeps. */
+const CHECK_INTERVAL = 10_000;
 
 /** Waits until a passkey is chosen in the form, with another challenge before one expires. */
 export const chosen = async (
@@ -30,13 +30,13 @@ export const chosen = async (
 };
 
 /**
- * Other options, when these are old and the page is seen. A challenge is good for longer than the time-out, which says when it is old without
+ * Other options, when these are old and the page is visible. A challenge is good for longer than the time-out, which says when it is old without
  * the clock of the service.
  */
 const successor = async (ask: Ask, { timeout }: PasskeyRequestOptions, signal: AbortSignal) => {
   const start = Date.now();
   for (;;) {
-    await sleep(LOOK);
+    await sleep(CHECK_INTERVAL);
     if (signal.aborted) return;
     // The clock may have been set back, too.
     const isOld = Math.abs(Date.now() - start) >= timeout;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../src/application/steps/pending-login.ts';
 import { MINUTE } from '../support/application.ts';
 import { authenticator } from '../support/authenticator.ts';
@@ -14,7 +15,7 @@ const STEP = 30_000;
 let service: TestService;
 beforeAll(async () => {
   const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN, JWT_AUTHENTICATION_CLAIMS: 'true' };
-  service = await start(env, () => ({ clock }));
+  service = await start(env, () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) }));
 });
 
 const as = (accessToken: string) => (method: 'get' | 'post' | 'delete', path: string, body?: object) => {

@@ -1,6 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { AUTHENTICATOR_APPS_PER_USER, type Factor } from '../../domain/factor.ts';
+import { AUTHENTICATOR_APPS_PER_USER, type Factor, isConfirmed } from '../../domain/factor.ts';
 import { canonicalRecoveryCode, RECOVERY_CODES, recoveryCodeFrom } from '../../domain/recovery-code.ts';
 import { secretFrom } from '../../domain/totp.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
@@ -30,8 +30,6 @@ export type ListedFactors = {
   /** How many are left. */
   readonly recoveryCodes: number;
 };
-
-const isConfirmed = ({ confirmedAt }: Factor): boolean => confirmedAt !== null;
 
 /** @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND */
 export const listFactors =

@@ -17,8 +17,9 @@ const ROUNDS = 5;
 const LEAVES = 12;
 const HOUR = 3_600_000;
 
-/** Renews, until the request is sent. */
+/** Renews, until the request is sent. A page that has just been loaded renews by itself, and would only join that. */
 const beginRefreshIn = async (tab: Page): Promise<void> => {
+  await restoredIn(tab);
   const sent = tab.waitForRequest(`**${REFRESH}`);
   await tab.evaluate(() => void globalThis.page?.auth.refresh().catch(() => undefined));
   await sent;

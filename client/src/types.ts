@@ -30,6 +30,8 @@ export type SessionInfo = {
   readonly binding: Binding;
   /** Whether it is the session of this client. */
   readonly current: boolean;
+  /** It is no session, but a device on which the password is enough for a month. */
+  readonly remembered: boolean;
 };
 
 /** What a user has shown (RFC 8176): a password, a one-time password, a key, presence, several factors. */
@@ -76,6 +78,7 @@ export type EventKind =
   | 'second-factor-removed'
   | 'recovery-code-used'
   | 'recovery-codes-made'
+  | 'device-remembered'
   | 'password-changed'
   | 'password-reset-requested'
   | 'password-reset'

@@ -79,6 +79,8 @@ export const EVENT_KINDS = [
   'recovery-code-used',
   /** They replace those that the user had. */
   'recovery-codes-made',
+  /** For a month, the password is enough on a device. It is listed among the sessions. */
+  'device-remembered',
   'password-changed',
   'password-reset-requested',
   'password-reset',

@@ -137,6 +137,12 @@ const emailVerificationOf = ({ emailVerification }: Config, { mailer }: Ports): 
   throw new Error('EMAIL_VERIFICATION: must not be required without mail: ports.mailer is null');
 };
 
+/** @throws Error when log-ins need a second factor, but nobody can add one. */
+const secondFactorOf = ({ secondFactor }: Config, { factorSecrets }: Ports): Config['secondFactor'] => {
+  if (secondFactor !== 'required' || factorSecrets !== null) return secondFactor;
+  throw new Error('SECOND_FACTOR: must not be required without FACTOR_KEYS: ports.factorSecrets is null');
+};
+
 /** Imported only with REDIS_URL: its library has some 50 modules. */
 const openRedis = async (urls: readonly string[], logger: Logger): Promise<RedisClient> =>
   (await import('./redis.ts')).openOptionalRedis(urls, logger);
@@ -169,6 +175,7 @@ const useCaseDeps = (config: Config, ports: Ports, report: Report): UseCaseDeps 
   authenticationClaims: config.authenticationClaims,
   notices: ports.mailer === null ? new Set() : config.notices,
   emailVerification: emailVerificationOf(config, ports),
+  secondFactor: secondFactorOf(config, ports),
   replayPolicy: { raceWindow: config.raceWindow, replayWindow: config.replayWindow },
   pause,
   deviceBinding: config.deviceBinding,

@@ -168,6 +168,7 @@ describe('a log-in of a user with a second factor', () => {
     const { body } = await pending(cookie).expect(200);
     expect(body.data).toEqual({
       methods: ['totp', 'recovery-code'],
+      enrol: false,
       expiresAt: new Date(clock.now() + PENDING_LOGIN_LIFETIME).toISOString(),
       passkey: null,
     });

@@ -53,6 +53,7 @@ describe('GET /auth/sessions', () => {
         address: '2001:db8:1::/48',
         binding: 'none',
         current: false,
+        remembered: false,
       },
       {
         id: sessionOf(tablet),
@@ -62,6 +63,7 @@ describe('GET /auth/sessions', () => {
         address: '192.0.2.0/24',
         binding: 'none',
         current: true,
+        remembered: false,
       },
       {
         id: sessionOf(ada),
@@ -71,6 +73,7 @@ describe('GET /auth/sessions', () => {
         address: '127.0.0.0/24',
         binding: 'none',
         current: false,
+        remembered: false,
       },
     ]);
     expect(response.get('Cache-Control')).toBe('no-store');

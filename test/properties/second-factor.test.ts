@@ -33,7 +33,7 @@ const play = async () => {
   const issuedAt = () => app.clock.now() / 1000;
   const code = () => codeAt(apps.at(-1)?.secret ?? 'A'.repeat(32), app.clock.now());
   const finish = async (factor: Parameters<ReturnType<typeof finishLogin>>[0]['factor']) => {
-    const opened = await finishLogin(deps)({ pendingLogins: pending, factor });
+    const { opened } = await finishLogin(deps)({ pendingLogins: pending, factor });
     held = { userId: user.id, ...opened };
   };
   const step = (shown: { readonly password: string } | { readonly code: string }) =>

@@ -41,13 +41,13 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   secondFactorAt: toTime(row.second_factor_at),
 });
 
-/** Sessions of the previous version have neither column, and were opened with a password. */
+/** Sessions of the previous version have neither column, and were opened with a password. In a remembered device, nothing was shown. */
 export const toAuthenticated = (
   { authenticatedAt, amr }: { readonly authenticatedAt: number | string | null; readonly amr: string | null },
   createdAt: number | string,
 ): Authenticated => ({
   authenticatedAt: Number(authenticatedAt ?? createdAt),
-  amr: (amr ?? 'pwd').split(' ') as Amr[],
+  amr: amr === '' ? [] : ((amr ?? 'pwd').split(' ') as Amr[]),
 });
 
 export const toFields = ({

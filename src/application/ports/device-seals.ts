@@ -13,7 +13,9 @@ export type SealPurpose =
   /** What an authenticator signs when it uses one: of any user, in no session. */
   | 'passkey-use'
   /** Shows for minutes that a user has shown the password, and has to show the second factor. */
-  | 'login-pending';
+  | 'login-pending'
+  /** Names a device on which a user need not show the second factor. */
+  | 'remembered-device';
 
 export type Sealed = {
   readonly purpose: SealPurpose;

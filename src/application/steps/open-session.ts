@@ -10,13 +10,15 @@ import type { TokenSigner } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { endSession } from './end-sessions.ts';
 import { endings, type RecordDeps, record } from './record.ts';
+import { isRemembered } from './remember-device.ts';
 
-export type PrepareSessionDeps = IssueTokenPairDeps & {
-  /** Milliseconds. */
-  readonly refreshLifetime: number;
-  /** Milliseconds after which a user has to authenticate again; `null`: never. */
-  readonly sessionMaxLifetime: number | null;
-};
+export type PrepareSessionDeps = IssueTokenPairDeps &
+  SecondFactorPolicy & {
+    /** Milliseconds. */
+    readonly refreshLifetime: number;
+    /** Milliseconds after which a user has to authenticate again; `null`: never. */
+    readonly sessionMaxLifetime: number | null;
+  };
 
 export type OpenedSession = TokenPair & { readonly user: PublicUser; readonly sessionId: string };
 
@@ -63,30 +65,52 @@ const prepare = async (
   return { session, opened: { ...pair, user: publicUser(user), sessionId: session.id } };
 };
 
-const lacksSecondFactor = ({ secondFactorAt }: User, { amr }: Pick<Authenticated, 'amr'>): boolean =>
-  secondFactorAt !== null && assuranceOf(amr) !== 'aal2';
+export type SecondFactorPolicy = {
+  /** `required`: also users who have no second factor need one to log in. Default: optional. */
+  readonly secondFactor?: 'optional' | 'required' | undefined;
+};
+
+/** Whether the password alone opens no session of a user. */
+export const needsSecondFactor = (
+  { secondFactor }: SecondFactorPolicy,
+  { secondFactorAt }: Pick<User, 'secondFactorAt'>,
+): boolean => secondFactorAt !== null || secondFactor === 'required';
 
 type Opening = {
-  readonly kind: 'registered' | 'logged-in' | 'session-opened';
+  readonly kind: 'registered' | 'logged-in';
   /** As stored in this unit of work, which has locked the user: nobody adds a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
+  /** The id of the device, if it is remembered. */
+  readonly rememberedDevice?: string | null;
 };
 
 /**
- * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
- * no way in can skip a second factor.
- * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user has one, and has not shown it.
+ * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions that a log-in or a
+ * registration opens are stored here, so no way in can skip a second factor.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user needs one, and has not shown it.
  */
 export const storeSession = async (
-  deps: RecordDeps,
+  deps: RecordDeps & SecondFactorPolicy,
   stores: Pick<Stores, 'sessions' | 'events'>,
-  { id, userId, ...session }: Session,
-  { kind, user, origin }: Opening,
+  session: Session,
+  { kind, user, origin, rememberedDevice = null }: Opening,
 ): Promise<void> => {
-  if (lacksSecondFactor(user, session)) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
-  const evicted = await stores.sessions.add({ id, userId, ...session });
-  await record(deps, stores, origin, [{ userId, kind, sessionId: id }, ...endings(userId, evicted, 'evicted')]);
+  const isExempt = rememberedDevice !== null && (await isRemembered(deps, stores.sessions, user, rememberedDevice));
+  if (needsSecondFactor(deps, user) && assuranceOf(session.amr) !== 'aal2' && !isExempt)
+    throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
+  await addSession(deps, stores, session, { kind, origin });
+};
+
+const addSession = async (
+  deps: RecordDeps,
+  { sessions, ...stores }: Pick<Stores, 'sessions' | 'events'>,
+  session: Session,
+  { kind, origin }: { readonly kind: Opening['kind'] | 'session-opened'; readonly origin: Origin },
+): Promise<void> => {
+  const { id: sessionId, userId } = session;
+  const evicted = await sessions.add(session);
+  await record(deps, stores, origin, [{ userId, kind, sessionId }, ...endings(userId, evicted, 'evicted')]);
 };
 
 type SessionReplacement = {
@@ -116,9 +140,10 @@ export const replaceSession = async (
   const { deviceKey, browserKey, proofs } = former;
   const keys = { deviceKey, browserKey, proofs };
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former.amr);
-  if (lacksSecondFactor(user, authenticated)) throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
+  if (user.secondFactorAt !== null && assuranceOf(authenticated.amr) !== 'aal2')
+    throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
   const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
-  await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
+  await addSession(deps, stores, session, { kind: 'session-opened', origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
 };
 

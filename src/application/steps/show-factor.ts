@@ -80,6 +80,20 @@ const showCode = async (deps: CompareCodeDeps, code: string, { user, attempts }:
 };
 
 /**
+ * Verifies the first code of an authenticator app that waits for it.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, also when the user shows something else; CLIENT_REQUEST_RATE_LIMIT_EXCEEDED
+ */
+export const showFirstCode = async (
+  deps: CompareCodeDeps,
+  presented: PresentedFactor,
+  { user, attempts }: Showing,
+): Promise<ShownFactor> => {
+  if (!('code' in presented)) throw invalidSecondFactor('the user has no factor');
+  const waiting = (await deps.factors.listByUser(user.id)).filter((factor) => !isConfirmed(factor));
+  return { method: 'totp', use: await compareCode(deps, presented.code, waiting, attempts) };
+};
+
+/**
  * Compares a code with those of authenticator apps. It counts as wrong if its step was used.
  * @returns what uses its step up.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED

@@ -5,7 +5,7 @@ import type { User } from '../../domain/user.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { type EndPresentedDeps, endPresentedSessions } from './end-sessions.ts';
-import { storeSession } from './open-session.ts';
+import { type SecondFactorPolicy, storeSession } from './open-session.ts';
 import { isUsualLogin, notifyOfLogin } from './record.ts';
 
 export type MayLogInDeps = {
@@ -31,6 +31,8 @@ type Login = {
   /** Whether the device presents a refresh token of the user. */
   readonly isOwnDevice: boolean;
   readonly origin: Origin;
+  /** The id of the device, if it is remembered. */
+  readonly rememberedDevice?: string | null;
 };
 
 /**
@@ -38,12 +40,12 @@ type Login = {
  * @throws AppError AUTH_SECOND_FACTOR_REQUIRED
  */
 export const storeLogin = async (
-  deps: EndPresentedDeps,
+  deps: EndPresentedDeps & SecondFactorPolicy,
   stores: Stores,
-  { user, session, verified, isOwnDevice, origin }: Login,
+  { user, session, verified, isOwnDevice, origin, rememberedDevice = null }: Login,
 ): Promise<void> => {
   await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
   const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
-  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin });
+  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDevice });
   if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
 };

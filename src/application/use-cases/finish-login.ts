@@ -1,21 +1,33 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
+import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
+import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { codeAttempts } from '../steps/compare-password.ts';
 import type { EndPresentedDeps } from '../steps/end-sessions.ts';
-import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
-import { assertSamePassword, openPendingLogin, usePendingLogin } from '../steps/pending-login.ts';
+import { addApp, type EnrolAppDeps, enrol, type StartedApp } from '../steps/enrol-app.ts';
+import {
+  keysOf,
+  type OpenedSession,
+  type PrepareSessionDeps,
+  prepareSession,
+  type SecondFactorPolicy,
+} from '../steps/open-session.ts';
+import { assertSamePassword, invalidSecondFactor, openPendingLogin, usePendingLogin } from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { type PresentedFactor, type ShowFactorDeps, showFactor } from '../steps/show-factor.ts';
+import { rememberDevice } from '../steps/remember-device.ts';
+import { type PresentedFactor, type ShowFactorDeps, showFactor, showFirstCode } from '../steps/show-factor.ts';
 import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
 import { type NewChallenge, newChallenge } from '../steps/use-passkey.ts';
 
 export type FinishLoginDeps = ShowFactorDeps &
+  EnrolAppDeps &
   EndPresentedDeps &
   ProveDeviceDeps &
   PrepareSessionDeps &
@@ -30,6 +42,8 @@ type SecondFactorMethod = 'totp' | 'recovery-code' | 'passkey';
 type ShownPendingLogin = {
   /** Those that the user can show. */
   readonly methods: SecondFactorMethod[];
+  /** Whether the user has none, and may add an authenticator app now. */
+  readonly enrol: boolean;
   /** Epoch milliseconds. */
   readonly expiresAt: number;
   /** For a passkey; `null` if the user has none. */
@@ -58,37 +72,74 @@ export const showPendingLogin =
         ...(codes > 0 ? (['recovery-code'] as const) : []),
         ...(hasPasskey ? (['passkey'] as const) : []),
       ],
+      enrol: await mayEnrol(deps, deps.passkeys, user),
       expiresAt: pending.expiresAt,
       challenge: hasPasskey ? newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' }) : null,
     };
   };
 
+/** Whether the user of a pending log-in adds a factor instead of showing one. Somebody with the password alone cannot, if there is one. */
+const mayEnrol = async (policy: SecondFactorPolicy, passkeys: PasskeyRepository, user: User): Promise<boolean> =>
+  policy.secondFactor === 'required' &&
+  user.secondFactorAt === null &&
+  (await passkeys.listByUser(user.id)).length === 0;
+
+/**
+ * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
+ * @param pendingLogins as the browser presents them.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID
+ */
+export const startPendingApp =
+  (deps: FinishLoginDeps, factorSecrets: FactorSecrets) =>
+  async (pendingLogins: readonly string[]): Promise<StartedApp> => {
+    const { pending } = await openPendingLogin(deps, pendingLogins);
+    return deps.unitOfWork.run(async (stores) => {
+      const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
+      if (!(await mayEnrol(deps, stores.passkeys, user)))
+        throw invalidSecondFactor('the user has a factor, or log-ins need none');
+      return addApp(deps, stores, user, factorSecrets);
+    });
+  };
+
 type FinishLoginInput = {
-  /** As the browser presents them. */
+  /** As the browser presents them, like `rememberedDevices`. */
   readonly pendingLogins: readonly string[];
   readonly factor: PresentedFactor;
+  /** Whether the password is enough on this device from now on. */
+  readonly remember?: boolean | undefined;
+  readonly rememberedDevices?: readonly string[];
   /** The refresh tokens of the request. */
   readonly refreshTokens?: readonly string[];
   readonly origin?: Origin;
   readonly presented?: Presented;
 };
 
+type FinishedLogin = {
+  readonly opened: OpenedSession;
+  /** Of a user who has added a factor. */
+  readonly recoveryCodes: string[] | null;
+  /** For the browser, if its device is remembered. */
+  readonly rememberedDevice: string | null;
+};
+
 /**
- * Opens the session of a pending log-in for a user who shows the second factor. Both are used up together with it.
+ * Opens the session of a pending log-in for a user who shows the second factor, or adds the first one. Both are used up together with it.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PASSKEY_INVALID, AUTH_PROOF_EXPIRED,
  *   AUTH_SECOND_FACTOR_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when nobody has such a passkey.
  */
 export const finishLogin =
   (deps: FinishLoginDeps) =>
-  async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
+  async (input: FinishLoginInput, cancellation = NEVER_CANCELLED): Promise<FinishedLogin> => {
     const { pendingLogins, factor, refreshTokens = [], origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const { remember = false, rememberedDevices: texts = [] } = input;
     const keys = keysOf(await provenDevice(deps, presented));
     const verified = await verifiedTokens(deps, refreshTokens);
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
     const own = verified.find(({ claims }) => claims.sub === user.id);
-    const attempts = codeAttempts(user, own);
-    const shown = await showFactor(deps, factor, { user, attempts, origin }).catch((error: unknown) => {
+    const enrols = await mayEnrol(deps, deps.passkeys, user);
+    const showing = { user, attempts: codeAttempts(user, own), origin };
+    const shown = await (enrols ? showFirstCode : showFactor)(deps, factor, showing).catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500) deps.report?.('login-refused', user.id, origin);
       throw error;
     });
@@ -99,12 +150,17 @@ export const finishLogin =
     ] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     cancellation.throwIfAborted();
-    await deps.unitOfWork.run(async (stores) => {
+    return deps.unitOfWork.run(async (stores) => {
       const locked = assertSamePassword(pending, await stores.users.lock(user.id));
       assertMayLogIn(deps, locked);
+      if (enrols !== (await mayEnrol(deps, stores.passkeys, locked)))
+        throw invalidSecondFactor('the factors of the user have changed');
       await usePendingLogin(stores, pending);
       await shown.use(stores);
+      const enrolment = { user: locked, sessionId: session.id, origin };
+      const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
       await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice: own !== undefined, origin });
+      const rememberedDevice = remember ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;
+      return { opened, recoveryCodes, rememberedDevice };
     });
-    return opened;
   };

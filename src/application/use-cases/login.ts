@@ -14,10 +14,17 @@ import type { Report } from '../reports.ts';
 import { verifiedTokens } from '../steps/assess-tokens.ts';
 import { comparePassword, loginAttempts } from '../steps/compare-password.ts';
 import { keyedMutex } from '../steps/keyed-mutex.ts';
-import { keysOf, type OpenedSession, type PrepareSessionDeps, prepareSession } from '../steps/open-session.ts';
+import {
+  keysOf,
+  needsSecondFactor,
+  type OpenedSession,
+  type PrepareSessionDeps,
+  prepareSession,
+} from '../steps/open-session.ts';
 import { newPendingLogin } from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import type { NoticeDeps } from '../steps/record.ts';
+import { rememberedDevice } from '../steps/remember-device.ts';
 import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
 
 export type LoginDeps = NoticeDeps &
@@ -47,6 +54,8 @@ type LoginInput = {
   readonly source?: LoginSource;
   readonly origin?: Origin;
   readonly presented?: Presented;
+  /** As the browser presents them. */
+  readonly rememberedDevices?: readonly string[];
 };
 
 /** The password was right, and the second factor is missing. `pendingLogin` is for the cookie of `finishLogin`. */
@@ -55,7 +64,8 @@ export type LoginResult = OpenedSession | { readonly pendingLogin: string };
 const UNKNOWN_SOURCE: LoginSource = { networks: ['unknown'], refreshTokens: [] };
 
 /**
- * Opens a session for a user who knows the password, or a pending log-in if the user has a second factor, and ends the sessions whose tokens the request presents: the browser replaces them.
+ * Opens a session for a user who knows the password, or a pending log-in if the user needs a second factor and the device is not
+ * remembered. It ends the sessions whose tokens the request presents: the browser replaces them.
  * For an unknown account, tokens are verified and a password is compared as well, so that the response time does not show whether the
  * account exists.
  * @throws AppError AUTH_ACCOUNT_DISABLED, AUTH_CREDENTIALS_INVALID, AUTH_DEVICE_UNPROVEN, AUTH_EMAIL_UNVERIFIED, AUTH_PROOF_EXPIRED,
@@ -79,7 +89,9 @@ export const login = (deps: LoginDeps) => {
     cancellation.throwIfAborted();
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
-    if (current.secondFactorAt !== null) return { pendingLogin: newPendingLogin(deps, current) };
+    const isGuarded = needsSecondFactor(deps, current);
+    const device = isGuarded ? await rememberedDevice(deps, current, input.rememberedDevices ?? []) : null;
+    if (isGuarded && device === null) return { pendingLogin: newPendingLogin(deps, current) };
     const now = deps.clock.now();
     const { session, opened } = await prepareSession(deps, {
       user: current,
@@ -91,7 +103,7 @@ export const login = (deps: LoginDeps) => {
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
     const isStored = await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
-      return store(deps, { user: current, session, isOwnDevice, verified, origin });
+      return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDevice: device });
     });
     // Somebody replaced the password in the meantime: compare it again.
     return isStored ? opened : logIn(input, cancellation);
@@ -104,6 +116,7 @@ type LogIn = Admitted & {
   /** The verified refresh tokens of the request. */
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
+  readonly rememberedDevice: string | null;
 };
 
 /**
@@ -111,13 +124,13 @@ type LogIn = Admitted & {
  * them again: a change of the password, or an operator who disables the account, has ended only the sessions that were stored before.
  * @returns `false` when the stored password is no longer that of `user`: then nothing is stored.
  */
-const store = (deps: LoginDeps, { user, session, isOwnDevice, verified, origin }: LogIn): Promise<boolean> =>
+const store = (deps: LoginDeps, { user, ...login }: LogIn): Promise<boolean> =>
   deps.unitOfWork.run(async (stores) => {
     const locked = await stores.users.lock(user.id);
     if (locked === null) throw new AppError('AUTH_CREDENTIALS_INVALID', { reason: 'the user was deleted' });
     if (locked.disabledAt !== null) throw new AppError('AUTH_ACCOUNT_DISABLED');
     if (locked.passwordHash !== user.passwordHash) return false;
-    await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice, origin });
+    await storeLogin(deps, stores, { user: locked, ...login });
     return true;
   });
 

@@ -1,25 +1,16 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { AUTHENTICATOR_APPS_PER_USER, type Factor, isConfirmed } from '../../domain/factor.ts';
-import { canonicalRecoveryCode, RECOVERY_CODES, recoveryCodeFrom } from '../../domain/recovery-code.ts';
-import { secretFrom } from '../../domain/totp.ts';
+import { type Factor, isConfirmed } from '../../domain/factor.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
-import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { deviceCodeAttempt } from '../steps/compare-password.ts';
+import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from '../steps/enrol-app.ts';
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { raiseSession } from '../steps/open-session.ts';
-import { invalidSecondFactor } from '../steps/pending-login.ts';
-import { type ChangeDeps, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { type ChangeDeps, notifyOfFactor, record } from '../steps/record.ts';
 import { type CompareCodeDeps, compareCode } from '../steps/show-factor.ts';
 
-export type ManageFactorsDeps = LiveUserDeps &
-  ChangeDeps &
-  NoticeDeps &
-  CompareCodeDeps & {
-    /** Makes secrets and recovery codes, and hashes the latter. */
-    readonly linkTokens: LinkTokens;
-  };
+export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps;
 
 type Codes = string[];
 
@@ -40,9 +31,6 @@ export const listFactors =
     return { apps: factors.filter(isConfirmed), recoveryCodes };
   };
 
-/** An authenticator app that waits for its first code. The secret is shown this once. */
-export type StartedApp = { readonly id: string; readonly secret: string; readonly username: string };
-
 /**
  * Makes the secret of an authenticator app, in place of one that was never confirmed.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
@@ -50,19 +38,9 @@ export type StartedApp = { readonly id: string; readonly secret: string; readonl
 export const startApp =
   (deps: ManageFactorsDeps, factorSecrets: FactorSecrets) =>
   (caller: Caller): Promise<StartedApp> =>
-    deps.unitOfWork.run(async (stores) => {
-      const { id: userId, username } = await lockedLiveUser(deps, stores, caller);
-      const factors = await stores.factors.listByUser(userId);
-      for (const { id } of factors.filter((factor) => !isConfirmed(factor)))
-        await stores.factors.remove({ id, userId });
-      if (factors.filter(isConfirmed).length >= AUTHENTICATOR_APPS_PER_USER)
-        throw invalidSecondFactor('the user has as many authenticator apps as there may be');
-      const id = deps.ids.next();
-      const secret = secretFrom(deps.linkTokens.next());
-      const [encrypted, createdAt] = [factorSecrets.encrypt(secret, userId), deps.clock.now()];
-      await stores.factors.add({ id, userId, secret: encrypted, lastStep: -1, createdAt, confirmedAt: null });
-      return { id, secret, username };
-    });
+    deps.unitOfWork.run(async (stores) =>
+      addApp(deps, stores, await lockedLiveUser(deps, stores, caller), factorSecrets),
+    );
 
 type FirstCode = Caller & {
   /** `iat` of the request's access token, in seconds. */
@@ -88,27 +66,13 @@ export const confirmApp =
     const use = await compareCode(deps, code, [factor], [device]);
     return deps.unitOfWork.run(async (stores) => {
       const locked = await lockedLiveUser(deps, stores, caller);
-      const now = deps.clock.now();
       await use(stores);
-      if (locked.secondFactorAt === null) await stores.users.update(locked.id, { secondFactorAt: now, now });
-      const key = { id: caller.sessionId, userId: locked.id };
-      await raiseSession(deps, stores, key, [{ method: 'totp', at: now }], origin);
-      await record(deps, stores, origin, [{ userId: locked.id, kind: 'second-factor-added', sessionId: key.id }]);
-      await notifyOfFactor(deps, stores, 'second-factor-added', locked, origin);
-      return (await stores.factors.countCodes(locked.id)) > 0 ? [] : replaceCodes(deps, stores, locked.id);
+      const { sessionId } = caller;
+      const key = { id: sessionId, userId: locked.id };
+      await raiseSession(deps, stores, key, [{ method: 'totp', at: deps.clock.now() }], origin);
+      return enrol(deps, stores, { user: locked, sessionId, origin });
     });
   };
-
-const replaceCodes = async (
-  { linkTokens }: Pick<ManageFactorsDeps, 'linkTokens'>,
-  { factors }: Pick<Stores, 'factors'>,
-  userId: string,
-): Promise<Codes> => {
-  const codes = Array.from({ length: RECOVERY_CODES }, () => recoveryCodeFrom(linkTokens.next()));
-  const hashes = codes.map((code) => linkTokens.hashOf(canonicalRecoveryCode(code) ?? code));
-  await factors.replaceCodes(userId, hashes);
-  return codes;
-};
 
 /**
  * Makes new recovery codes, and the former ones useless.

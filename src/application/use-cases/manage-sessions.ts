@@ -1,7 +1,7 @@
 import { type Binding, bindingOf, NOT_REQUIRED, needsProof, noEvidence } from '../../domain/device-binding.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import type { Session, SessionKey } from '../../domain/session.ts';
+import { isRememberedDevice, type Session, type SessionKey } from '../../domain/session.ts';
 import type { TokenStatus } from '../../domain/tokens.ts';
 import type { RefreshToken } from '../ports/token-signer.ts';
 import type { Stores, UnitOfWork } from '../ports/unit-of-work.ts';
@@ -18,6 +18,8 @@ export type ListedSession = Pick<Session, 'id' | 'createdAt' | 'userAgent' | 'ad
   readonly binding: Binding;
   /** Whether it is the session of the request. */
   readonly current: boolean;
+  /** Whether it is no session, but a device on which the user need not show the second factor. */
+  readonly remembered: boolean;
 };
 
 /**
@@ -37,6 +39,7 @@ export const listSessions =
       address: session.address,
       binding: bindingOf(session),
       current: session.id === caller.sessionId,
+      remembered: isRememberedDevice(session),
     }));
   };
 

@@ -1,9 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { newUser, type User } from '../../domain/user.ts';
-import { NEVER_CANCELLED } from '../cancellation.ts';
+import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
+import type { Stores } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { assertNotReserved } from '../steps/links.ts';
@@ -14,8 +15,9 @@ import {
   prepareSession,
   storeSession,
 } from '../steps/open-session.ts';
+import { newPendingLogin, type PendingLoginDeps } from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
-import { type ChangeDeps, enqueue } from '../steps/record.ts';
+import { type ChangeDeps, enqueue, record } from '../steps/record.ts';
 
 export type RegisterDeps = ChangeDeps &
   ProveDeviceDeps &
@@ -27,6 +29,8 @@ export type RegisterDeps = ChangeDeps &
     /** Whether users verify their email addresses. Default: off. */
     readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
   };
+
+export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
 
 /** Validated against the limits of the domain. */
 export type RegisterInput = {
@@ -45,37 +49,70 @@ export type RegisterInput = {
 export const register =
   (deps: RegisterDeps) =>
   async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<OpenedSession> => {
-    const { users, unitOfWork, hasher, clock, ids, emailVerification = 'off' } = deps;
-    const { username, email, password, origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
+    const { origin = NO_ORIGIN, presented = NOTHING_PRESENTED } = input;
     assertPasswordAllowed(deps, input, 'password');
-    const proof = await provenDevice(deps, presented);
-    const passwordHash = await hasher.hash(password);
+    const keys = keysOf(await provenDevice(deps, presented));
+    const user = await userOf(deps, input);
     cancellation.throwIfAborted();
-    const now = clock.now();
-    const user = newUser({ id: ids.next(), username, email, passwordHash, now });
-    const { session, opened } = await prepareSession(deps, {
-      user,
-      now,
-      origin,
-      keys: keysOf(proof),
-      authentications: [{ method: 'registration', at: now }],
-    });
-    try {
-      await unitOfWork.run(async (stores) => {
-        await stores.users.add(user);
-        cancellation.throwIfAborted();
-        await assertNotReserved(deps, stores, user);
-        await storeSession(deps, stores, session, { kind: 'registered', user, origin });
-        if (emailVerification === 'off') return;
-        await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
-      });
-      cancellation.throwIfAborted();
-      return opened;
-    } catch (error) {
-      if (!isTaken(error)) await removeIfPossible(users, user);
-      throw error;
-    }
+    const now = user.createdAt;
+    const authentications = [{ method: 'registration', at: now }] as const;
+    const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
+    await store(deps, { user, origin, cancellation }, (stores) =>
+      storeSession(deps, stores, session, { kind: 'registered', user, origin }),
+    );
+    return opened;
   };
+
+/**
+ * Registers a user who has to add a second factor before the first log-in, as `register` does otherwise.
+ * @returns the pending log-in of the user, for the cookie of `finishLogin`.
+ * @throws AppError AUTH_USER_DUPLICATE, CLIENT_PARAMS_VALIDATION_FAILED
+ */
+export const registerPending =
+  (deps: RegisterPendingDeps) =>
+  async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<string> => {
+    const { origin = NO_ORIGIN } = input;
+    assertPasswordAllowed(deps, input, 'password');
+    const user = await userOf(deps, input);
+    await store(deps, { user, origin, cancellation }, (stores) =>
+      record(deps, stores, origin, [{ userId: user.id, kind: 'registered' }]),
+    );
+    return newPendingLogin(deps, user);
+  };
+
+const userOf = async (
+  { hasher, clock, ids }: RegisterDeps,
+  { username, email, password }: RegisterInput,
+): Promise<User> => {
+  const passwordHash = await hasher.hash(password);
+  return newUser({ id: ids.next(), username, email, passwordHash, now: clock.now() });
+};
+
+type Registration = { readonly user: User; readonly origin: Origin; readonly cancellation: Cancellation };
+
+/** @param complete stores what belongs to the registration, in its unit of work. */
+const store = async (
+  deps: RegisterDeps,
+  { user, origin, cancellation }: Registration,
+  complete: (stores: Stores) => Promise<void>,
+): Promise<void> => {
+  const { users, unitOfWork, emailVerification = 'off' } = deps;
+  cancellation.throwIfAborted();
+  try {
+    await unitOfWork.run(async (stores) => {
+      await stores.users.add(user);
+      cancellation.throwIfAborted();
+      await assertNotReserved(deps, stores, user);
+      await complete(stores);
+      if (emailVerification === 'off') return;
+      await enqueue(deps, stores, origin, [{ kind: 'email-verification', userId: user.id, to: user.email }]);
+    });
+    cancellation.throwIfAborted();
+  } catch (error) {
+    if (!isTaken(error)) await removeIfPossible(users, user);
+    throw error;
+  }
+};
 
 /** Whether the store refused the user: then there is nothing to remove. */
 const isTaken = (error: unknown): boolean =>

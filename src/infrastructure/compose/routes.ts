@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
-import { pendingLoginCookie, refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
+import { loginCookies, refreshCookie } from '../../adapters/http/request/refresh-cookie.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
@@ -26,7 +26,6 @@ import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
-import { PENDING_LOGIN_LIFETIME } from '../../application/steps/pending-login.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
 import { VERSION } from '../version.ts';
 
@@ -75,18 +74,17 @@ export const declareRoutes = (
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
   const cookie = refreshCookie(cookieSettings);
-  const pendingLogin = pendingLoginCookie(cookieSettings, PENDING_LOGIN_LIFETIME);
   const device = presentedDevice(baseUrl);
   const bound = { baseUrl, sameSite: cookieSettings.sameSite, initiators: allowedOrigins };
   const browser =
     boundCookieLifetime === null
       ? null
       : browserSession({ ...bound, maxAge: boundCookieLifetime }, inviteBrowser(deps));
-  const access = { cookie, pendingLogin, device, browser };
+  const access = { cookie, ...loginCookies(cookieSettings), device, browser };
   const application = allowedOrigins[0] ?? null;
   const routes: Route[] = [
     ...authRoutes(deps, access),
-    ...secondFactorRoutes(deps, access),
+    ...secondFactorRoutes(deps, access, settings),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access),
     ...sessionRoutes(deps, cookie),

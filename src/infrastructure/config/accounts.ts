@@ -45,6 +45,13 @@ export const ACCOUNT_VARIABLES = {
     meaning:
       'What users are notified of by mail: a log-in on a new device, a changed password, a changed email address, a replayed token, a factor that was added or removed, a recovery code that was used; or off.',
   },
+  SECOND_FACTOR: {
+    schema: v.picklist(['optional', 'required']),
+    expected: 'optional or required',
+    default: 'optional',
+    meaning:
+      'Whether users may have a second factor, or need one: with required, a log-in without one can only add one. Production needs FACTOR_KEYS for that.',
+  },
   FACTOR_KEYS: {
     schema: v.optional(form.secretKeys(MAX_FACTOR_KEYS)),
     expected: `1 to ${MAX_FACTOR_KEYS} different keys, separated by commas, each of 32 bytes in base64url (43 characters)`,
@@ -82,6 +89,7 @@ export type AccountSettings = {
   readonly eventsRetention: number;
   /** `off` without mail. */
   readonly emailVerification: 'off' | 'optional' | 'required';
+  readonly secondFactor: 'optional' | 'required';
   readonly notices: ReadonlySet<Notice>;
   /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
   readonly factorKeys: form.SecretKeys | null;
@@ -95,6 +103,7 @@ export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSetting
     ownAccountPages: values.ACCOUNT_PAGES_URL === undefined,
     eventsRetention: values.EVENTS_RETENTION,
     emailVerification: mail === null ? 'off' : (values.EMAIL_VERIFICATION ?? 'optional'),
+    secondFactor: values.SECOND_FACTOR,
     notices: new Set(values.MAIL_NOTICES),
     factorKeys: values.FACTOR_KEYS ?? null,
   };
@@ -109,10 +118,19 @@ const mailOf = ({ NODE_ENV, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Val
 const allowsPlain = (url: string): boolean => new URL(url).search !== '';
 const withoutQuery = (url: string): string => url.replace(/\?.*$/, '');
 
-/** Settings with which mail could not be sent, or its links would lead nowhere. */
+/** Settings with which nobody could log in, mail could not be sent, or its links would lead nowhere. */
 export const accountErrors = (values: Partial<Values>): Rule[] => {
+  if (values.NODE_ENV !== 'production') return [];
+  const hasNoKeys = 'FACTOR_KEYS' in values && values.FACTOR_KEYS === undefined;
+  return [
+    [values.SECOND_FACTOR === 'required' && hasNoKeys, 'SECOND_FACTOR: must not be required without FACTOR_KEYS'],
+    ...mailErrors(values),
+  ];
+};
+
+const mailErrors = (values: Partial<Values>): Rule[] => {
   const { EMAIL_VERIFICATION: verification = 'off' } = values;
-  if (values.NODE_ENV !== 'production' || !('MAIL_URL' in values)) return [];
+  if (!('MAIL_URL' in values)) return [];
   const hasMail = values.MAIL_URL !== undefined;
   const isUnset = (name: 'MAIL_FROM' | 'BASE_URL') => name in values && values[name] === undefined;
   return [

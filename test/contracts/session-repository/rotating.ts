@@ -104,6 +104,8 @@ export const rotating = ({ it }: Tests<GivenSessions>): void => {
     expect(await sessions.rotate(aRotation(session))).toMatchObject(raised);
     expect(await sessions.find(session)).toMatchObject(raised);
     expect((await sessions.findWithUser(session))?.session).toMatchObject(raised);
+    const ofNothing = await stored({ amr: [] });
+    expect(await sessions.find(ofNothing)).toStrictEqual(ofNothing);
   });
 
   it('numbers the current token one higher than the last, also after a rotation that was reverted', async (given) => {

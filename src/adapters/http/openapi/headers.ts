@@ -78,6 +78,7 @@ const COOKIE = {
   opens: ['Set-Cookie', 'Secure-Session-Registration'],
   'may-set': ['New-Session-Cookie'],
   clears: ['Cleared-Cookie'],
+  waits: ['Pending-Login-Cookie'],
   binds: ['Bound-Cookie', 'Secure-Session-Challenge'],
 } as const;
 

@@ -1,5 +1,7 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
+import { PENDING_LOGIN_LIFETIME } from '../../../application/steps/pending-login.ts';
+import { REMEMBERED_FOR } from '../../../domain/session.ts';
 
 /** SPEC "Refresh cookie". */
 export type CookieSettings = {
@@ -16,6 +18,12 @@ export const BOUND_COOKIE = 'refresh_binding';
 
 /** Shows for minutes that the browser has shown the password of a user, and has to show the second factor (ADR 0058). */
 export const PENDING_LOGIN_COOKIE = 'login_pending';
+
+/** Shows that a user need not show the second factor on this device (ADR 0058). */
+export const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
+
+/** All that the service reads. */
+export const COOKIES = [REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE] as const;
 
 /** Reads, sets and clears a cookie. The attributes are always the same, so that each cookie replaces the last. */
 export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSettings) => {
@@ -43,9 +51,11 @@ export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
 export const refreshCookie = (settings: CookieSettings) => httpOnlyCookie(REFRESH_COOKIE, settings);
 
-/** With the attributes of the refresh cookie. @param settings of that one. @param maxAge milliseconds. */
-export const pendingLoginCookie = (settings: CookieSettings, maxAge: number) =>
-  httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge });
+/** The cookies of a log-in with a second factor, with the attributes of the refresh cookie. @param settings of that one. */
+export const loginCookies = (settings: CookieSettings) => ({
+  pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: PENDING_LOGIN_LIFETIME }),
+  rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
+});
 
 export type RefreshCookie = HttpOnlyCookie;
 

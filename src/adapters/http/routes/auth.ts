@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { type LoginDeps, login } from '../../../application/use-cases/login.ts';
 import { type LogoutDeps, logout } from '../../../application/use-cases/logout.ts';
 import { type RefreshDeps, refresh } from '../../../application/use-cases/refresh.ts';
-import { register } from '../../../application/use-cases/register.ts';
+import { type RegisterPendingDeps, register, registerPending } from '../../../application/use-cases/register.ts';
 import { type RegisterUnverifiedDeps, registerUnverified } from '../../../application/use-cases/register-unverified.ts';
 import { AppError } from '../../../domain/errors/app-error.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
@@ -13,12 +13,15 @@ import { type HttpOnlyCookie, isCrossSite, type RefreshCookie } from '../request
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
-type AuthDeps = RegisterUnverifiedDeps & LoginDeps & RefreshDeps & LogoutDeps;
+type RegisterRouteDeps = RegisterUnverifiedDeps & RegisterPendingDeps;
+
+type AuthDeps = RegisterRouteDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
 /** How the routes see the device of a request, and what they send it. */
 export type DeviceAccess = {
   readonly cookie: RefreshCookie;
   readonly pendingLogin: HttpOnlyCookie;
+  readonly rememberedDevice: HttpOnlyCookie;
   readonly device: PresentedDevice;
   /** `null`: browsers hold no keys. */
   readonly browser: BrowserSession | null;
@@ -39,8 +42,11 @@ export const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
 const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnverifiedDeps): boolean =>
   emailVerification === 'required';
 
-/** If log-ins need a verified address, the response does not depend on whether the address has an account. ADR 0048. */
-const registerRoute = (deps: RegisterUnverifiedDeps, { cookie, device, browser }: DeviceAccess): Route => {
+/**
+ * If log-ins need a verified address, the response does not depend on whether the address has an account (ADR 0048). If they need a second
+ * factor, the user adds it in a pending log-in (ADR 0058).
+ */
+const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, browser }: DeviceAccess): Route => {
   const declaration = {
     name: 'register',
     tag: 'tokens',
@@ -58,6 +64,17 @@ const registerRoute = (deps: RegisterUnverifiedDeps, { cookie, device, browser }
       { ...declaration, summary, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
         await run({ ...body, origin: originOf(ctx) }, signal);
+        return null;
+      },
+    );
+  }
+  if (deps.secondFactor === 'required') {
+    const run = registerPending(deps);
+    const summary = 'Register a user, who adds a second factor before the first log-in';
+    return route(
+      { ...declaration, summary, cookie: { writes: 'waits' }, response: { status: 202, data: v.null() } },
+      async ({ body, signal }, ctx) => {
+        pendingLogin.set(ctx, await run({ ...body, origin: originOf(ctx) }, signal));
         return null;
       },
     );
@@ -83,7 +100,7 @@ const registerRoute = (deps: RegisterUnverifiedDeps, { cookie, device, browser }
 
 /** SPEC "Endpoints". The refresh token is sent in the cookie alone. */
 export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
-  const { cookie, pendingLogin, device, browser } = access;
+  const { cookie, pendingLogin, rememberedDevice, device, browser } = access;
   const useCases = { login: login(deps), refresh: refresh(deps), logout: logout(deps) };
   return [
     registerRoute(deps, access),
@@ -111,7 +128,9 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
       },
       async ({ body: { proof, ...credentials }, signal }, ctx) => {
         const source = loginSourceOf(ctx, cookie);
-        const input = { ...credentials, source, presented: device(ctx, proof), origin: originOf(ctx) };
+        const rememberedDevices = isCrossSite(ctx) ? [] : rememberedDevice.read(ctx);
+        const shown = { ...credentials, source, rememberedDevices };
+        const input = { ...shown, presented: device(ctx, proof), origin: originOf(ctx) };
         const outcome = await useCases.login(input, signal);
         if ('pendingLogin' in outcome) {
           pendingLogin.set(ctx, outcome.pendingLogin);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { StartedApp } from '../../../application/steps/enrol-app.ts';
 import {
   confirmApp,
   listFactors,
@@ -35,7 +36,7 @@ const FactorsJson = v.pipe(
   ]),
 );
 
-const StartedAppJson = v.pipe(
+export const StartedAppJson = v.pipe(
   v.object({ id: v.string(), secret: v.string(), uri: v.string(), qr: v.string() }),
   v.examples([
     {
@@ -46,6 +47,13 @@ const StartedAppJson = v.pipe(
     },
   ]),
 );
+
+/** @param service the name of the service in the app. */
+export const shownApp = async ({ id, secret, username }: StartedApp, service: string) => {
+  const uri = totpUri(secret, { service, account: username });
+  const { renderSVG } = await import('uqr');
+  return { id, secret, uri, qr: renderSVG(uri) };
+};
 
 const RecoveryCodesJson = v.pipe(
   v.object({ recoveryCodes: v.array(v.string()) }),
@@ -96,12 +104,7 @@ const enrolmentRoutes = (deps: FactorDeps, service: string): Route[] => {
         response: { status: 201, data: StartedAppJson },
         errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION'],
       },
-      async ({ claims, sessionId }) => {
-        const { id, secret, username } = await useCases.startApp({ userId: claims.sub, sessionId });
-        const uri = totpUri(secret, { service, account: username });
-        const { renderSVG } = await import('uqr');
-        return { id, secret, uri, qr: renderSVG(uri) };
-      },
+      async ({ claims, sessionId }) => shownApp(await useCases.startApp({ userId: claims.sub, sessionId }), service),
     ),
     route(
       {

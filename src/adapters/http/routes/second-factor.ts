@@ -1,5 +1,11 @@
+import type { Context } from 'koa';
 import * as v from 'valibot';
-import { type FinishLoginDeps, finishLogin, showPendingLogin } from '../../../application/use-cases/finish-login.ts';
+import {
+  type FinishLoginDeps,
+  finishLogin,
+  showPendingLogin,
+  startPendingApp,
+} from '../../../application/use-cases/finish-login.ts';
 import { RequestOptionsJson, requestOptions } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
@@ -8,18 +14,24 @@ import { isCrossSite } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { SecondFactorBody } from '../routing/schemas.ts';
 import { type DeviceAccess, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';
+import { StartedAppJson, shownApp } from './factors.ts';
 
 const PendingLoginJson = v.object({
   methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),
+  enrol: v.boolean(),
   expiresAt: Timestamp,
   passkey: v.nullable(RequestOptionsJson),
 });
 
-/** The second half of a log-in whose user has a second factor. ADR 0058. */
+const FinishedLoginJson = v.object({ ...LoginResult.entries, recoveryCodes: v.optional(v.array(v.string())) });
+
+/** The second half of a log-in whose user needs a second factor. ADR 0058. @param baseUrl its host names the service in authenticator apps. */
 export const secondFactorRoutes = (
   deps: FinishLoginDeps,
-  { cookie, pendingLogin, device, browser }: DeviceAccess,
+  access: DeviceAccess,
+  { baseUrl }: { readonly baseUrl: string },
 ): Route[] => {
+  const { cookie, pendingLogin, rememberedDevice, device, browser } = access;
   const useCases = { showPendingLogin: showPendingLogin(deps), finishLogin: finishLogin(deps) };
   return [
     route(
@@ -50,7 +62,7 @@ export const secondFactorRoutes = (
         auth: 'public',
         throttle: 'strict',
         request: { body: SecondFactorBody },
-        response: { data: LoginResult },
+        response: { data: FinishedLoginJson },
         errors: [
           ...([
             'AUTH_SECOND_FACTOR_INVALID',
@@ -62,17 +74,49 @@ export const secondFactorRoutes = (
           ...(['DB_RECORD_NOT_FOUND', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'] as const),
         ],
       },
-      async ({ body: { code, recoveryCode, credential, proof }, signal }, ctx) => {
+      async ({ body: { code, recoveryCode, credential, remember, proof }, signal }, ctx) => {
         const { refreshTokens } = loginSourceOf(ctx, cookie);
-        const pendingLogins = isCrossSite(ctx) ? [] : pendingLogin.read(ctx);
-        const shown = { pendingLogins, factor: presentedFactor({ code, recoveryCode, credential }) };
-        const input = { ...shown, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
-        const { refreshToken, ...result } = await useCases.finishLogin(input, signal);
+        const own = ownCookies(ctx, access);
+        const shown = { ...own, factor: presentedFactor({ code, recoveryCode, credential }) };
+        const input = { ...shown, remember, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
+        const { opened, recoveryCodes, rememberedDevice: remembered } = await useCases.finishLogin(input, signal);
+        const { refreshToken, ...result } = opened;
         cookie.set(ctx, refreshToken);
         pendingLogin.clear(ctx);
+        if (remembered !== null) rememberedDevice.set(ctx, remembered);
         browser?.invite(ctx, result);
-        return result;
+        return recoveryCodes === null ? result : { ...result, recoveryCodes };
       },
+    ),
+    ...enrolmentRoutes(deps, access, new URL(baseUrl).host),
+  ];
+};
+
+/** What the browser got earlier in this log-in, and in one before. */
+const ownCookies = (ctx: Context, { pendingLogin, rememberedDevice }: DeviceAccess) => {
+  if (isCrossSite(ctx)) return { pendingLogins: [], rememberedDevices: [] };
+  return { pendingLogins: pendingLogin.read(ctx), rememberedDevices: rememberedDevice.read(ctx) };
+};
+
+/** Without the keys of secrets, there is none. */
+const enrolmentRoutes = (deps: FinishLoginDeps, access: DeviceAccess, service: string): Route[] => {
+  const { factorSecrets } = deps;
+  if (factorSecrets === null) return [];
+  const start = startPendingApp(deps, factorSecrets);
+  return [
+    route(
+      {
+        name: 'start-pending-totp',
+        tag: 'tokens',
+        summary: 'Make a secret for an authenticator app, for the pending log-in of a user who has to add a factor',
+        method: 'POST',
+        path: '/auth/login/pending/totp',
+        auth: 'public',
+        throttle: 'strict',
+        response: { status: 201, data: StartedAppJson },
+        errors: ['AUTH_SECOND_FACTOR_INVALID', 'DB_UNIQUE_VIOLATION', 'DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => shownApp(await start(ownCookies(ctx, access).pendingLogins), service),
     ),
   ];
 };

@@ -27,6 +27,7 @@ export const SessionJson = v.pipe(
     address: v.nullable(v.string()),
     binding: v.picklist(['none', 'device', 'browser']),
     current: v.boolean(),
+    remembered: v.boolean(),
   }),
   v.title('Session'),
   v.examples([
@@ -38,6 +39,7 @@ export const SessionJson = v.pipe(
       address: '127.0.0.0/24',
       binding: 'none',
       current: true,
+      remembered: false,
     },
   ]),
 );

@@ -93,9 +93,9 @@ type CookieUse = {
   readonly reads?: 'optional' | 'required';
   /**
    * `sets`: with every success. `opens`: the same, of a new session. `may-set`: with some. `clears`: unless another site caused the
-   * request. `binds`: sets the bound cookie instead.
+   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead.
    */
-  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds';
+  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits';
 };
 
 type Head = {

@@ -105,9 +105,10 @@ export const SecondFactorBody = v.pipe(
     code: v.optional(Code),
     recoveryCode: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(RECOVERY_CODE_MAX))),
     credential: v.optional(UsedCredential),
+    remember: v.optional(v.boolean()),
     proof: v.optional(Proof),
   }),
-  v.examples([{ code: '287082' }]),
+  v.examples([{ code: '287082', remember: true }]),
 );
 
 export const ConfirmAppBody = v.pipe(

@@ -1,0 +1,222 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { REMEMBERED_FOR } from '../../src/domain/session.ts';
+import { codeAt } from '../support/authenticator-app.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { cookieAttributes, heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import type { TestService } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const STEP = 30_000;
+let service: TestService;
+beforeAll(async () => {
+  const env = { JWT_AUTHENTICATION_CLAIMS: 'true', JWT_REFRESH_EXPIRES_IN: '60d', SESSION_MAX_LIFETIME: 'off' };
+  service = await start(env, () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) }));
+});
+
+const as = (accessToken: string) => (method: 'get' | 'put' | 'post' | 'delete', path: string, body?: object) => {
+  const request = service.http[method](path).set('Authorization', `Bearer ${accessToken}`);
+  return body === undefined ? request : request.send(body);
+};
+
+const addApp = async (me: ReturnType<typeof as>) => {
+  const { id, secret } = (await me('post', '/users/me/factors/totp').expect(201)).body.data;
+  await me('post', '/users/me/factors/totp/confirm', { id, code: codeAt(secret, clock.now()) }).expect(200);
+  clock.advance(STEP);
+  return { id, secret };
+};
+
+/** A user with an authenticator app. */
+const enrolled = async () => {
+  const held = await signUp(service);
+  const me = as(held.accessToken);
+  return { ...held, me, ...(await addApp(me)) };
+};
+
+type Person = { readonly username: string; readonly password: string };
+type Enrolled = { readonly person: Person; readonly secret: string };
+
+const cookieOf = (setCookies: readonly string[] | undefined, name: string): string | undefined =>
+  setCookies?.find((each) => each.startsWith(`${name}=`));
+const pairOf = (setCookie = ''): string => setCookie.split(';')[0] ?? '';
+
+const logIn = ({ username, password }: Person, cookies: readonly string[] = [], headers: Record<string, string> = {}) =>
+  service.http
+    .post('/auth/login')
+    .set({ ...headers, ...(cookies.length > 0 && { Cookie: cookies.join('; ') }) })
+    .send({ account: username, password });
+
+/** Logs in with a code. @returns the response, and the cookie of the device if it is remembered. */
+const logInWithCode = async ({ person, secret }: Enrolled, body: object) => {
+  const refused = await logIn(person).expect(401);
+  const pending = pairOf(cookieOf(refused.get('Set-Cookie'), 'login_pending'));
+  const response = await service.http
+    .post('/auth/login/second-factor')
+    .set('Cookie', pending)
+    .send({ code: codeAt(secret, clock.now()), ...body })
+    .expect(200);
+  clock.advance(STEP);
+  const setCookie = cookieOf(response.get('Set-Cookie'), 'remembered_device');
+  return { response, setCookie, device: pairOf(setCookie) };
+};
+
+const listed = async (accessToken: string) =>
+  (await as(accessToken)('get', '/auth/sessions').expect(200)).body.data.filter(
+    ({ remembered }: { remembered: boolean }) => remembered,
+  );
+
+describe('a remembered device', () => {
+  it('is remembered if the user asks for it alone', async () => {
+    const ada = await enrolled();
+    for (const body of [{}, { remember: false }]) {
+      const { setCookie } = await logInWithCode(ada, body);
+      expect(setCookie).toBeUndefined();
+    }
+    const { setCookie } = await logInWithCode(ada, { remember: true });
+    expect(cookieAttributes(setCookie)).toMatchObject({ HttpOnly: true, Path: '/auth', 'Max-Age': '2592000' });
+    const { code, details } = (
+      await service.http.post('/auth/login/second-factor').send({ code: '123456', remember: 'yes' }).expect(400)
+    ).body;
+    expect({ code, details }).toMatchObject({
+      code: 'CLIENT_PARAMS_VALIDATION_FAILED',
+      details: [{ field: 'remember' }],
+    });
+  });
+
+  it('needs no code to log in, for 30 days from then on', async () => {
+    const ada = await enrolled();
+    const { device } = await logInWithCode(ada, { remember: true });
+    const days = REMEMBERED_FOR / 86_400_000;
+    expect(days).toBe(30);
+    clock.advance(REMEMBERED_FOR / 2);
+    const response = await logIn(ada.person, [device]).expect(200);
+    expect(cookieOf(response.get('Set-Cookie'), 'remembered_device')).toBeUndefined();
+    clock.advance(REMEMBERED_FOR / 2 - STEP - 1);
+    await logIn(ada.person, [device]).expect(200);
+    clock.advance(1);
+    await logIn(ada.person, [device]).expect(401);
+  });
+
+  it('is no factor: the session has shown the password, and a step-up needs a code', async () => {
+    const ada = await enrolled();
+    const { device } = await logInWithCode(ada, { remember: true });
+    const { accessToken } = (await logIn(ada.person, [device]).expect(200)).body.data;
+    expect(opened(accessToken).claims).toMatchObject({ amr: ['pwd'], acr: 'aal1' });
+    const me = as(accessToken);
+    const response = await me('get', '/users/me/factors').expect(401);
+    expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+    expect(response.get('WWW-Authenticate')).toContain('acr_values="aal2"');
+    const stepUp = (body: object) =>
+      service.http
+        .post('/auth/step-up')
+        .set({ Authorization: `Bearer ${accessToken}`, Cookie: device })
+        .send(body);
+    const raised = await stepUp({ password: ada.person.password }).expect(200);
+    expect((await as(raised.body.data.accessToken)('get', '/users/me/factors').expect(401)).body.code).toBe(
+      'AUTH_STEP_UP_REQUIRED',
+    );
+    const shown = await stepUp({ code: codeAt(ada.secret, clock.now()) }).expect(200);
+    await as(shown.body.data.accessToken)('get', '/users/me/factors').expect(200);
+  });
+
+  it('does not replace the password', async () => {
+    const ada = await enrolled();
+    const { device } = await logInWithCode(ada, { remember: true });
+    const wrong = await logIn({ ...ada.person, password: 'another horse' }, [device]).expect(401);
+    expect(wrong.body.code).toBe('AUTH_CREDENTIALS_INVALID');
+    await service.http.post('/auth/refresh-token').set('Cookie', device.replace(/^\w+/, 'refresh_token')).expect(401);
+  });
+
+  it('is of its user alone, unchanged, and not sent by another site', async () => {
+    const [ada, bob] = [await enrolled(), await enrolled()];
+    const { device } = await logInWithCode(ada, { remember: true });
+    const changed = device.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'));
+    await logIn(bob.person, [device]).expect(401);
+    await logIn(ada.person, [changed]).expect(401);
+    await logIn(ada.person, [device], { 'Sec-Fetch-Site': 'cross-site' }).expect(401);
+    await logIn(ada.person, [changed, device]).expect(200);
+  });
+
+  it('is listed among the sessions, and ended there', async () => {
+    const ada = await enrolled();
+    const { response, device } = await logInWithCode(ada, { remember: true });
+    const { accessToken } = heldFrom(response);
+    const [remembered, ...more] = await listed(accessToken);
+    expect(more).toEqual([]);
+    expect(remembered).toMatchObject({ current: false, binding: 'none', createdAt: remembered.lastUsedAt });
+    const kinds = (await service.ports.events.list({ userId: ada.user.id, before: null, limit: 10 })).map(
+      ({ kind, sessionId }) => (sessionId === remembered.id ? kind : null),
+    );
+    expect(kinds).toContain('device-remembered');
+    await as((await signUp(service)).accessToken)('delete', `/auth/sessions/${remembered.id}`).expect(404);
+    await as(accessToken)('delete', `/auth/sessions/${remembered.id}`).expect(200);
+    expect(await listed(accessToken)).toEqual([]);
+    await logIn(ada.person, [device]).expect(401);
+  });
+
+  it('is replaced when it is remembered again', async () => {
+    const ada = await enrolled();
+    const { device: former } = await logInWithCode(ada, { remember: true });
+    const { response: other } = await logInWithCode(ada, { remember: true });
+    const pending = pairOf(cookieOf((await logIn(ada.person).expect(401)).get('Set-Cookie'), 'login_pending'));
+    const again = await service.http
+      .post('/auth/login/second-factor')
+      .set('Cookie', `${pending}; ${former}`)
+      .send({ code: codeAt(ada.secret, clock.now()), remember: true })
+      .expect(200);
+    const device = pairOf(cookieOf(again.get('Set-Cookie'), 'remembered_device'));
+    expect(await listed(heldFrom(other).accessToken)).toHaveLength(2);
+    await logIn(ada.person, [former]).expect(401);
+    await logIn(ada.person, [device]).expect(200);
+  });
+
+  it('stays after a log-out', async () => {
+    const ada = await enrolled();
+    const { response, device } = await logInWithCode(ada, { remember: true });
+    const { cookie } = heldFrom(response);
+    await service.http.get('/auth/clear-cookie').set('Cookie', `${cookie}; ${device}`).expect(200);
+    await logIn(ada.person, [device]).expect(200);
+  });
+
+  it.each<[string, (ada: Awaited<ReturnType<typeof enrolled>>, held: ReturnType<typeof heldFrom>) => Promise<Person>]>([
+    [
+      'a changed password',
+      async ({ person }, { accessToken, cookie }) => {
+        const body = { currentPassword: person.password, newPassword: 'another horse staple' };
+        await as(accessToken)('put', '/users/me/password', body).set('Cookie', cookie).expect(200);
+        return { ...person, password: 'another horse staple' };
+      },
+    ],
+    [
+      'the end of all sessions',
+      async ({ person }, { accessToken }) => {
+        await as(accessToken)('delete', '/auth/sessions').expect(200);
+        return person;
+      },
+    ],
+    [
+      'the end of all other sessions',
+      async ({ person }, { accessToken, cookie }) => {
+        await as(accessToken)('delete', '/auth/sessions?except=current').set('Cookie', cookie).expect(200);
+        return person;
+      },
+    ],
+    [
+      'the end of the second factor, also for a later one',
+      async ({ person, id }, { accessToken }) => {
+        const me = as(accessToken);
+        await me('delete', `/users/me/factors/${id}`).expect(200);
+        await addApp(me);
+        return person;
+      },
+    ],
+  ])('is forgotten after %s', async (_what, change) => {
+    const ada = await enrolled();
+    const { response, device } = await logInWithCode(ada, { remember: true });
+    await logIn(ada.person, [device]).expect(200);
+    const person = await change(ada, heldFrom(response));
+    const refused = await logIn(person, [device]).expect(401);
+    expect(refused.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
+  });
+});

@@ -1,0 +1,144 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
+import { parseConfig } from '../../src/infrastructure/config.ts';
+import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
+import { fixedClock } from '../support/fixed-clock.ts';
+import { heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
+
+const { start } = servicesOverOneDatabase();
+const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const STEP = 30_000;
+let service: TestService;
+let before: TestService;
+beforeAll(async () => {
+  const overrides = () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) });
+  before = await start({}, overrides);
+  service = await start({ SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);
+});
+
+type Person = ReturnType<typeof aPerson>;
+
+const pairOf = (setCookie: string | undefined): string => setCookie?.split(';')[0] ?? '';
+const post = (path: string, cookie: string, body: object = {}) =>
+  service.http.post(path).set('Cookie', cookie).send(body);
+const logIn = ({ username, password }: Person) =>
+  service.http.post('/auth/login').send({ account: username, password });
+
+/** The cookie of a pending log-in. */
+const pendingOf = async (person: Person): Promise<string> => {
+  const response = await logIn(person).expect(401);
+  expect(response.body.code).toBe('AUTH_SECOND_FACTOR_REQUIRED');
+  return pairOf(response.get('Set-Cookie')?.[0]);
+};
+
+const startApp = async (pending: string) => (await post('/auth/login/pending/totp', pending).expect(201)).body.data;
+const show = (pending: string, body: object) => post('/auth/login/second-factor', pending, body);
+const now = (secret: string) => ({ code: codeAt(secret, clock.now()) });
+const sessionsOf = async ({ username }: Person) => {
+  const user = (await service.ports.users.findByUsername(username)) ?? expect.unreachable();
+  return service.ports.sessions.listByUser(user.id, clock.now());
+};
+
+describe('with SECOND_FACTOR=required', () => {
+  it('a registration opens no session, and waits for the first code of an app', async () => {
+    const person = aPerson();
+    const response = await service.http.post('/auth/register').send(person).expect(202);
+    expect(response.body).toMatchObject({ success: true, data: null });
+    expect(response.get('Set-Cookie')).toHaveLength(1);
+    const pending = pairOf(response.get('Set-Cookie')?.[0]);
+    expect(await sessionsOf(person)).toEqual([]);
+    const waits = await service.http.get('/auth/login/pending').set('Cookie', pending).expect(200);
+    expect(waits.body.data).toMatchObject({ methods: [], enrol: true, passkey: null });
+    const { secret, uri, qr } = await startApp(pending);
+    expect(new URL(uri).searchParams.get('secret')).toBe(secret);
+    expect(qr).toMatch(/^<svg /);
+    const { body } = await show(pending, { ...now(secret), remember: true }).expect(200);
+    expect(body.data.user.username).toBe(person.username);
+    expect(new Set(body.data.recoveryCodes).size).toBe(10);
+    expect(opened(body.data.accessToken).claims).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: 'aal2' });
+    const kinds = (await service.ports.events.list({ userId: body.data.user.id, before: null, limit: 10 })).map(
+      ({ kind }) => kind,
+    );
+    expect(kinds.toSorted()).toEqual(['device-remembered', 'logged-in', 'registered', 'second-factor-added']);
+    clock.advance(STEP);
+    const later = await show(await pendingOf(person), now(secret)).expect(200);
+    expect(later.body.data).not.toHaveProperty('recoveryCodes');
+  });
+
+  it('a log-in without a factor adds one, and can do nothing else', async () => {
+    const { person, accessToken } = await signUp(before);
+    const pending = await pendingOf(person);
+    const refused = { code: 'AUTH_SECOND_FACTOR_INVALID', details: null };
+    const { secret: forgotten } = await startApp(pending);
+    const { secret } = await startApp(pending);
+    for (const body of [
+      now(forgotten),
+      { code: wrongCodeAt(secret, clock.now()) },
+      { recoveryCode: 'ABCD-EFGH-JKMN-PQRS' },
+    ]) {
+      expect((await show(pending, body).expect(401)).body).toMatchObject(refused);
+    }
+    const { body } = await show(pending, now(secret)).expect(200);
+    expect(body.data.recoveryCodes).toHaveLength(10);
+    clock.advance(STEP);
+    expect((await show(pending, now(secret)).expect(401)).body).toMatchObject(refused);
+    // Sessions of before go on. They cannot change factors any more.
+    const response = await service.http.get('/users/me/factors').set('Authorization', `Bearer ${accessToken}`);
+    expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+  });
+
+  it('nobody with the password alone adds an app to those of a user', async () => {
+    const person = aPerson();
+    const registered = pairOf((await service.http.post('/auth/register').send(person)).get('Set-Cookie')?.[0]);
+    const attacker = await pendingOf(person);
+    const theirs = await startApp(attacker);
+    const mine = await startApp(registered);
+    await show(registered, now(mine.secret)).expect(200);
+    clock.advance(STEP);
+    await post('/auth/login/pending/totp', attacker).expect(401);
+    await show(attacker, now(theirs.secret)).expect(401);
+    const waits = await service.http.get('/auth/login/pending').set('Cookie', attacker).expect(200);
+    expect(waits.body.data).toMatchObject({ methods: ['totp', 'recovery-code'], enrol: false });
+  });
+
+  it('of many first codes at the same time, one opens a session', async () => {
+    const person = aPerson();
+    const pending = pairOf((await service.http.post('/auth/register').send(person)).get('Set-Cookie')?.[0]);
+    const { secret } = await startApp(pending);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => show(pending, now(secret))));
+    const good = answers.filter(({ status }) => status === 200);
+    expect(good).toHaveLength(1);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 401]));
+    const sessions = await sessionsOf(person);
+    expect(sessions).toHaveLength(1);
+    expect(heldFrom(good[0] ?? expect.unreachable()).accessToken).not.toBe('');
+  });
+});
+
+describe('with SECOND_FACTOR=optional', () => {
+  it('nobody starts an app in a pending log-in', async () => {
+    await before.http.post('/auth/login/pending/totp').expect(401);
+    const { accessToken, person } = await signUp(before);
+    const me = (path: string, body: object = {}) =>
+      before.http.post(path).set('Authorization', `Bearer ${accessToken}`).send(body);
+    const { id, secret } = (await me('/users/me/factors/totp').expect(201)).body.data;
+    await me('/users/me/factors/totp/confirm', { id, ...now(secret) }).expect(200);
+    const response = await before.http
+      .post('/auth/login')
+      .send({ account: person.username, password: person.password })
+      .expect(401);
+    const started = await before.http
+      .post('/auth/login/pending/totp')
+      .set('Cookie', pairOf(response.get('Set-Cookie')?.[0]))
+      .expect(401);
+    expect(started.body.code).toBe('AUTH_SECOND_FACTOR_INVALID');
+  });
+});
+
+describe('SECOND_FACTOR', () => {
+  it('is not required in production without the keys of factors', () => {
+    const parse = () => parseConfig({ NODE_ENV: 'production', SECOND_FACTOR: 'required' });
+    expect(parse).toThrow('SECOND_FACTOR: must not be required without FACTOR_KEYS');
+  });
+});

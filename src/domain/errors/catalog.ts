@@ -72,7 +72,8 @@ export const CATALOG = defineCatalog({
     retryable: false,
     level: 'info',
     message: 'A second factor is required.',
-    description: 'The account has a second factor, which the user has not shown. No session was opened.',
+    description:
+      'The account has a second factor, which the user has not shown, or every user needs one. No session was opened.',
   },
   AUTH_SECOND_FACTOR_INVALID: {
     status: 401,

@@ -17,10 +17,10 @@ export const REFRESH_COOKIE = 'refresh_token';
 export const BOUND_COOKIE = 'refresh_binding';
 
 /** Shows for minutes that the browser has shown the password of a user, and has to show the second factor (ADR 0058). */
-export const PENDING_LOGIN_COOKIE = 'login_pending';
+const PENDING_LOGIN_COOKIE = 'login_pending';
 
 /** Shows that a user need not show the second factor on this device (ADR 0058). */
-export const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
+const REMEMBERED_DEVICE_COOKIE = 'remembered_device';
 
 /** All that the service reads. */
 export const COOKIES = [REFRESH_COOKIE, BOUND_COOKIE, PENDING_LOGIN_COOKIE, REMEMBERED_DEVICE_COOKIE] as const;

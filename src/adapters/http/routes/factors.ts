@@ -55,10 +55,9 @@ export const shownApp = async ({ id, secret, username }: StartedApp, service: st
   return { id, secret, uri, qr: renderSVG(uri) };
 };
 
-const RecoveryCodesJson = v.pipe(
-  v.object({ recoveryCodes: v.array(v.string()) }),
-  v.examples([{ recoveryCodes: ['ABCD-EFGH-JKMN-PQRS'] }]),
-);
+export const RecoveryCodesJson = v.object({
+  recoveryCodes: v.pipe(v.array(v.string()), v.examples([['ABCD-EFGH-JKMN-PQRS']])),
+});
 
 /** The second factors of a user. ADR 0058. @param baseUrl its host names the service in authenticator apps. */
 export const factorRoutes = (deps: FactorDeps, { baseUrl }: { readonly baseUrl: string }): Route[] => {

@@ -14,7 +14,7 @@ import { isCrossSite } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { SecondFactorBody } from '../routing/schemas.ts';
 import { type DeviceAccess, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';
-import { StartedAppJson, shownApp } from './factors.ts';
+import { RecoveryCodesJson, StartedAppJson, shownApp } from './factors.ts';
 
 const PendingLoginJson = v.object({
   methods: v.array(v.picklist(['totp', 'recovery-code', 'passkey'])),
@@ -23,7 +23,10 @@ const PendingLoginJson = v.object({
   passkey: v.nullable(RequestOptionsJson),
 });
 
-const FinishedLoginJson = v.object({ ...LoginResult.entries, recoveryCodes: v.optional(v.array(v.string())) });
+const FinishedLoginJson = v.object({
+  ...LoginResult.entries,
+  recoveryCodes: v.optional(RecoveryCodesJson.entries.recoveryCodes),
+});
 
 /** The second half of a log-in whose user needs a second factor. ADR 0058. @param baseUrl its host names the service in authenticator apps. */
 export const secondFactorRoutes = (

@@ -24,7 +24,15 @@ describe('listSessions', () => {
     const { app, caller, laptop, phone } = await setUp();
     const now = app.clock.now();
     expect(await app.listSessions(caller)).toStrictEqual([
-      { id: phone.sessionId, createdAt: now, lastUsedAt: now, ...PHONE, binding: 'none', current: false },
+      {
+        id: phone.sessionId,
+        createdAt: now,
+        lastUsedAt: now,
+        ...PHONE,
+        binding: 'none',
+        current: false,
+        remembered: false,
+      },
       {
         id: laptop.sessionId,
         createdAt: now - MINUTE,
@@ -32,6 +40,7 @@ describe('listSessions', () => {
         ...LAPTOP,
         binding: 'none',
         current: true,
+        remembered: false,
       },
     ]);
   });
@@ -43,6 +52,7 @@ describe('listSessions', () => {
     const [first] = await app.listSessions(caller);
     expect(first).toMatchObject({
       current: true,
+      remembered: false,
       createdAt: app.clock.now() - 2 * MINUTE,
       lastUsedAt: app.clock.now(),
     });
@@ -59,7 +69,7 @@ describe('listSessions', () => {
     const app = application();
     const { user, sessionId } = await app.register(ADA);
     expect(await app.listSessions({ userId: user.id, sessionId })).toMatchObject([
-      { userAgent: null, address: null, current: true },
+      { userAgent: null, address: null, current: true, remembered: false },
     ]);
   });
 });

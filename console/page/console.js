@@ -1,5 +1,52 @@
-import { AuthError, createAuthClient } from "./client.js";
+import { AuthError, AuthError as AuthError$1, createAuthClient } from "./client.js";
 import { createAccountClient } from "./client-account.js";
+import { createPasskeyClient } from "./client-passkeys.js";
+// ../client/src/base-url.ts
+/**
+* The address of the service, without a slash at its end.
+* @throws TypeError without `http://` or `https://`: `localhost:3000` would be a URL with the scheme `localhost`
+*/
+const baseOf = (baseUrl) => {
+	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
+	return new URL(baseUrl).href.replace(/\/+$/, "");
+};
+// ../client/src/host.ts
+const ignore = () => void 0;
+// ../client/src/response.ts
+/** The envelope of a response; nothing of it if it is not the service's. */
+const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
+/** @returns `data` of the envelope. */
+const dataOf = async (response) => {
+	const { status, headers } = response;
+	const { success, data, code = "CLIENT_RESPONSE_INVALID", message, details, context } = await bodyOf(response);
+	if (success) return data;
+	throw new AuthError(code, message ?? `Bad response: ${status}`, {
+		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
+		retryAfter: Number(headers.get("Retry-After")) || null,
+		fields: details ?? [],
+		requestId: context?.requestId ?? null
+	});
+};
+// ../client/src/ask.ts
+/** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */
+const asking = ({ baseUrl, fetch: send = fetch }) => {
+	const base = baseOf(baseUrl);
+	const answered = (method, path, body) => send(base + path, {
+		method,
+		...body && {
+			headers: { "Content-Type": "application/json" },
+			body: JSON.stringify(body)
+		},
+		credentials: "include"
+	}).catch((cause) => {
+		if (cause instanceof AuthError) throw cause;
+		throw new AuthError("CLIENT_NETWORK_FAILED", `No response: ${path}`, {
+			cause,
+			retryable: true
+		});
+	});
+	return async (method, path, body) => dataOf(await answered(method, path, body));
+};
 // src/dom.ts
 /** @throws Error when the page has no element with that id. */
 const byId = (id) => {
@@ -13,8 +60,20 @@ const make = (tag, properties, ...children) => {
 	element.append(...children);
 	return element;
 };
-/** Shows the result of an action in the live region. A new element is announced even if its text is the same. */
-const say = (text, className = "") => byId("status").replaceChildren(make("span", { className }, text));
+/**
+* Shows the result of an action in the live region: that of an open dialog, since nothing else is heard or seen then. A new element is
+* announced even if its text is the same.
+*/
+const say = (text, className = "") => (document.querySelector("dialog[open] [role=status]") ?? byId("status")).replaceChildren(make("span", { className }, text));
+/** Says whether it worked: browsers offer the clipboard to https and localhost only. */
+const copy = async (text) => {
+	try {
+		await navigator.clipboard.writeText(text);
+		say("Copied.");
+	} catch {
+		say("The browser does not allow to copy.", "bad");
+	}
+};
 // src/actions.ts
 /** Runs the action when the form is sent, and shows what is wrong next to the fields. */
 const onSubmit = (id, action) => {
@@ -42,7 +101,7 @@ const run = async (element, action) => {
 	});
 };
 const showError = (error, form) => {
-	if (!(error instanceof AuthError)) {
+	if (!(error instanceof AuthError$1)) {
 		say(String(error), "bad");
 		return;
 	}
@@ -159,6 +218,13 @@ const parsed = (text) => {
 		return text;
 	}
 };
+// src/app.ts
+/** Shows the secret for the app, as a picture and as text, in that element. */
+const showApp = (id, { secret, uri, qr }) => byId(id).replaceChildren(make("p", {}, "Scan this with an authenticator app, or type the secret into it."), make("img", {
+	src: `data:image/svg+xml,${encodeURIComponent(qr)}`,
+	alt: "QR code of the secret",
+	className: "qr"
+}), make("p", {}, make("code", {}, secret.replace(/.{4}(?=.)/g, "$& "))), make("p", {}, make("a", { href: uri }, "Open an app of this device")));
 // src/time.ts
 /** A time for people. */
 const timeText = (time) => new Date(time).toLocaleString();
@@ -169,6 +235,102 @@ const ofSameUser = async (auth, answer, show) => {
 	const arrived = await answer;
 	if (auth.user?.id === id) show(arrived);
 };
+// src/factors.ts
+const FACTORS = "/users/me/factors";
+/** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
+const showFactors = ({ auth, passkeys, ask }) => {
+	const [part, shown, newApp] = [
+		byId("factors"),
+		byId("factors-list"),
+		byId("new-app")
+	];
+	let app = "";
+	const show = ({ passkeys: keys, totp, recoveryCodes }) => {
+		shown.replaceChildren(...keys.map(passkeyItem), ...totp.map(appItem));
+		byId("codes-left").textContent = `Recovery codes left: ${recoveryCodes}`;
+		byId("codes-part").hidden = totp.length === 0;
+		byId("factors-none").hidden = shown.childElementCount > 0;
+	};
+	const list = () => ofSameUser(auth, ask("GET", FACTORS), show);
+	/** The button that was clicked may go away. */
+	const afterwards = async (text) => {
+		await list();
+		byId("factors-summary").focus();
+		say(text);
+	};
+	const passkeyItem = ({ id, name, synced, createdAt, lastUsedAt }) => {
+		const used = lastUsedAt === null ? "not used yet" : `last used ${timeText(lastUsedAt)}`;
+		const rename = make("button", {
+			type: "button",
+			ariaLabel: `Rename the passkey ${name}`
+		}, "Rename");
+		onClick(rename, async () => {
+			const next = prompt("Name of the passkey", name);
+			if (next === null) return;
+			await passkeys.rename(id, next);
+			await afterwards("The passkey has another name.");
+		});
+		const remove = make("button", {
+			type: "button",
+			ariaLabel: `Remove the passkey ${name}`
+		}, "Remove");
+		onClick(remove, async () => {
+			await passkeys.remove(id);
+			await afterwards("The passkey is removed.");
+		});
+		const notes = [`Passkey, ${synced ? "synced" : "on one device"}, added ${timeText(createdAt)}, ${used}`];
+		return itemOf$1(name, notes, rename, remove);
+	};
+	const appItem = ({ id, createdAt }) => {
+		const added = timeText(createdAt);
+		const remove = make("button", {
+			type: "button",
+			ariaLabel: `Remove the app added ${added}`
+		}, "Remove");
+		onClick(remove, async () => {
+			await ask("DELETE", `${FACTORS}/${id}`);
+			await afterwards("The authenticator app is removed.");
+		});
+		return itemOf$1("Authenticator app", [`added ${added}`], remove);
+	};
+	onClick(byId("add-passkey"), async () => {
+		const { name } = await passkeys.add();
+		await afterwards(`The passkey ${name} is added.`);
+	});
+	onClick(byId("add-app"), async () => {
+		const started = await ask("POST", `${FACTORS}/totp`);
+		app = started.id;
+		showApp("new-app-secret", started);
+		newApp.hidden = false;
+		byId("new-app-code").focus();
+	});
+	onSubmit("confirm-app", async ({ code = "" }) => {
+		await ask("POST", `${FACTORS}/totp/confirm`, {
+			id: app,
+			code
+		});
+		newApp.hidden = true;
+		await list();
+		if (byId("codes").hidden) byId("factors-summary").focus();
+		say("The authenticator app is added.");
+	});
+	onClick(byId("make-codes"), async () => {
+		await ask("POST", `${FACTORS}/recovery-codes`);
+		await list();
+		say("The former recovery codes are not valid any more.");
+	});
+	onClick(byId("list-factors"), list);
+	const listIfOpen = async () => {
+		if (part.open) await list();
+	};
+	part.addEventListener("toggle", () => void listIfOpen().catch(showError));
+	return { clear: () => {
+		part.open = false;
+		newApp.hidden = true;
+		shown.replaceChildren();
+	} };
+};
+const itemOf$1 = (title, notes, ...buttons) => make("li", {}, make("div", {}, make("p", {}, title), ...notes.map((note) => make("p", { className: "note" }, note))), make("span", { className: "buttons" }, ...buttons));
 // src/history.ts
 const PAGE = 20;
 /** What happened to the account, a page at a time. @returns functions that load it if it is unfolded, and empty it. */
@@ -231,23 +393,28 @@ const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** The same JSON in ASCII: a terminal could take other characters for commands, or encode them in another way. */
 const inAscii = (json) => json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const withoutPasswords = (json) => JSON.stringify(JSON.parse(json), (name, value) => /password$/i.test(name) ? "***" : value);
+const withoutSecrets = (json) => JSON.stringify(JSON.parse(json), (name, value) => /password$|^(code|recoveryCode)$/i.test(name) ? "***" : value);
 /**
 * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
-* @param revealed whether it contains the passwords and the token. Otherwise the token is the variable TOKEN of the shell.
+* @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell.
 */
 const curlCommand = ({ method, url, token, body }, revealed) => [
 	`curl -i -X ${method} ${quoted(url)}`,
 	.../\/auth\//.test(new URL(url).pathname) ? ["-b jar -c jar"] : [],
 	...token === null ? [] : [`-H ${revealed ? quoted(`Authorization: Bearer ${token}`) : AUTHORIZATION}`],
 	...body === null ? [] : [`-H 'Content-Type: application/json'`],
-	...body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutPasswords(body)))}`]
+	...body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutSecrets(body)))}`]
 ].join(" \\\n  ");
 const AUTHORIZATION = "\"Authorization: Bearer $TOKEN\"";
 const TOKEN = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
 const SHOWN = 16;
-/** Pretty JSON, in which tokens are shortened unless they are revealed. */
-const prettyAnswer = (answer, revealed) => JSON.stringify(answer, (_name, value) => !revealed && typeof value === "string" && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value, 2);
+/** Pretty JSON, in which tokens are shortened and secrets of second factors left out, unless they are revealed. */
+const prettyAnswer = (answer, revealed) => JSON.stringify(answer, (name, value) => revealed ? value : concealed(name, value), 2);
+const concealed = (name, value) => {
+	if (/^(secret|uri|qr)$/.test(name)) return "***";
+	if (name === "recoveryCodes" && Array.isArray(value)) return value.map(() => "***");
+	return typeof value === "string" && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value;
+};
 // src/log.ts
 const MOST = 50;
 /** The list of requests, the newest first and open. @returns a function that adds one. */
@@ -303,17 +470,116 @@ const copyButton = (from, of) => {
 		type: "button",
 		ariaLabel: `Copy the curl line of ${of}`
 	}, "Copy");
-	button.addEventListener("click", () => navigator.clipboard.writeText(from.textContent ?? "").then(() => say("Copied."), () => say("The browser does not allow to copy.", "bad")));
+	button.addEventListener("click", () => copy(from.textContent ?? ""));
 	return button;
 };
+// src/state.ts
+/** What gets the focus. */
+const TITLES = {
+	in: "tokens-title",
+	out: "login-title",
+	pending: "pending-title"
+};
+/** Shows what fits, and moves the focus if its place is hidden now. */
+const showState = (state) => {
+	const place = document.activeElement?.closest("[data-show]")?.dataset.show;
+	for (const part of document.querySelectorAll("[data-show]")) part.hidden = part.dataset.show !== state;
+	if (place && place !== state) byId(TITLES[state]).focus();
+};
+// src/log-in.ts
+/** The forms of a visitor. @returns a function that begins to offer passkeys in them. */
+const showLogIn = (clients) => {
+	const { auth, passkeys } = clients;
+	/** Nobody has asked for it, so nobody hears that the browser does not want to. */
+	const offerPasskeys = () => void passkeys.logInWithPasskey({ autofill: true }).catch(unless("CLIENT_PASSKEY_REFUSED", async () => void 0)).catch(showError);
+	const askForFactor = showPendingLogin(clients, offerPasskeys);
+	onSubmit("login", ({ account = "", password = "" }) => auth.login({
+		account,
+		password
+	}).catch(unless("AUTH_SECOND_FACTOR_REQUIRED", askForFactor)));
+	onSubmit("register", async ({ username = "", email = "", password = "" }) => {
+		if (await auth.register({
+			username,
+			email,
+			password
+		}) === null) await askForFactor().catch(unless("AUTH_SECOND_FACTOR_INVALID", async () => say(VERIFY)));
+	});
+	onClick(byId("login-passkey"), () => passkeys.logInWithPasskey().finally(() => auth.user ?? offerPasskeys()));
+	return { offerPasskeys };
+};
+const VERIFY = "Open the link in the email, then log in.";
+/** Does something else about one error. */
+const unless = (code, instead) => async (error) => {
+	if (!(error instanceof AuthError$1) || error.code !== code) throw error;
+	await instead();
+};
+/** The second half of a log-in. @returns a function that begins it. */
+const showPendingLogin = ({ auth, passkeys, ask }, leave) => {
+	let options;
+	const finish = (shown) => {
+		const remember = byId("remember").checked;
+		return auth.logInAt("/auth/login/second-factor", remember ? {
+			...shown,
+			remember
+		} : shown);
+	};
+	onSubmit("pending", ({ code = "", recoveryCode = "" }) => finish(recoveryCode === "" ? { code } : { recoveryCode }));
+	onClick(byId("pending-passkey"), async () => {
+		const credential = await passkeys.passkeyCredential({ ...options && { options } });
+		await finish({ credential });
+	});
+	onClick(byId("pending-back"), async () => {
+		showState("out");
+		leave();
+	});
+	return async () => {
+		const { methods, expiresAt, passkey, enrol } = await ask("GET", "/auth/login/pending");
+		if (enrol) showApp("pending-app", await ask("POST", "/auth/login/pending/totp"));
+		options = passkey ?? void 0;
+		byId("pending-app").hidden = !enrol;
+		byId("pending-code-part").hidden = !enrol && !methods.includes("totp");
+		byId("pending-recovery-part").hidden = !methods.includes("recovery-code");
+		byId("pending-passkey").hidden = passkey === null || !passkeys.isAvailable();
+		byId("pending-until").textContent = `Until ${timeText(expiresAt)}. Then log in again.`;
+		showState("pending");
+		say(enrol ? "This service wants a second factor. Add an authenticator app." : "The password is right.");
+	};
+};
 // src/offers.ts
-/** Hides the parts that need what the service does not offer, or, if it does, the explanations why they are missing. */
-const showOffers = () => {
-	const offered = document.querySelector("meta[name=offers]")?.content.split(" ") ?? [];
+/**
+* Hides the parts that need what the service does not offer, or, if it does, the explanations why they are missing.
+* @param own what the browser offers.
+*/
+const showOffers = (own) => {
+	const offered = [...document.querySelector("meta[name=offers]")?.content.split(" ") ?? [], ...own];
 	for (const part of document.querySelectorAll("[data-needs], [data-without]")) {
 		const { needs, without = "" } = part.dataset;
 		part.hidden = needs === void 0 ? offered.includes(without) : !offered.includes(needs);
 	}
+};
+// src/recovery-codes.ts
+/** The card of recovery codes. @returns functions that show those of an answer that has some, and forget them. */
+const showRecoveryCodes = () => {
+	const [card, list] = [byId("codes"), byId("codes-list")];
+	const clear = () => {
+		card.hidden = true;
+		list.replaceChildren();
+	};
+	onClick(byId("copy-codes"), () => copy([...list.children].map(({ textContent }) => textContent).join("\n")));
+	onClick(byId("forget-codes"), async () => {
+		clear();
+		byId("factors-summary").focus();
+	});
+	return {
+		clear,
+		of: ({ answer }) => {
+			const codes = answer?.data?.recoveryCodes;
+			if (!Array.isArray(codes) || codes.length === 0) return;
+			list.replaceChildren(...codes.map((code) => make("li", {}, make("code", {}, code))));
+			card.hidden = false;
+			byId("codes-title").focus();
+		}
+	};
 };
 // src/sessions.ts
 const BOUND = {
@@ -354,6 +620,61 @@ const showSessions = (auth) => {
 		list,
 		clear: show
 	};
+};
+// src/step-up.ts
+const DONE = "done";
+/** The dialog in which the user shows something again. */
+const showStepUp = (auth, passkeys) => {
+	const dialog = byId("step-up");
+	let asked;
+	let closing = new AbortController();
+	dialog.addEventListener("close", () => closing.abort());
+	onSubmit("step-up-form", async ({ password = "", code = "" }) => {
+		const byCode = code !== "" || byId("step-up-password-part").hidden;
+		await auth.stepUp(byCode ? { code } : { password });
+		dialog.close(DONE);
+	});
+	onClick(byId("step-up-passkey"), async () => {
+		const { signal } = closing;
+		const credential = await passkeys.passkeyCredential({ signal }).catch((error) => {
+			if (!signal.aborted) throw error;
+		});
+		if (!credential) return;
+		await auth.stepUp({ credential });
+		dialog.close(DONE);
+	});
+	const cancel = () => dialog.close();
+	onClick(byId("step-up-cancel"), async () => cancel());
+	const open = (reason) => {
+		const needsFactor = reason === "second-factor";
+		closing = new AbortController();
+		byId("step-up-form").reset();
+		byId("step-up-status").replaceChildren();
+		byId("step-up-password-part").hidden = needsFactor;
+		byId("step-up-reason").textContent = REASONS[reason];
+		dialog.returnValue = "";
+		dialog.showModal();
+		return new Promise((resolve, reject) => {
+			const settle = () => {
+				if (dialog.returnValue === DONE) resolve();
+				else reject(new AuthError$1("AUTH_STEP_UP_REQUIRED", "You have not confirmed that it is you."));
+			};
+			dialog.addEventListener("close", settle, { once: true });
+		});
+	};
+	return {
+		ask: (reason) => {
+			asked ??= open(reason).finally(() => {
+				asked = void 0;
+			});
+			return asked;
+		},
+		cancel
+	};
+};
+const REASONS = {
+	recent: "You have shown nothing for some minutes. Enter the password or a code, or use a passkey.",
+	"second-factor": "This session was opened without the second factor. Enter a code, or use a passkey."
 };
 // src/countdown.ts
 /** @returns the milliseconds that are left of so many from now on, also after the machine was asleep or its clock was set. */
@@ -427,11 +748,26 @@ const SAID = {
 byId("refused").remove();
 byId("who").textContent = "Looking for a session…";
 const baseUrl = new URL(".", import.meta.url).href;
-const send = watchedFetch(showRequests());
+const codes = showRecoveryCodes();
+const report = showRequests();
+const send = watchedFetch((exchange) => {
+	report(exchange);
+	codes.of(exchange);
+});
 const auth = createAuthClient({
 	baseUrl,
-	fetch: send
+	fetch: send,
+	onStepUp: (reason) => stepUp.ask(reason)
 });
+const passkeys = createPasskeyClient({
+	baseUrl,
+	auth
+});
+const ask = asking({
+	baseUrl,
+	fetch: auth.fetch
+});
+const stepUp = showStepUp(auth, passkeys);
 const showToken = showTokens(Number(document.querySelector("meta[name=refresh-lifetime]")?.content));
 const sessions = showSessions(auth);
 const account = createAccountClient({
@@ -439,22 +775,39 @@ const account = createAccountClient({
 	fetch: auth.fetch
 });
 const history = showHistory(auth, account);
+const factors = showFactors({
+	auth,
+	passkeys,
+	ask
+});
+const logIn = showLogIn({
+	auth,
+	passkeys,
+	ask
+});
 showAccount(auth, account);
-showOffers();
-/** Shows what fits, and moves the focus if its place is hidden now. */
+showOffers(passkeys.isAvailable() ? ["passkeys"] : []);
 const show = (user) => {
-	const state = user ? "in" : "out";
-	const place = document.activeElement?.closest("[data-show]")?.dataset.show;
-	for (const part of document.querySelectorAll("[data-show]")) part.hidden = part.dataset.show !== state;
+	showState(user ? "in" : "out");
 	byId("who").textContent = user ? `${user.username}, ${user.email}` : "Nobody is logged in.";
 	byId("password-account").value = user?.username ?? "";
-	if (place && place !== state) byId(user ? "tokens-title" : "login-title").focus();
+	if (!user) logIn.offerPasskeys();
 };
 /** Whose sessions are listed. */
 let listed = null;
+/** Nobody sees what belongs to the user before. The recovery codes of a log-in come before its user. */
+const leave = () => {
+	stepUp.cancel();
+	for (const { clear } of [
+		sessions,
+		history,
+		factors,
+		...listed === null ? [] : [codes]
+	]) clear();
+};
 /** For each log-in, renewal and log-out, in this tab or another. */
 const follow = async (user, why) => {
-	if (listed !== user?.id) for (const list of [sessions, history]) list.clear();
+	if (listed !== user?.id) leave();
 	show(user);
 	say(SAID[why], why === "ended" ? "bad" : "");
 	const token = user && await auth.accessToken();
@@ -467,17 +820,6 @@ auth.onChange((user, why) => void follow(user, why).catch(showError));
 auth.ready.then(show, (error) => {
 	show(null);
 	showError(error);
-});
-onSubmit("login", ({ account = "", password = "" }) => auth.login({
-	account,
-	password
-}));
-onSubmit("register", async ({ username = "", email = "", password = "" }) => {
-	if (await auth.register({
-		username,
-		email,
-		password
-	}) === null) say("Open the link in the email, then log in.");
 });
 onSubmit("password", async ({ currentPassword = "", newPassword = "" }) => {
 	await auth.changePassword({

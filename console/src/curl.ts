@@ -15,12 +15,12 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const inAscii = (json: string): string =>
   json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-const withoutPasswords = (json: string): string =>
-  JSON.stringify(JSON.parse(json), (name, value) => (/password$/i.test(name) ? '***' : value));
+const withoutSecrets = (json: string): string =>
+  JSON.stringify(JSON.parse(json), (name, value) => (/password$|^(code|recoveryCode)$/i.test(name) ? '***' : value));
 
 /**
  * A command that repeats the request. Below `/auth` it uses a cookie jar, since a page can't read the browser's cookie.
- * @param revealed whether it contains the passwords and the token. Otherwise the token is the variable TOKEN of the shell.
+ * @param revealed whether it contains the passwords, the codes and the token. Otherwise the token is the variable TOKEN of the shell.
  */
 export const curlCommand = ({ method, url, token, body }: Sent, revealed: boolean): string =>
   [
@@ -28,7 +28,7 @@ export const curlCommand = ({ method, url, token, body }: Sent, revealed: boolea
     ...(/\/auth\//.test(new URL(url).pathname) ? ['-b jar -c jar'] : []),
     ...(token === null ? [] : [`-H ${revealed ? quoted(`Authorization: Bearer ${token}`) : AUTHORIZATION}`]),
     ...(body === null ? [] : [`-H 'Content-Type: application/json'`]),
-    ...(body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutPasswords(body)))}`]),
+    ...(body === null ? [] : [`--data-raw ${quoted(inAscii(revealed ? body : withoutSecrets(body)))}`]),
   ].join(' \\\n  ');
 
 const AUTHORIZATION = '"Authorization: Bearer $TOKEN"';
@@ -36,11 +36,13 @@ const AUTHORIZATION = '"Authorization: Bearer $TOKEN"';
 const TOKEN = /^eyJ[\w-]*\.[\w-]*\.[\w-]*$/;
 const SHOWN = 16;
 
-/** Pretty JSON, in which tokens are shortened unless they are revealed. */
+/** Pretty JSON, in which tokens are shortened and secrets of second factors left out, unless they are revealed. */
 export const prettyAnswer = (answer: unknown, revealed: boolean): string =>
-  JSON.stringify(
-    answer,
-    (_name, value) =>
-      !revealed && typeof value === 'string' && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value,
-    2,
-  );
+  JSON.stringify(answer, (name, value) => (revealed ? value : concealed(name, value)), 2);
+
+const concealed = (name: string, value: unknown): unknown => {
+  if (/^(secret|uri|qr)$/.test(name)) return '***';
+  // A number says only how many are left.
+  if (name === 'recoveryCodes' && Array.isArray(value)) return value.map(() => '***');
+  return typeof value === 'string' && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value;
+};

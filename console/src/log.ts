@@ -1,5 +1,5 @@
 import { curlCommand, prettyAnswer } from './curl.ts';
-import { byId, make, say } from './dom.ts';
+import { byId, copy, make, say } from './dom.ts';
 import type { Exchange } from './exchange.ts';
 
 const MOST = 50;
@@ -74,11 +74,6 @@ const entryOf = (exchange: Exchange): Entry => {
 const copyButton = (from: HTMLElement, of: string): Node => {
   if (!navigator.clipboard) return make('span', {});
   const button = make('button', { type: 'button', ariaLabel: `Copy the curl line of ${of}` }, 'Copy');
-  button.addEventListener('click', () =>
-    navigator.clipboard.writeText(from.textContent ?? '').then(
-      () => say('Copied.'),
-      () => say('The browser does not allow to copy.', 'bad'),
-    ),
-  );
+  button.addEventListener('click', () => copy(from.textContent ?? ''));
   return button;
 };

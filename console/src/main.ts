@@ -1,13 +1,20 @@
+import { asking } from '../../client/src/ask.ts';
 import { showAccount } from './account.ts';
 import { onClick, onSubmit, showError } from './actions.ts';
-import { type Change, createAuthClient, type User } from './client.js';
+import { type AuthClient, type Change, createAuthClient, type User } from './client.js';
 import { createAccountClient } from './client-account.js';
+import { createPasskeyClient } from './client-passkeys.js';
 import { byId, say } from './dom.ts';
 import { watchedFetch } from './exchange.ts';
+import { showFactors } from './factors.ts';
 import { showHistory } from './history.ts';
 import { showRequests } from './log.ts';
+import { showLogIn } from './log-in.ts';
 import { showOffers } from './offers.ts';
+import { showRecoveryCodes } from './recovery-codes.ts';
 import { showSessions } from './sessions.ts';
+import { showState } from './state.ts';
+import { showStepUp } from './step-up.ts';
 import { showTokens } from './tokens.ts';
 
 const SAID: Readonly<Record<Change, string>> = {
@@ -20,32 +27,44 @@ const SAID: Readonly<Record<Change, string>> = {
 byId('refused').remove();
 byId('who').textContent = 'Looking for a session…';
 const baseUrl = new URL('.', import.meta.url).href;
-const send = watchedFetch(showRequests());
-const auth = createAuthClient({ baseUrl, fetch: send });
+const codes = showRecoveryCodes();
+const report = showRequests();
+const send = watchedFetch((exchange) => {
+  report(exchange);
+  codes.of(exchange);
+});
+const auth: AuthClient = createAuthClient({ baseUrl, fetch: send, onStepUp: (reason) => stepUp.ask(reason) });
+const passkeys = createPasskeyClient({ baseUrl, auth });
+const ask = asking({ baseUrl, fetch: auth.fetch });
+const stepUp = showStepUp(auth, passkeys);
 const showToken = showTokens(Number(document.querySelector<HTMLMetaElement>('meta[name=refresh-lifetime]')?.content));
 const sessions = showSessions(auth);
 const account = createAccountClient({ baseUrl, fetch: auth.fetch });
 const history = showHistory(auth, account);
+const factors = showFactors({ auth, passkeys, ask });
+const logIn = showLogIn({ auth, passkeys, ask });
 showAccount(auth, account);
-showOffers();
+showOffers(passkeys.isAvailable() ? ['passkeys'] : []);
 
-/** Shows what fits, and moves the focus if its place is hidden now. */
 const show = (user: User | null): void => {
-  const state = user ? 'in' : 'out';
-  const place = document.activeElement?.closest<HTMLElement>('[data-show]')?.dataset.show;
-  for (const part of document.querySelectorAll<HTMLElement>('[data-show]')) part.hidden = part.dataset.show !== state;
+  showState(user ? 'in' : 'out');
   byId('who').textContent = user ? `${user.username}, ${user.email}` : 'Nobody is logged in.';
   byId<HTMLInputElement>('password-account').value = user?.username ?? '';
-  if (place && place !== state) byId(user ? 'tokens-title' : 'login-title').focus();
+  if (!user) logIn.offerPasskeys();
 };
 
 /** Whose sessions are listed. */
 let listed: string | null = null;
 
+/** Nobody sees what belongs to the user before. The recovery codes of a log-in come before its user. */
+const leave = (): void => {
+  stepUp.cancel();
+  for (const { clear } of [sessions, history, factors, ...(listed === null ? [] : [codes])]) clear();
+};
+
 /** For each log-in, renewal and log-out, in this tab or another. */
 const follow = async (user: User | null, why: Change): Promise<void> => {
-  // Nobody sees what belongs to the user before.
-  if (listed !== user?.id) for (const list of [sessions, history]) list.clear();
+  if (listed !== user?.id) leave();
   show(user);
   say(SAID[why], why === 'ended' ? 'bad' : '');
   const token = user && (await auth.accessToken());
@@ -60,11 +79,6 @@ auth.ready.then(show, (error: unknown) => {
   showError(error);
 });
 
-onSubmit('login', ({ account = '', password = '' }) => auth.login({ account, password }));
-onSubmit('register', async ({ username = '', email = '', password = '' }) => {
-  const user = await auth.register({ username, email, password });
-  if (user === null) say('Open the link in the email, then log in.');
-});
 onSubmit('password', async ({ currentPassword = '', newPassword = '' }) => {
   await auth.changePassword({ currentPassword, newPassword });
   await Promise.all([sessions.list(), history.list()]);

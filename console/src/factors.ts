@@ -1,0 +1,116 @@
+import type { asking } from '../../client/src/ask.ts';
+import { onClick, onSubmit, showError } from './actions.ts';
+import { type StartedApp, showApp } from './app.ts';
+import type { AuthClient, Passkey } from './client.js';
+import type { createPasskeyClient } from './client-passkeys.js';
+import { byId, make, say } from './dom.ts';
+import { timeText } from './time.ts';
+import { ofSameUser } from './user-list.ts';
+
+type App = { readonly id: string; readonly createdAt: string };
+type Factors = {
+  readonly passkeys: readonly Passkey[];
+  readonly totp: readonly App[];
+  /** How many are left. */
+  readonly recoveryCodes: number;
+};
+
+type Clients = {
+  readonly auth: AuthClient;
+  readonly passkeys: ReturnType<typeof createPasskeyClient>;
+  readonly ask: ReturnType<typeof asking>;
+};
+
+const FACTORS = '/users/me/factors';
+
+/** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
+export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear: () => void } => {
+  const [part, shown, newApp] = [byId<HTMLDetailsElement>('factors'), byId('factors-list'), byId('new-app')];
+  let app = '';
+
+  const show = ({ passkeys: keys, totp, recoveryCodes }: Factors): void => {
+    shown.replaceChildren(...keys.map(passkeyItem), ...totp.map(appItem));
+    byId('codes-left').textContent = `Recovery codes left: ${recoveryCodes}`;
+    byId('codes-part').hidden = totp.length === 0;
+    byId('factors-none').hidden = shown.childElementCount > 0;
+  };
+  const list = (): Promise<void> => ofSameUser(auth, ask<Factors>('GET', FACTORS), show);
+  /** The button that was clicked may go away. */
+  const afterwards = async (text: string): Promise<void> => {
+    await list();
+    byId('factors-summary').focus();
+    say(text);
+  };
+
+  const passkeyItem = ({ id, name, synced, createdAt, lastUsedAt }: Passkey): HTMLLIElement => {
+    const used = lastUsedAt === null ? 'not used yet' : `last used ${timeText(lastUsedAt)}`;
+    const rename = make('button', { type: 'button', ariaLabel: `Rename the passkey ${name}` }, 'Rename');
+    onClick(rename, async () => {
+      const next = prompt('Name of the passkey', name);
+      if (next === null) return;
+      await passkeys.rename(id, next);
+      await afterwards('The passkey has another name.');
+    });
+    const remove = make('button', { type: 'button', ariaLabel: `Remove the passkey ${name}` }, 'Remove');
+    onClick(remove, async () => {
+      await passkeys.remove(id);
+      await afterwards('The passkey is removed.');
+    });
+    const notes = [`Passkey, ${synced ? 'synced' : 'on one device'}, added ${timeText(createdAt)}, ${used}`];
+    return itemOf(name, notes, rename, remove);
+  };
+
+  const appItem = ({ id, createdAt }: App): HTMLLIElement => {
+    const added = timeText(createdAt);
+    const remove = make('button', { type: 'button', ariaLabel: `Remove the app added ${added}` }, 'Remove');
+    onClick(remove, async () => {
+      await ask('DELETE', `${FACTORS}/${id}`);
+      await afterwards('The authenticator app is removed.');
+    });
+    return itemOf('Authenticator app', [`added ${added}`], remove);
+  };
+
+  onClick(byId('add-passkey'), async () => {
+    const { name } = await passkeys.add();
+    await afterwards(`The passkey ${name} is added.`);
+  });
+  onClick(byId('add-app'), async () => {
+    const started = await ask<StartedApp>('POST', `${FACTORS}/totp`);
+    app = started.id;
+    showApp('new-app-secret', started);
+    newApp.hidden = false;
+    byId('new-app-code').focus();
+  });
+  onSubmit('confirm-app', async ({ code = '' }) => {
+    await ask('POST', `${FACTORS}/totp/confirm`, { id: app, code });
+    newApp.hidden = true;
+    await list();
+    if (byId('codes').hidden) byId('factors-summary').focus();
+    say('The authenticator app is added.');
+  });
+  onClick(byId('make-codes'), async () => {
+    await ask('POST', `${FACTORS}/recovery-codes`);
+    await list();
+    say('The former recovery codes are not valid any more.');
+  });
+  onClick(byId('list-factors'), list);
+  const listIfOpen = async (): Promise<void> => {
+    if (part.open) await list();
+  };
+  part.addEventListener('toggle', () => void listIfOpen().catch(showError));
+  return {
+    clear: () => {
+      part.open = false;
+      newApp.hidden = true;
+      shown.replaceChildren();
+    },
+  };
+};
+
+const itemOf = (title: string, notes: readonly string[], ...buttons: readonly Node[]): HTMLLIElement =>
+  make(
+    'li',
+    {},
+    make('div', {}, make('p', {}, title), ...notes.map((note) => make('p', { className: 'note' }, note))),
+    make('span', { className: 'buttons' }, ...buttons),
+  );

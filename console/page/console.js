@@ -219,8 +219,8 @@ const parsed = (text) => {
 	}
 };
 // src/app.ts
-/** Shows the secret for the app, as a picture and as text, in that element. */
-const showApp = (id, { secret, uri, qr }) => byId(id).replaceChildren(make("p", {}, "Scan this with an authenticator app, or type the secret into it."), make("img", {
+/** Shows the secret for the app, as a picture and as text. */
+const showApp = (place, { secret, uri, qr }) => place.replaceChildren(make("p", {}, "Scan this with an authenticator app, or type the secret into it."), make("img", {
 	src: `data:image/svg+xml,${encodeURIComponent(qr)}`,
 	alt: "QR code of the secret",
 	className: "qr"
@@ -244,7 +244,12 @@ const showFactors = ({ auth, passkeys, ask }) => {
 		byId("factors-list"),
 		byId("new-app")
 	];
+	const secret = byId("new-app-secret");
 	let app = "";
+	const forgetApp = () => {
+		newApp.hidden = true;
+		secret.replaceChildren();
+	};
 	const show = ({ passkeys: keys, totp, recoveryCodes }) => {
 		shown.replaceChildren(...keys.map(passkeyItem), ...totp.map(appItem));
 		byId("codes-left").textContent = `Recovery codes left: ${recoveryCodes}`;
@@ -300,7 +305,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 	onClick(byId("add-app"), async () => {
 		const started = await ask("POST", `${FACTORS}/totp`);
 		app = started.id;
-		showApp("new-app-secret", started);
+		showApp(secret, started);
 		newApp.hidden = false;
 		byId("new-app-code").focus();
 	});
@@ -309,7 +314,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 			id: app,
 			code
 		});
-		newApp.hidden = true;
+		forgetApp();
 		await list();
 		if (byId("codes").hidden) byId("factors-summary").focus();
 		say("The authenticator app is added.");
@@ -326,7 +331,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 	part.addEventListener("toggle", () => void listIfOpen().catch(showError));
 	return { clear: () => {
 		part.open = false;
-		newApp.hidden = true;
+		forgetApp();
 		shown.replaceChildren();
 	} };
 };
@@ -515,6 +520,7 @@ const unless = (code, instead) => async (error) => {
 };
 /** The second half of a log-in. @returns a function that begins it. */
 const showPendingLogin = ({ auth, passkeys, ask }, leave) => {
+	const app = byId("pending-app");
 	let options;
 	const finish = (shown) => {
 		const remember = byId("remember").checked;
@@ -523,20 +529,24 @@ const showPendingLogin = ({ auth, passkeys, ask }, leave) => {
 			remember
 		} : shown);
 	};
-	onSubmit("pending", ({ code = "", recoveryCode = "" }) => finish(recoveryCode === "" ? { code } : { recoveryCode }));
+	onSubmit("pending", async ({ code = "", recoveryCode = "" }) => {
+		await finish(recoveryCode === "" ? { code } : { recoveryCode });
+		app.replaceChildren();
+	});
 	onClick(byId("pending-passkey"), async () => {
 		const credential = await passkeys.passkeyCredential({ ...options && { options } });
 		await finish({ credential });
 	});
 	onClick(byId("pending-back"), async () => {
+		app.replaceChildren();
 		showState("out");
 		leave();
 	});
 	return async () => {
 		const { methods, expiresAt, passkey, enrol } = await ask("GET", "/auth/login/pending");
-		if (enrol) showApp("pending-app", await ask("POST", "/auth/login/pending/totp"));
+		if (enrol) showApp(app, await ask("POST", "/auth/login/pending/totp"));
 		options = passkey ?? void 0;
-		byId("pending-app").hidden = !enrol;
+		app.hidden = !enrol;
 		byId("pending-code-part").hidden = !enrol && !methods.includes("totp");
 		byId("pending-recovery-part").hidden = !methods.includes("recovery-code");
 		byId("pending-passkey").hidden = passkey === null || !passkeys.isAvailable();

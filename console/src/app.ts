@@ -1,11 +1,11 @@
-import { byId, make } from './dom.ts';
+import { make } from './dom.ts';
 
 /** What the service answers when an authenticator app is to be added. */
 export type StartedApp = { readonly id: string; readonly secret: string; readonly uri: string; readonly qr: string };
 
-/** Shows the secret for the app, as a picture and as text, in that element. */
-export const showApp = (id: string, { secret, uri, qr }: StartedApp): void =>
-  byId(id).replaceChildren(
+/** Shows the secret for the app, as a picture and as text. */
+export const showApp = (place: HTMLElement, { secret, uri, qr }: StartedApp): void =>
+  place.replaceChildren(
     make('p', {}, 'Scan this with an authenticator app, or type the secret into it.'),
     make('img', { src: `data:image/svg+xml,${encodeURIComponent(qr)}`, alt: 'QR code of the secret', className: 'qr' }),
     make('p', {}, make('code', {}, secret.replace(/.{4}(?=.)/g, '$& '))),

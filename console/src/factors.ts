@@ -26,7 +26,12 @@ const FACTORS = '/users/me/factors';
 /** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
 export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear: () => void } => {
   const [part, shown, newApp] = [byId<HTMLDetailsElement>('factors'), byId('factors-list'), byId('new-app')];
+  const secret = byId('new-app-secret');
   let app = '';
+  const forgetApp = (): void => {
+    newApp.hidden = true;
+    secret.replaceChildren();
+  };
 
   const show = ({ passkeys: keys, totp, recoveryCodes }: Factors): void => {
     shown.replaceChildren(...keys.map(passkeyItem), ...totp.map(appItem));
@@ -77,13 +82,13 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
   onClick(byId('add-app'), async () => {
     const started = await ask<StartedApp>('POST', `${FACTORS}/totp`);
     app = started.id;
-    showApp('new-app-secret', started);
+    showApp(secret, started);
     newApp.hidden = false;
     byId('new-app-code').focus();
   });
   onSubmit('confirm-app', async ({ code = '' }) => {
     await ask('POST', `${FACTORS}/totp/confirm`, { id: app, code });
-    newApp.hidden = true;
+    forgetApp();
     await list();
     if (byId('codes').hidden) byId('factors-summary').focus();
     say('The authenticator app is added.');
@@ -101,7 +106,7 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
   return {
     clear: () => {
       part.open = false;
-      newApp.hidden = true;
+      forgetApp();
       shown.replaceChildren();
     },
   };

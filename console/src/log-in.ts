@@ -56,25 +56,30 @@ const unless =
 
 /** The second half of a log-in. @returns a function that begins it. */
 const showPendingLogin = ({ auth, passkeys, ask }: Clients, leave: () => void): (() => Promise<void>) => {
+  const app = byId('pending-app');
   let options: PasskeyRequestOptions | undefined;
   const finish = (shown: object) => {
     const remember = byId<HTMLInputElement>('remember').checked;
     return auth.logInAt('/auth/login/second-factor', remember ? { ...shown, remember } : shown);
   };
-  onSubmit('pending', ({ code = '', recoveryCode = '' }) => finish(recoveryCode === '' ? { code } : { recoveryCode }));
+  onSubmit('pending', async ({ code = '', recoveryCode = '' }) => {
+    await finish(recoveryCode === '' ? { code } : { recoveryCode });
+    app.replaceChildren();
+  });
   onClick(byId('pending-passkey'), async () => {
     const credential = await passkeys.passkeyCredential({ ...(options && { options }) });
     await finish({ credential });
   });
   onClick(byId('pending-back'), async () => {
+    app.replaceChildren();
     showState('out');
     leave();
   });
   return async () => {
     const { methods, expiresAt, passkey, enrol } = await ask<PendingLogin>('GET', '/auth/login/pending');
-    if (enrol) showApp('pending-app', await ask<StartedApp>('POST', '/auth/login/pending/totp'));
+    if (enrol) showApp(app, await ask<StartedApp>('POST', '/auth/login/pending/totp'));
     options = passkey ?? undefined;
-    byId('pending-app').hidden = !enrol;
+    app.hidden = !enrol;
     byId('pending-code-part').hidden = !enrol && !methods.includes('totp');
     byId('pending-recovery-part').hidden = !methods.includes('recovery-code');
     byId('pending-passkey').hidden = passkey === null || !passkeys.isAvailable();

@@ -79,7 +79,7 @@ describe.runIf(canBrowse()).each(LOOKS)('second factors and passkeys in the cons
     await hears('The password is right.');
     expect(await focusedId(page)).toBe('pending-title');
     await settled('11-second-factor');
-    const code = page.getByLabel('Code of the authenticator app');
+    const code = form('Second factor').getByLabel('Code of the authenticator app');
     await code.fill(wrongCodeAt(secret, now()));
     await press('Continue');
     await hears(/^AUTH_SECOND_FACTOR_INVALID/);

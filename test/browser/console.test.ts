@@ -312,10 +312,11 @@ describe.runIf(canBrowse())('the console', () => {
     const { page, press, lines } = console;
     const person = aPerson();
     await register(console, person);
-    await expect.poll(lines).toHaveLength(2);
+    await expect.poll(lines).toHaveLength(3);
     expect(await lines()).toEqual([
       expect.stringMatching(/^GET \/auth\/sessions 200 \d+ ms$/),
       expect.stringMatching(/^POST \/auth\/register 201 \d+ ms$/),
+      expect.stringMatching(/^POST \/auth\/passkey\/options 200 \d+ ms$/),
     ]);
     const registration = page.getByRole('listitem').filter({ hasText: 'POST /auth/register' });
     await registration.locator('summary').click();

@@ -18,7 +18,7 @@ describe('console/page/console.js', () => {
 
   it('imports the modules of the client from the service, and nothing else', () => {
     const imported = [...readText('console/page/console.js').matchAll(/\bfrom ["'](.*)["']|\bimport\(/g)];
-    expect(imported.map(([, name]) => name)).toEqual(['./client.js', './client-account.js']);
+    expect(imported.map(([, name]) => name)).toEqual(['./client.js', './client-account.js', './client-passkeys.js']);
   });
 });
 

@@ -63,6 +63,15 @@ describe('a curl line', () => {
     });
   });
 
+  it('has a code of a second factor only when it is revealed', () => {
+    for (const name of ['code', 'recoveryCode']) {
+      const request = aRequest({ body: JSON.stringify({ [name]: '287082', remember: true }) });
+      expect(curlCommand(request, false)).not.toContain('287082');
+      expect(curlCommand(request, false)).toContain('remember');
+      expect(curlCommand(request, true)).toContain('287082');
+    }
+  });
+
   it('has the passwords and the token only when they are revealed', () => {
     const body = JSON.stringify({ currentPassword: 'secret 1', newPassword: 'secret 2', username: 'ada' });
     const request = aRequest({
@@ -100,5 +109,16 @@ describe('an answer', () => {
       data: { accessToken: 'eyJhbGciOiJFUzI1…', user: { username: 'eyJ' } },
     });
     expect(JSON.parse(prettyAnswer(answer, true))).toEqual(answer);
+  });
+
+  it('has no secret of an app and no recovery code, unless they are revealed', () => {
+    const code = 'AUTH_SECOND_FACTOR_REQUIRED';
+    const answer = { code, data: { id: '1', secret: 'S', uri: 'otpauth://S', qr: '<svg>', recoveryCodes: ['A', 'B'] } };
+    expect(JSON.parse(prettyAnswer(answer, false))).toEqual({
+      code,
+      data: { id: '1', secret: '***', uri: '***', qr: '***', recoveryCodes: ['***', '***'] },
+    });
+    expect(JSON.parse(prettyAnswer(answer, true))).toEqual(answer);
+    expect(JSON.parse(prettyAnswer({ data: { recoveryCodes: 9 } }, false))).toEqual({ data: { recoveryCodes: 9 } });
   });
 });

@@ -683,7 +683,7 @@ const showStepUp = (auth, passkeys) => {
 	};
 };
 const REASONS = {
-	recent: "You have shown nothing for some minutes. Enter the password or a code, or use a passkey.",
+	recent: "You were last asked some minutes ago. Enter the password or a code, or use a passkey.",
 	"second-factor": "This session was opened without the second factor. Enter a code, or use a passkey."
 };
 // src/countdown.ts

@@ -64,6 +64,6 @@ export const showStepUp = (auth: AuthClient, passkeys: ReturnType<typeof createP
 };
 
 const REASONS: Readonly<Record<StepUpReason, string>> = {
-  recent: 'You have shown nothing for some minutes. Enter the password or a code, or use a passkey.',
+  recent: 'You were last asked some minutes ago. Enter the password or a code, or use a passkey.',
   'second-factor': 'This session was opened without the second factor. Enter a code, or use a passkey.',
 };

@@ -609,17 +609,18 @@ const showSessions = (auth) => {
 		say(text);
 	};
 	const itemOf = (session) => {
-		const { id, userAgent, address, createdAt, lastUsedAt, binding, current } = session;
+		const { id, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
 		const device = userAgent ?? "unknown program";
+		const ariaLabel = remembered ? `Forget the device ${device}, remembered ${timeText(createdAt)}` : `End the session of ${device}, opened ${timeText(createdAt)}`;
 		const end = make("button", {
 			type: "button",
-			ariaLabel: `End the session of ${device}, opened ${timeText(createdAt)}`
-		}, "End");
+			ariaLabel
+		}, remembered ? "Forget" : "End");
 		onClick(end, async () => {
 			await sessions.end(id);
-			await afterwards("The session has ended.");
+			await afterwards(remembered ? "The device is forgotten." : "The session has ended.");
 		});
-		return make("li", {}, make("div", {}, make("p", {}, device), make("p", { className: "note" }, `${address ?? "unknown network"}, opened ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`), make("p", { className: "note" }, BOUND[binding])), current ? make("span", { className: "good" }, "This session") : end);
+		return make("li", {}, make("div", {}, make("p", {}, device), make("p", { className: "note" }, `${address ?? "unknown network"}, ${remembered ? "since" : "opened"} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`), make("p", { className: "note" }, remembered ? "remembered device: it is asked for the password alone" : BOUND[binding])), current ? make("span", { className: "good" }, "This session") : end);
 	};
 	onClick(byId("list-sessions"), list);
 	onClick(byId("end-others"), async () => {

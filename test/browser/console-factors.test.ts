@@ -1,8 +1,15 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { accessibilityFaultsOf, type Console, LOOKS, openConsoles, screenshot } from '../support/browser/console.ts';
+import {
+  accessibilityFaultsOf,
+  type Console,
+  LOOKS,
+  openConsoles,
+  PHONE,
+  screenshot,
+} from '../support/browser/console.ts';
 import { addAuthenticator } from '../support/browser/passkey-page.ts';
 import { aPerson } from '../support/http/service.ts';
 
@@ -19,14 +26,21 @@ const focusedId = (page: Page): Promise<unknown> => page.evaluate('document.acti
 
 const dialogOf = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' });
 
+/** What an app reads there. */
+const secretIn = async (shown: Locator): Promise<string> => {
+  const text = await shown.locator('code').textContent();
+  expect(await shown.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+  return `${text}`.replaceAll(' ', '');
+};
+
 /** A console whose service has a clock that can be set forward. */
-const openFactors = () => {
+const openFactors = (env: Readonly<Record<string, string>> = {}) => {
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const pass = (milliseconds: number): void => {
     ahead += milliseconds;
   };
-  const { open, service } = openConsoles({}, { clock: { now } });
+  const { open, service } = openConsoles(env, { clock: { now } });
   return {
     pass,
     wrongCode: (secret: string) => wrongCodeAt(secret, now()),
@@ -47,12 +61,11 @@ const openFactors = () => {
       await console.form(FACTORS).getByText('The password is the only way to log in.').waitFor();
       return { ...console, console, authenticator, person };
     },
+    open,
     /** Adds an app, of which the page shows this secret. @returns the secret and the recovery codes */
     addApp: async ({ page, press, send, form }: Console, settled?: (name: string) => Promise<void>) => {
       await press('Add an authenticator app');
-      const shown = page.locator('#new-app-secret');
-      const secret = ((await shown.locator('code').textContent()) ?? '').replaceAll(' ', '');
-      expect(await shown.getByRole('img').evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(0);
+      const secret = await secretIn(page.locator('#new-app-secret'));
       expect(await focusedId(page)).toBe('new-app-code');
       await settled?.('8-app');
       await send('Confirm the app', { 'Code that the app shows': codeAt(secret, now()) });
@@ -114,12 +127,25 @@ describe.runIf(canBrowse()).each(LOOKS)('second factors in the console, $title',
     await press('Continue');
     await hears(/^AUTH_SECOND_FACTOR_INVALID/);
     await code.fill(nextCode(secret));
+    await page.getByLabel('Remember this device').check();
     await press('Continue');
     await hears('Logged in.');
+    await form('Sessions').getByText('remembered device').waitFor();
+    await settled('14-remembered');
     await unfold(FACTORS);
     await press(/^Remove the passkey /);
     await hears('The passkey is removed.');
 
+    await press('Log out');
+    await hears('Logged out.');
+    await logIn(console, person);
+    await hears('Logged in.');
+    await unfold(FACTORS);
+    await dialogOf(page).getByText('without the second factor').waitFor();
+    expect(await dialogOf(page).getByLabel('Password').isVisible()).toBe(false);
+    await page.keyboard.press('Escape');
+    await press(/^Forget the device /);
+    await hears('The device is forgotten.');
     await press('Log out');
     await hears('Logged out.');
     await logIn(console, person);
@@ -228,6 +254,32 @@ describe.runIf(canBrowse())('the console', () => {
     await press('Remove the passkey Laptop <b>');
     await hears('The passkey is removed.');
     await expect.poll(() => authenticator.ids()).toEqual([]);
+    expect(await console.faults()).toEqual([]);
+  });
+});
+
+describe.runIf(canBrowse())('the console of a service that requires a second factor', () => {
+  const { open, nextCode } = openFactors({ SECOND_FACTOR: 'required' });
+
+  it('adds an app at a registration, and at a log-in, before anything else', async () => {
+    const console = await open({ size: PHONE, scheme: 'light' });
+    const { page, press, send, hears, form } = console;
+    const person = aPerson();
+    await send('Register', { Username: person.username, Email: person.email, Password: person.password });
+    await hears('This service wants a second factor.');
+    await press('Back');
+    await logIn(console, person);
+    await hears('This service wants a second factor.');
+    const secret = await secretIn(page.locator('#pending-app'));
+    expect(await accessibilityFaultsOf(page)).toEqual([]);
+    await screenshot(page, 'console-phone-light-15-required');
+    await form('Second factor').getByLabel('Code of the authenticator app').fill(nextCode(secret));
+    await press('Continue');
+    await hears('Logged in.');
+    await page.getByText(`${person.username}, ${person.email}`).waitFor();
+    expect(await form('Recovery codes').getByRole('listitem').count()).toBe(10);
+    expect(await focusedId(page)).toBe('codes-title');
+    expect(await page.content()).not.toContain(secret);
     expect(await console.faults()).toEqual([]);
   });
 });

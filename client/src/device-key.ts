@@ -6,7 +6,10 @@ import type { ProofRequest } from './device.ts';
  */
 
 /** The only requests that proofs are for. */
-const PATHS = ['/auth/login', '/auth/register', '/auth/refresh-token', '/auth/step-up'];
+const PATHS = [
+  ...['/auth/login', '/auth/login/second-factor', '/auth/passkey', '/auth/register'],
+  ...['/auth/refresh-token', '/auth/step-up'],
+];
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const STORE = 'keys';
 const NAME = 'device';

@@ -4,7 +4,7 @@ import type { PasskeyRequestOptions } from '../../client/src/types.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { openApplications } from '../support/browser/applications.ts';
 import { canBrowse } from '../support/browser/chromium.ts';
-import { eventsIn } from '../support/browser/client-page.ts';
+import { eventsIn, sessionsIn } from '../support/browser/client-page.ts';
 import {
   addAuthenticator,
   addPasskeyIn,
@@ -100,7 +100,7 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     const { tab, person } = await loggedOut({ verifies });
     expect(await passkeyLoginIn(tab)).toBe(person.username);
     expect((await claimsIn(tab)).amr).toEqual(amr);
-    expect(await tab.evaluate(() => globalThis.page?.auth.binding)).toBe('device');
+    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'device', current: true }]);
     await tab.reload();
     await preparePasskeysIn(tab, world().service);
     expect(await tab.evaluate(() => globalThis.page?.auth.user?.username)).toBe(person.username);
@@ -169,6 +169,7 @@ describe.runIf(canBrowse())('passkeys in a browser', () => {
     const methods = ['totp', 'recovery-code', 'passkey'];
     expect(shown).toEqual(['AUTH_SECOND_FACTOR_REQUIRED', methods, person.username, passkey.credentialId]);
     expect((await claimsIn(tab)).amr).toEqual(expect.arrayContaining(['pwd', 'pop', 'mfa']));
+    expect(await sessionsIn(tab)).toMatchObject([{ binding: 'device', current: true }]);
   });
 
   describe('a form that waits', () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
 import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browser/secure-site.ts';
@@ -7,6 +7,7 @@ import { eventsOf } from '../support/http/account.ts';
 import { aPerson, startService } from '../support/http/service.ts';
 import { memoryStores } from '../support/memory/stores.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const RENEWALS = 20;
@@ -133,6 +134,7 @@ const KILLS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lo
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
   const directory = temporaryDirectory();
+  beforeAll(() => copyEmbedded(directory.path, { migrated: true }));
   afterAll(directory.remove);
 
   it.each(KILLS)('stays logged in when the service is killed before the $lost of a $step', async ({ step, lost }) => {

@@ -15,6 +15,7 @@ import { openSite } from '../support/browser/site.ts';
 import { witness } from '../support/browser/witness.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
 import { freePort } from '../support/servers/free-port.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 const REFRESH = '/auth/refresh-token';
@@ -76,6 +77,7 @@ const openWorld = async () => {
   onTestFinished(site.close);
   const directory = temporaryDirectory();
   onTestFinished(directory.remove);
+  await copyEmbedded(directory.path, { migrated: true });
   const address = `http://auth.tandem.localhost:${port}`;
   const env = { BASE_URL: address, ALLOWED_ORIGINS_DEV: site.origin, PORT: inner, DATA_DIR: directory.path };
   let service: RunningService | undefined;

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('a copy of the data directory', () => {
@@ -28,6 +29,7 @@ describe('a copy of the data directory', () => {
     documentedHttp(url).post('/auth/refresh-token').set('Cookie', cookie);
 
   it('restores users, sessions and keys, if the service was stopped', async () => {
+    await copyEmbedded(original, { migrated: true });
     const first = await start(original);
     const { body, headers } = await documentedHttp(first.url).post('/auth/register').send(person);
     const registered = cookiePair(refreshCookieOf({ headers }));
@@ -47,6 +49,7 @@ describe('a copy of the data directory', () => {
 
   it('is refused if the service was running', async () => {
     const source = join(directory.path, 'running');
+    await copyEmbedded(source, { migrated: true });
     await start(source);
     const copy = join(directory.path, 'hot');
     cpSync(source, copy, { recursive: true });

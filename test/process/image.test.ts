@@ -6,6 +6,7 @@ import { aPerson } from '../support/http/service.ts';
 import { type Image, layOutImage } from '../support/image/lay-out.ts';
 import { PRODUCTION } from '../support/processes/environments.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 describe('the container image', () => {
@@ -13,8 +14,9 @@ describe('the container image', () => {
   const data = temporaryDirectory();
   let image: Image;
   let service: RunningService | undefined;
-  beforeAll(() => {
+  beforeAll(async () => {
     image = layOutImage(app.path);
+    await copyEmbedded(data.path, { migrated: true });
   });
   afterAll(async () => {
     await service?.stop('SIGKILL');

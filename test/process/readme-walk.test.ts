@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { readText } from '../support/checkout/repository.ts';
 import { documentedProxy } from '../support/openapi/documented-proxy.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
+import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
 /** The shell blocks below a heading of the README. */
@@ -18,6 +19,7 @@ describe('the curl examples of the README', () => {
   const here = temporaryDirectory();
   let service: RunningService;
   beforeAll(async () => {
+    await copyEmbedded(data.path, { migrated: true });
     service = await runService({ DATA_DIR: data.path });
   });
   afterAll(async () => {

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { aPerson, cookiePair, refreshCookieOf } from '../support/http/service.ts';
 import { documentedHttp } from '../support/openapi/documented-http.ts';
 import { type RunningService, runService } from '../support/processes/process.ts';
@@ -9,6 +9,8 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 describe('the service on its embedded database', () => {
   const directory = temporaryDirectory();
   const env = { DATA_DIR: directory.path };
+  /** Starts where the umask lets others read what is made. */
+  const startLax = () => runService(env, ['bash', '-c', 'umask 0; exec "$@"', 'lax']);
   const person = aPerson();
   let service: RunningService | undefined;
   afterAll(async () => {
@@ -22,14 +24,15 @@ describe('the service on its embedded database', () => {
 
   // Proves: user-10
   it('starts on an empty directory, and keeps users, sessions and keys over a restart', async () => {
-    service = await runService(env);
+    chmodSync(directory.path, 0o755);
+    service = await startLax();
     expect(messagesOf(service)).toContain('Preparing the database …');
     const registered = await documentedHttp(service.url).post('/auth/register').send(person);
     expect(registered.status).toBe(201);
     const cookie = cookiePair(refreshCookieOf(registered));
     expect(await service.stop()).toEqual({ code: 0, signal: null });
 
-    service = await runService(env);
+    service = await startLax();
     expect(messagesOf(service)).not.toContain('Preparing the database …');
     const me = await documentedHttp(service.url)
       .get('/users/me')
@@ -42,17 +45,15 @@ describe('the service on its embedded database', () => {
 
   // Proves: operator-3
   it('writes files that only its user can read, whatever the umask', async () => {
-    const other = temporaryDirectory();
-    onTestFinished(other.remove);
-    chmodSync(other.path, 0o755);
-    const lax = ['bash', '-c', 'umask 0; exec "$@"', 'lax'];
-    await (await runService({ DATA_DIR: other.path }, lax)).stop();
-    const modes = readdirSync(other.path, { recursive: true }).map(
-      (name) => statSync(join(other.path, String(name))).mode,
+    const running = service ?? (await startLax());
+    service = undefined;
+    await running.stop();
+    const modes = readdirSync(directory.path, { recursive: true }).map(
+      (name) => statSync(join(directory.path, String(name))).mode,
     );
     expect(modes.length).toBeGreaterThan(500);
     expect(modes.filter((mode) => (mode & 0o077) !== 0)).toEqual([]);
-    expect(statSync(other.path).mode & 0o777).toBe(0o700);
+    expect(statSync(directory.path).mode & 0o777).toBe(0o700);
   });
 
   // Proves: user-10

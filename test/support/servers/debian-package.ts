@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -27,10 +28,7 @@ const unpackInto = async (root: string, name: string): Promise<void> => {
   mkdirSync(CACHE, { recursive: true });
   const work = mkdtempSync(join(CACHE, `${name}-`));
   try {
-    for (const directory of ['lists/partial', 'archives/partial'])
-      mkdirSync(join(work, directory), { recursive: true });
-    await aptGet(work, TIMEOUTS.update, 'update');
-    await aptGet(work, TIMEOUTS.install, 'install', '--yes', '--no-install-recommends', '--download-only', name);
+    await download(work, name);
     const archives = readdirSync(join(work, 'archives')).filter((file) => file.endsWith('.deb'));
     for (const archive of archives) await run('dpkg-deb', ['-x', join(work, 'archives', archive), join(work, 'root')]);
     if (!existsSync(root)) renameSync(join(work, 'root'), root);
@@ -39,12 +37,34 @@ const unpackInto = async (root: string, name: string): Promise<void> => {
   }
 };
 
+/** Lists of packages take longer to fetch than most packages. Those of the package before serve until one cannot be fetched by them. */
+const LISTS = join(CACHE, 'lists');
+
+const download = async (work: string, name: string): Promise<void> => {
+  for (const directory of ['lists/partial', 'archives/partial']) mkdirSync(join(work, directory), { recursive: true });
+  const own = join(work, 'lists');
+  const install = (lists: string) =>
+    aptGet(work, lists, TIMEOUTS.install, 'install', '--yes', '--no-install-recommends', '--download-only', name);
+  if (existsSync(LISTS) && (await succeeds(install(LISTS)))) return;
+  await aptGet(work, own, TIMEOUTS.update, 'update');
+  await install(own);
+  rmSync(LISTS, { recursive: true, force: true });
+  // Another process may have put its own there.
+  await succeeds(rename(own, LISTS));
+};
+
+const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
+
 /** Uses the package database of the system, and writes only below `work`. */
-const aptGet = (work: string, timeout: number, ...command: string[]) =>
+const aptGet = (work: string, lists: string, timeout: number, ...command: string[]) =>
   run(
     'apt-get',
     [
-      ...['-o', `Dir::State::Lists=${work}/lists`],
+      ...['-o', `Dir::State::Lists=${lists}`],
       ...['-o', `Dir::Cache=${work}`, '-o', `Dir::Cache::archives=${work}/archives`],
       ...['-o', 'APT::Sandbox::User=root', '-o', 'Debug::NoLocking=1'],
       ...['-o', 'Acquire::http::Timeout=20', '-o', 'Acquire::Retries=2'],

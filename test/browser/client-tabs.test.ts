@@ -15,8 +15,8 @@ import { openWorld } from '../support/browser/world.ts';
 import { aPerson } from '../support/http/service.ts';
 
 const TABS = 5;
-const ROUNDS = 10;
-const LEAVES = 12;
+const ROUNDS = 3;
+const LEAVES = 4;
 /** A page of the back/forward cache is not loaded again. */
 const RESTORED = { waitUntil: 'commit' } as const;
 const MODES = [
@@ -24,7 +24,8 @@ const MODES = [
   { title: 'with a replay window', env: { JWT_REFRESH_REPLAY_WINDOW: '10s' } },
 ];
 
-describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) => {
+/** A browser for a whole `describe`. */
+const openBrowser = (env: Readonly<Record<string, string>> = {}) => {
   const { world, signedUp } = openWorld('localhost', env);
 
   /** Tabs of a user who is logged in. The page of a visitor has no hint, so the first tab stores it. */
@@ -37,6 +38,11 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     for (const tab of tabs) expect(await restoredIn(tab)).toBe(visitor.person.username);
     return { ...visitor, tabs, url };
   };
+  return { world, openTabs };
+};
+
+describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) => {
+  const { world, openTabs } = openBrowser(env);
 
   /** The service has renewed the token; its response reaches the browser when the page is left, and the next one asks for a token. */
   const whileRenewing = async (tab: Page, leave: () => Promise<unknown>) => {
@@ -59,21 +65,6 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
       expect((await Promise.all(tabs.map(changesIn))).flat()).not.toContain('ended');
     },
   );
-
-  it('that wake one after the other share one renewal', async () => {
-    const { tabs } = await openTabs(TABS);
-    const [first, ...others] = tabs as [Page, ...Page[]];
-    for (const tab of others) {
-      await sleepIn(tab);
-      await tab.evaluate(() => globalThis.page?.changes.splice(0));
-    }
-    const { seen } = world().witness.watch();
-    expect(await renewIn(first)).toBe(true);
-    for (const tab of others) await tab.waitForFunction(() => globalThis.page?.changes.length === 1);
-    const tokens = others.map((tab) => tab.evaluate(() => globalThis.page?.auth.accessToken()));
-    expect(await Promise.all(tokens)).not.toContain(null);
-    expect(seen().filter(({ method }) => method === 'POST')).toHaveLength(1);
-  });
 
   it(`nobody is out after ${LEAVES} reloads in the middle of a renewal`, async () => {
     const { tabs, person } = await openTabs(1);
@@ -119,6 +110,25 @@ describe.runIf(canBrowse()).each(MODES)('tabs of the client, $title', ({ env }) 
     }
     expect(await restoredIn(tab)).toBe(person.username);
     expect(await renewIn(tab)).toBe(true);
+  });
+});
+
+describe.runIf(canBrowse())('tabs of the client', () => {
+  const { world, openTabs } = openBrowser();
+
+  it('that wake one after the other share one renewal', async () => {
+    const { tabs } = await openTabs(TABS);
+    const [first, ...others] = tabs as [Page, ...Page[]];
+    for (const tab of others) {
+      await sleepIn(tab);
+      await tab.evaluate(() => globalThis.page?.changes.splice(0));
+    }
+    const { seen } = world().witness.watch();
+    expect(await renewIn(first)).toBe(true);
+    for (const tab of others) await tab.waitForFunction(() => globalThis.page?.changes.length === 1);
+    const tokens = others.map((tab) => tab.evaluate(() => globalThis.page?.auth.accessToken()));
+    expect(await Promise.all(tokens)).not.toContain(null);
+    expect(seen().filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   it('a page of the back/forward cache does not stay with a user who has logged out meanwhile', async () => {

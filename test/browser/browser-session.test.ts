@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
 import { canBrowse, launchChromium } from '../support/browser/chromium.ts';
-import { BINDING, openSecureSite, RESOLVING, type Step } from '../support/browser/secure-site.ts';
+import { BINDING, openSecureSite, RESOLVING, type SecureSite, type Step } from '../support/browser/secure-site.ts';
 import { ask } from '../support/browser/tab.ts';
 import { eventsOf } from '../support/http/account.ts';
 import { aPerson, startService } from '../support/http/service.ts';
@@ -10,17 +10,15 @@ import { type RunningService, runService } from '../support/processes/process.ts
 import { copyEmbedded } from '../support/storage/embedded-template.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const RENEWALS = 20;
+const RENEWALS = 6;
 /** How often Chromium signs for a site in nine minutes, until it is started again. */
 const QUOTA = 6;
 const SOON = { timeout: 60_000, interval: 50 };
 const REGISTERED = 'registration 200';
 const hasher = bcryptPasswordHasher({ cost: 4 });
 
-/** An https site, and a browser in which its application is open, until the end of the test. */
-const openBrowser = async () => {
-  const site = await openSecureSite();
-  onTestFinished(site.close);
+/** A browser in which the application of the site is open, until the end of the test. */
+const openBrowser = async (site: SecureSite) => {
   const { browser, restart, close } = await launchChromium('allowed', {
     trusted: site.certificate,
     args: [BINDING, RESOLVING],
@@ -31,7 +29,6 @@ const openBrowser = async () => {
   const post = (path: string, json?: object) =>
     ask(tab, `${site.service}${path}`, { method: 'POST', ...(json && { json }) });
   return {
-    site,
     cookies: async () => (await running.cookies()).map(({ name, value }) => `${name}=${value}`),
     restart: async (): Promise<void> => {
       running = await restart();
@@ -51,16 +48,19 @@ const openBrowser = async () => {
 /** Bound cookies live for two seconds, so Chromium also renews them beside refreshes: they are near their end. */
 const SHORT = { boundCookieLifetime: 2_000 };
 
-/** The same with a service. */
+/** The same with a site and a service. */
 const openWorld = async (settings = {}) => {
-  const browser = await openBrowser();
-  const { site, cookies } = browser;
+  const site = await openSecureSite();
+  onTestFinished(site.close);
+  const browser = await openBrowser(site);
+  const { cookies } = browser;
   const service = await startService(site.env, { hasher, storage: memoryStores() }, settings);
   onTestFinished(service.close);
   site.serve(service.url);
   const isBound = async () => (await cookies()).some((cookie) => cookie.startsWith('refresh_binding='));
   return {
     ...browser,
+    site,
     service,
     /** Somebody registers, and the browser its key. */
     bind: async () => {
@@ -134,18 +134,26 @@ const KILLS = STEPS.flatMap((step) => (['request', 'response'] as const).map((lo
 
 describe.runIf(canBrowse())('Chromium that holds a key', () => {
   const directory = temporaryDirectory();
-  beforeAll(() => copyEmbedded(directory.path, { migrated: true }));
-  afterAll(directory.remove);
+  let site: SecureSite;
+  let service: RunningService | undefined;
+  const start = async () => {
+    service = await runService({ ...site.env, DATA_DIR: directory.path, BCRYPT_COST: '4', RATE_LIMITS: 'off' });
+    site.serve(service.url);
+  };
+  beforeAll(async () => {
+    await copyEmbedded(directory.path, { migrated: true });
+    site = await openSecureSite();
+    await start();
+  });
+  afterAll(async () => {
+    await service?.stop('SIGKILL');
+    await site.close();
+    directory.remove();
+  });
 
   it.each(KILLS)('stays logged in when the service is killed before the $lost of a $step', async ({ step, lost }) => {
-    const { site, signUp, refresh } = await openBrowser();
-    let service: RunningService | undefined;
-    const start = async () => {
-      service = await runService({ ...site.env, DATA_DIR: directory.path, BCRYPT_COST: '4', RATE_LIMITS: 'off' });
-      site.serve(service.url);
-    };
-    await start();
-    onTestFinished(async () => void (await service?.stop('SIGKILL')));
+    const { signUp, refresh } = await openBrowser(site);
+    site.take();
     const restarting = Promise.withResolvers<void>();
     const strike = async () => {
       await service?.stop('SIGKILL');

@@ -21,7 +21,7 @@ import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 const REFRESH = '/auth/refresh-token';
 /** Milliseconds. */
 const LATENCY = 2_500;
-const RELOADS = 5;
+const RELOADS = 2;
 const HOUR = 3_600_000;
 
 /** The tab still has the session that its user has opened, and nobody was refused. */

@@ -13,8 +13,8 @@ import {
 
 const REFRESH = '/auth/refresh-token';
 const TABS = 5;
-const ROUNDS = 5;
-const LEAVES = 12;
+const ROUNDS = 3;
+const LEAVES = 4;
 const HOUR = 3_600_000;
 
 /** Renews, until the request is sent. A page that has just been loaded renews by itself, and would only join that. */

@@ -116,10 +116,12 @@ describe.skipIf(TEST_DATABASE_URL === undefined)('data move', () => {
     const target = await newTarget();
     const { status, stderr } = await move(dataDir, target);
     expect([status, stderr]).toEqual([0, '']);
-    for (const name of TABLE_NAMES) {
-      const read = `select ${name}::text as row from ${name} order by 1`;
-      expect(await target.send(read)).toEqual(await within(dataDir, ({ em }) => em.execute(read)));
-    }
+    await within(dataDir, async ({ em }) => {
+      for (const name of TABLE_NAMES) {
+        const read = `select ${name}::text as row from ${name} order by 1`;
+        expect(await target.send(read)).toEqual(await em.execute(read));
+      }
+    });
   });
 
   it('copies the rows of every table of the schema', async () => {

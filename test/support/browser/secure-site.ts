@@ -81,6 +81,8 @@ export const openSecureSite = async () => {
   };
 };
 
+export type SecureSite = Awaited<ReturnType<typeof openSecureSite>>;
+
 const stepOf = ({ method, url, headers }: IncomingMessage): Step => {
   if (method !== 'POST') return 'other';
   if (url === '/auth/refresh-token') return 'refresh';

@@ -11,7 +11,7 @@ import { providePatroni } from '../support/servers/patroni-programs.ts';
 import { onPostgresql } from '../support/storage/databases.ts';
 import { temporaryDirectory } from '../support/storage/temporary-directory.ts';
 
-const USERS = 700;
+const USERS = 200;
 /** Milliseconds; the time-out only catches hangs. */
 const PATIENCE = { timeout: 120_000, interval: 50 };
 /** How many refresh at once, and how many milliseconds a refresh takes at least: a load that leaves room for everything else. */
@@ -67,7 +67,7 @@ const SCENES: readonly {
   { mode: 'synchronous', ...FAULTS.cutOff, loses: false },
 ];
 
-describe.runIf(canStartPgbouncer())('two instances, 700 users and a PostgreSQL of three servers under Patroni', () => {
+describe.runIf(canStartPgbouncer())('two instances, 200 users and a PostgreSQL of three servers under Patroni', () => {
   const directory = temporaryDirectory();
   const cleanups: (() => Promise<unknown>)[] = [];
   const running: RunningService[] = [];

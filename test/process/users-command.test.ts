@@ -23,7 +23,7 @@ const TOKEN = /#token=([\w-]{43})/;
 
 describe('npm run users on the embedded database', () => {
   const directory = temporaryDirectory();
-  const env = { DATA_DIR: directory.path };
+  const env = { DATA_DIR: directory.path, BCRYPT_COST: '4' };
   const ada = aPerson();
   const bob = aPerson();
   let service: RunningService | undefined;
@@ -32,6 +32,7 @@ describe('npm run users on the embedded database', () => {
     directory.remove();
   });
   beforeAll(async () => {
+    await copyEmbedded(directory.path, { migrated: true });
     service = await runService(env);
     const http = documentedHttp(service.url);
     for (const person of [ada, bob]) await http.post('/auth/register').send(person).expect(201);

@@ -15,7 +15,7 @@ import { copyEmbedded } from '../../support/storage/embedded-template.ts';
 import { behindPgbouncer } from '../../support/storage/routes.ts';
 import { temporaryDirectory } from '../../support/storage/temporary-directory.ts';
 
-const UNLIMITED = { RATE_LIMITS: 'off', BASE_URL: 'http://auth.example.org' };
+const UNLIMITED = { BCRYPT_COST: '4', RATE_LIMITS: 'off', BASE_URL: 'http://auth.example.org' };
 
 /** A DATA_DIR with a migrated embedded database, which no process uses. */
 const newDataDir = async (): Promise<string> => {

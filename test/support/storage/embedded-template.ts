@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { openDatabase } from '../../../src/infrastructure/database/database.ts';
@@ -21,6 +21,8 @@ const createTemplate = async (template: string, migrate: boolean): Promise<void>
   if (migrate) await copyEmbedded(own, { migrated: false });
   const database = await openDatabase({ kind: 'embedded', dataDir: own }, { migrate });
   await database.close();
+  // Most of the time of an opening, PostgreSQL prepares its buffers: 128 MB by default.
+  if (!migrate) appendFileSync(join(own, 'database/postgresql.conf'), 'shared_buffers = 16MB\n');
   try {
     renameSync(own, template);
   } catch (error) {

@@ -51,6 +51,7 @@ type Project = {
   /** The storage of services under test. */
   readonly parts: 'embedded' | 'real' | 'pooled' | 'example';
   readonly globalSetup: string | string[];
+  readonly isolate?: true;
 };
 const project = ({ parts, ...test }: Project) => ({
   extends: true as const,
@@ -64,8 +65,10 @@ const project = ({ parts, ...test }: Project) => ({
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    // The files of a worker share modules, which are slow to load. Those of processes and browsers are few and long.
+    isolate: false,
     projects: [
-      { extends: true, test: { name: 'core', include: CORE, isolate: false } },
+      { extends: true, test: { name: 'core', include: CORE } },
       project({ name: 'http', include: HTTP, parts: 'embedded', globalSetup: RUN_DIRECTORY }),
       project({ name: 'adapters', include: ADAPTERS, parts: 'real', globalSetup: SERVERS }),
       project({ name: 'walk', include: WALK, parts: 'embedded', globalSetup: CHROMIUM }),
@@ -75,6 +78,7 @@ export default defineConfig({
         exclude: HTTP,
         parts: 'embedded',
         globalSetup: RUN_DIRECTORY,
+        isolate: true,
       }),
       project({
         name: 'rest-servers',
@@ -86,7 +90,14 @@ export default defineConfig({
       project({ name: 'rest-http', include: OF_STORES, parts: 'real', globalSetup: SERVERS }),
       project({ name: 'rest-pooled', include: BEHIND_POOLER, parts: 'pooled', globalSetup: SERVERS }),
       project({ name: 'rest-example', include: OF_STORES, parts: 'example', globalSetup: RUN_DIRECTORY }),
-      project({ name: 'rest-browser', include: BROWSER, exclude: WALK, parts: 'embedded', globalSetup: CHROMIUM }),
+      project({
+        name: 'rest-browser',
+        include: BROWSER,
+        exclude: WALK,
+        parts: 'embedded',
+        globalSetup: CHROMIUM,
+        isolate: true,
+      }),
     ],
     // Time-outs only catch hangs: they leave time for a machine that is busy with something else.
     testTimeout: 300_000,

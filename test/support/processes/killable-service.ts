@@ -27,7 +27,7 @@ const ENV = {
 /** What waits for a lock on a table, except for what goes on in the background: mail is sent, and refused log-ins are counted. */
 const waitingFor = (table: string) => `select pid from pg_locks join pg_stat_activity using (pid)
   where not granted and relation = '${table}'::regclass
-    and query not like '%skip locked%' and query not like '%on conflict ("%'`;
+    and query not like '%skip locked%' and query not like '%on conflict (user_id, refused_from)%'`;
 
 /** The tables that this transaction has changed already. */
 const changedByOneThatWaitsFor = (table: string) => `select relation::regclass::text as name from pg_locks

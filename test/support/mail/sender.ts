@@ -22,8 +22,10 @@ export const tokenIn = ({ text }: Pick<Mail, 'text'>, purpose: LinkPurpose): str
 };
 
 /** The application with a sender of mail, in memory. `given` overrides what resetting a password needs, and the mailer. */
-export const applicationWithMail = (given: Partial<ResetPasswordDeps> & { readonly mailer?: Mailer } = {}) => {
-  const app = application();
+export const applicationWithMail = (
+  given: Partial<ResetPasswordDeps> & { readonly mailer?: Mailer } = {},
+  app = application(),
+) => {
   const mailer = memoryMailer();
   const linkTokens = randomLinkTokens();
   const outcomes: AttemptOutcome[] = [];

@@ -1,14 +1,20 @@
 import fc from 'fast-check';
+import pino from 'pino';
 import { describe, it } from 'vitest';
+import { openSql } from '../../src/infrastructure/storages/sql.ts';
 import { memoryStores } from '../support/memory/stores.ts';
 import { holds } from '../support/properties/properties.ts';
+import { AMPLE_BUDGET } from '../support/rotation/ample-budget.ts';
 import { play, programs, type World } from '../support/second-factor/play.ts';
 import { sequentialIds } from '../support/sequential-ids.ts';
+import { createDatabase, onPostgresql, TEST_DATABASE_URL } from '../support/storage/databases.ts';
+
+const CONTEXT = { migrate: true, onCreate: () => undefined, logger: pino({ level: 'silent' }) };
 
 describe('the sessions of a user with a second factor', () => {
-  const hold = (world: () => World, { maxLength, numRuns }: { readonly maxLength: number; readonly numRuns: number }) =>
+  const hold = (world: () => World, numRuns: number) =>
     holds(
-      fc.asyncProperty(programs({ maxLength }), async (steps) => {
+      fc.asyncProperty(programs({ maxLength: 40 }), async (steps) => {
         await play(world(), steps);
         return true;
       }),
@@ -17,6 +23,15 @@ describe('the sessions of a user with a second factor', () => {
 
   // Proves: asvs-6.1.3, asvs-6.3.4, asvs-6.4.3, nist-1, nist-11, theft-7
   it('have shown it, in whatever order things happen', async () => {
-    await hold(() => ({ storage: memoryStores(), ids: sequentialIds() }), { maxLength: 40, numRuns: 200 });
+    await hold(() => ({ storage: memoryStores(), ids: sequentialIds() }), 150);
+  });
+
+  it.runIf(TEST_DATABASE_URL !== undefined)('have shown it, over PostgreSQL as well', async () => {
+    const { url, drop } = await createDatabase(TEST_DATABASE_URL ?? '');
+    const { sessionsWithin, close, ...stores } = await openSql(onPostgresql(url), CONTEXT);
+    const storage = { ...stores, sessions: sessionsWithin({ budget: AMPLE_BUDGET }) };
+    const ids = sequentialIds();
+    const held = hold(() => ({ storage, ids }), 15);
+    await held.finally(close).finally(drop);
   });
 });

@@ -23,22 +23,23 @@ import { applicationWithMail } from '../mail/sender.ts';
 /** A step of an authenticator app. */
 const STEP = 30 * SECOND;
 
-const OF_SESSIONS = ['log-in', 'finish-with-code', 'finish-with-recovery-code', 'finish-with-passkey'] as const;
-const OF_PASSKEYS = ['add-passkey', 'passkey-log-in', 'unverified-passkey-log-in', 'step-up-with-passkey'] as const;
-const OF_APPS = ['enrol', 'remove', 'step-up', 'step-up-with-code', 'wait'] as const;
-const OF_PASSWORDS = ['change-password', 'ask-for-reset', 'reset-password', 'refresh', 'end-others'] as const;
+const LOG_INS = ['log-in', 'finish-with-code', 'finish-with-recovery-code', 'finish-with-passkey'] as const;
+const OF_PASSKEYS = ['passkey-log-in', 'unverified-passkey-log-in', 'step-up-with-passkey'] as const;
+const OF_SESSIONS = ['step-up', 'step-up-with-code', 'refresh', 'end-others', 'wait'] as const;
+const OF_PASSWORDS = ['change-password', 'ask-for-reset', 'reset-password'] as const;
 const OF_ADDRESSES = ['ask-for-verification', 'verify', 'ask-for-new-address', 'take-new-address'] as const;
-const OTHERS = ['take-new-address-with-password', 'take-address-back'] as const;
-const OPERATIONS = [...OF_SESSIONS, ...OF_PASSKEYS, ...OF_APPS, ...OF_PASSWORDS, ...OF_ADDRESSES, ...OTHERS] as const;
+const RARE = ['remove', 'take-new-address-with-password', 'take-address-back'] as const;
+/** Without these, most of the others are refused. */
+const OFTEN = ['log-in', 'enrol', 'add-passkey', 'ask-for-reset', 'ask-for-new-address'] as const;
+const OPERATIONS = [...LOG_INS, ...OF_PASSKEYS, ...OF_SESSIONS, ...OF_PASSWORDS, ...OF_ADDRESSES, ...RARE, ...OFTEN];
 type Operation = (typeof OPERATIONS)[number];
 
 /** What Ada does in one of her two browsers. */
 type Step = { readonly operation: Operation; readonly browser: number };
 
 export const programs = ({ maxLength }: { readonly maxLength: number }): fc.Arbitrary<Step[]> => {
-  // Half of the time she logs in, or changes her factors: the rest happens to sessions.
-  const operation = fc.oneof(fc.constantFrom(...OPERATIONS), fc.constantFrom(...OF_SESSIONS, ...OF_APPS));
-  return fc.array(fc.record({ operation, browser: fc.nat({ max: 1 }) }), { maxLength });
+  const operation = fc.oneof({ arbitrary: fc.constantFrom(...OPERATIONS), weight: 2 }, fc.constantFrom(...OFTEN));
+  return fc.array(fc.record({ operation, browser: fc.nat({ max: 1 }) }), { maxLength, size: 'max' });
 };
 
 type Shown = 'password' | 'code' | 'passkey' | 'verified-passkey';

@@ -31,7 +31,7 @@ describe('the sessions of a user with a second factor', () => {
     const { sessionsWithin, close, ...stores } = await openSql(onPostgresql(url), CONTEXT);
     const storage = { ...stores, sessions: sessionsWithin({ budget: AMPLE_BUDGET }) };
     const ids = sequentialIds();
-    const held = hold(() => ({ storage, ids }), 15);
+    const held = hold(() => ({ storage, ids }), 8);
     await held.finally(close).finally(drop);
   });
 });

@@ -3,7 +3,7 @@ import type { RunningService } from './process.ts';
 import { ask } from './sessions-under-load.ts';
 
 /** Waits until a service uses its Redis: it listens before it is connected, and counts for itself until then. */
-export const untilReady = ({ url }: RunningService): Promise<void> =>
+export const untilReady = ({ url }: Pick<RunningService, 'url'>): Promise<void> =>
   vi.waitFor(
     async () => {
       const { body } = await ask(`${url}/health/ready`);

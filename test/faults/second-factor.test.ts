@@ -127,8 +127,8 @@ describe.runIf(canStartServers())('a log-in that waits for the second factor', (
       const ada = await enrolledAt(http());
       const pending = await pendingAt(http(), ada);
       const before = await service.aboutUser(ada.id);
-      const show = () => showAt(http(), pending, ada.recoveryCode(0)).then(outcomeOf);
-      const tables = ['used_values', 'recovery_codes', 'events'];
+      const show = () => showAt(http(), pending, ada.nextCode()).then(outcomeOf);
+      const tables = ['used_values', 'factors', 'sessions', 'events'];
       const answer = await service.interrupt(tables, show, () => service.kill(victim));
       expect(answer).toBe(victim === 'postgresql' ? '500 DB_QUERY_FAILED' : null);
       await service.restart(victim);

@@ -15,6 +15,7 @@ import { confirmEmail, requestEmailVerification } from '../../../src/application
 import { assuranceOf } from '../../../src/domain/assurance.ts';
 import { AppError } from '../../../src/domain/errors/app-error.ts';
 import { LINK_PURPOSES, type LinkPurpose } from '../../../src/domain/link.ts';
+import { isRememberedDevice } from '../../../src/domain/session.ts';
 import { ADA, application, MINUTE, SECOND } from '../application.ts';
 import { authenticator } from '../authenticator.ts';
 import { codeAt } from '../authenticator-app.ts';
@@ -23,14 +24,26 @@ import { applicationWithMail } from '../mail/sender.ts';
 /** A step of an authenticator app. */
 const STEP = 30 * SECOND;
 
-const LOG_INS = ['log-in', 'finish-with-code', 'finish-with-recovery-code', 'finish-with-passkey'] as const;
-const OF_PASSKEYS = ['passkey-log-in', 'unverified-passkey-log-in', 'step-up-with-passkey'] as const;
+const LOG_INS = ['log-in', 'finish-with-code', 'finish-with-recovery-code'] as const;
+const OF_PASSKEYS = [
+  'finish-with-passkey',
+  'passkey-log-in',
+  'unverified-passkey-log-in',
+  'step-up-with-passkey',
+] as const;
 const OF_SESSIONS = ['step-up', 'step-up-with-code', 'refresh', 'end-others', 'wait'] as const;
 const OF_PASSWORDS = ['change-password', 'ask-for-reset', 'reset-password'] as const;
 const OF_ADDRESSES = ['ask-for-verification', 'verify', 'ask-for-new-address', 'take-new-address'] as const;
 const RARE = ['remove', 'take-new-address-with-password', 'take-address-back'] as const;
 /** Without these, most of the others are refused. */
-const OFTEN = ['log-in', 'enrol', 'add-passkey', 'ask-for-reset', 'ask-for-new-address'] as const;
+const OFTEN = [
+  'log-in',
+  'finish-and-remember',
+  'enrol',
+  'add-passkey',
+  'ask-for-reset',
+  'ask-for-new-address',
+] as const;
 const OPERATIONS = [...LOG_INS, ...OF_PASSKEYS, ...OF_SESSIONS, ...OF_PASSWORDS, ...OF_ADDRESSES, ...RARE, ...OFTEN];
 type Operation = (typeof OPERATIONS)[number];
 
@@ -53,7 +66,8 @@ export type World = { readonly storage: Storage; readonly ids: IdGenerator };
 
 /**
  * Ada does one thing after the other. What the service refuses changes nothing for her. After each step, every session has to be of the
- * assurance that was shown in it, and of two factors if Ada had a second one when it was opened. In the end Ada gets in.
+ * assurance that was shown in it, and of two factors if Ada had a second one when it was opened, and the device was not remembered. In the
+ * end Ada gets in.
  */
 export const play = async (world: World, steps: readonly Step[]): Promise<void> => {
   const ada = await begin(world);
@@ -65,7 +79,13 @@ export const play = async (world: World, steps: readonly Step[]): Promise<void> 
   await ada.check('come back');
 };
 
-type Browser = { sessionId: string; refreshToken: string; pending: string[] };
+type Browser = {
+  sessionId: string;
+  refreshToken: string;
+  pending: string[];
+  remembered: string[];
+  isRemembered: boolean;
+};
 
 const begin = async ({ storage, ids }: World) => {
   const notices = new Set(['email'] as const);
@@ -76,11 +96,20 @@ const begin = async ({ storage, ids }: World) => {
   const { user, sessionId, refreshToken } = await app.register(person);
   const userId = user.id;
   const key = authenticator({ rpId: 'localhost', origin: 'http://localhost' });
-  const browsers = [0, 1].map((): Browser => ({ sessionId, refreshToken, pending: [] }));
+  const browsers = [0, 1].map(
+    (): Browser => ({
+      sessionId,
+      refreshToken,
+      pending: [],
+      remembered: [],
+      isRemembered: false,
+    }),
+  );
   /** What was shown in each session. */
   const shownIn = new Map<string, ReadonlySet<Shown>>([[sessionId, new Set(['password'])]]);
-  /** The sessions that were opened while Ada had a second factor. */
+  /** The sessions that were opened while Ada had a second factor, and those among them whose device was remembered. */
   const ofEnrolled = new Set<string>();
+  const ofRemembered = new Set<string>();
   const seen = new Set([sessionId]);
   const links = new Map<LinkPurpose, string>();
   const apps: { readonly id: string; readonly secret: string }[] = [];
@@ -120,9 +149,17 @@ const begin = async ({ storage, ids }: World) => {
     browser: Browser,
     factor: Parameters<ReturnType<typeof finishLogin>>[0]['factor'],
     shown: Shown,
+    remember = false,
   ) => {
-    const { pending: pendingLogins } = browser;
-    open(browser, await finishLogin(deps)({ pendingLogins, factor }), 'password', shown);
+    const { pending: pendingLogins, remembered: rememberedDevices } = browser;
+    const finished = await finishLogin(deps)({ pendingLogins, factor, remember, rememberedDevices });
+    open(browser, finished.opened, 'password', shown);
+    if (finished.rememberedDevice === null) return;
+    browser.remembered = [...rememberedDevices, finished.rememberedDevice];
+    browser.isRemembered = true;
+  };
+  const forgetDevices = () => {
+    for (const browser of browsers) browser.isRemembered = false;
   };
   const step = async (browser: Browser, shown: Parameters<ReturnType<typeof stepUp>>[0]['shown'], as: Shown) => {
     await stepUp(deps)({ ...request(browser), shown, presented: { proof: null } });
@@ -133,9 +170,15 @@ const begin = async ({ storage, ids }: World) => {
     open(browser, opened, isUserVerified ? 'verified-passkey' : 'passkey');
   };
   const logIn = async (browser: Browser) => {
-    const result = await login(deps)({ account: person.username, password });
-    if ('pendingLogin' in result) browser.pending = [result.pendingLogin, ...browser.pending];
-    else open(browser, result, 'password');
+    const { remembered: rememberedDevices, isRemembered } = browser;
+    const result = await login(deps)({ account: person.username, password, rememberedDevices });
+    expect('pendingLogin' in result).toBe(wasEnrolled && !isRemembered);
+    if ('pendingLogin' in result) {
+      browser.pending = [result.pendingLogin, ...browser.pending];
+      return;
+    }
+    open(browser, result, 'password');
+    if (wasEnrolled) ofRemembered.add(result.sessionId);
   };
   const nextPassword = () => {
     changes += 1;
@@ -145,12 +188,14 @@ const begin = async ({ storage, ids }: World) => {
     const newPassword = nextPassword();
     await app.resetPassword({ token: linkOf('password-reset'), newPassword });
     password = newPassword;
+    forgetDevices();
   };
   const askForReset = async () => app.requestPasswordReset((await stored()).email);
 
   const operations: Readonly<Record<Operation, (browser: Browser) => Promise<unknown>>> = {
     'log-in': logIn,
     'finish-with-code': (browser) => finish(browser, { code: code() }, 'code'),
+    'finish-and-remember': (browser) => finish(browser, { code: code() }, 'code', true),
     'finish-with-recovery-code': (browser) => finish(browser, { recoveryCode: recoveryCodes.pop() ?? 'none' }, 'code'),
     'finish-with-passkey': (browser) => finish(browser, { credential: credential(false) }, 'passkey'),
     'add-passkey': async (browser) => {
@@ -172,7 +217,9 @@ const begin = async ({ storage, ids }: World) => {
     remove: async (browser) => {
       await removeApp(deps)(caller(browser), apps.at(-1)?.id ?? 'none');
       apps.pop();
-      if (apps.length === 0) recoveryCodes = [];
+      if (apps.length > 0) return;
+      recoveryCodes = [];
+      forgetDevices();
     },
     'step-up': (browser) => step(browser, { password }, 'password'),
     'step-up-with-code': (browser) => step(browser, { code: code() }, 'code'),
@@ -184,12 +231,14 @@ const begin = async ({ storage, ids }: World) => {
     'end-others': async (browser) => {
       const presented = [browser.refreshToken];
       await replace(browser, await app.endOtherSessions({ ...caller(browser), presented }));
+      forgetDevices();
     },
     'change-password': async (browser) => {
       const newPassword = nextPassword();
       const input = { ...request(browser), currentPassword: password, newPassword };
       await replace(browser, await app.changePassword(input), 'password');
       password = newPassword;
+      forgetDevices();
     },
     'ask-for-reset': askForReset,
     'reset-password': reset,
@@ -204,7 +253,10 @@ const begin = async ({ storage, ids }: World) => {
       await replace(browser, await confirmEmailChange(deps)(confirmation));
     },
     'take-new-address-with-password': () => confirmEmailChange(deps)({ token: linkOf('email-change'), password }),
-    'take-address-back': () => undoEmailChange(deps)(linkOf('email-change-undo')),
+    'take-address-back': async () => {
+      await undoEmailChange(deps)(linkOf('email-change-undo'));
+      forgetDevices();
+    },
   };
 
   /** Keeps the latest link of each purpose. */
@@ -216,6 +268,7 @@ const begin = async ({ storage, ids }: World) => {
       }
   };
   const take = async ({ operation, browser }: Step) => {
+    app.clock.advance(SECOND);
     wasEnrolled = (await stored()).secondFactorAt !== null;
     await operations[operation](browsers[browser] ?? expect.unreachable()).catch((error: unknown) => {
       if (!(error instanceof AppError) || error.status >= 500) throw error;
@@ -224,13 +277,14 @@ const begin = async ({ storage, ids }: World) => {
   };
   const check = async (after: string) => {
     expect([after, (await stored()).secondFactorAt !== null]).toEqual([after, apps.length > 0]);
-    for (const { id, amr } of await app.sessions.listByUser(userId, app.clock.now())) {
+    const sessions = await app.sessions.listByUser(userId, app.clock.now());
+    for (const { id, amr } of sessions.filter((session) => !isRememberedDevice(session))) {
       if (!seen.has(id) && wasEnrolled) ofEnrolled.add(id);
       seen.add(id);
       const shown = shownIn.get(id) ?? expect.unreachable(`${after} opened a session that nobody holds`);
       const assurance = isOfTwoFactors(shown) ? 'aal2' : 'aal1';
       expect([after, assuranceOf(amr)]).toEqual([after, assurance]);
-      if (ofEnrolled.has(id)) expect([after, assurance]).toEqual([after, 'aal2']);
+      if (ofEnrolled.has(id) && !ofRemembered.has(id)) expect([after, assurance]).toEqual([after, 'aal2']);
     }
   };
   const comeBack = async () => {

@@ -23,7 +23,7 @@ describe('the sessions of a user with a second factor', () => {
 
   // Proves: asvs-6.1.3, asvs-6.3.4, asvs-6.4.3, nist-1, nist-11, theft-7
   it('have shown it, in whatever order things happen', async () => {
-    await hold(() => ({ storage: memoryStores(), ids: sequentialIds() }), 40, 150);
+    await hold(() => ({ storage: memoryStores(), ids: sequentialIds() }), 40, 120);
   });
 
   it.runIf(TEST_DATABASE_URL !== undefined)('have shown it, over PostgreSQL as well', async () => {
@@ -31,7 +31,7 @@ describe('the sessions of a user with a second factor', () => {
     const { sessionsWithin, close, ...stores } = await openSql(onPostgresql(url), CONTEXT);
     const storage = { ...stores, sessions: sessionsWithin({ budget: AMPLE_BUDGET }) };
     const ids = sequentialIds();
-    const held = hold(() => ({ storage, ids }), 30, 8);
+    const held = hold(() => ({ storage, ids }), 30, 5);
     await held.finally(close).finally(drop);
   });
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Response } from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { authenticator } from '../support/authenticator.ts';
 import { codeAt } from '../support/authenticator-app.ts';
 import { heldFrom } from '../support/http/auth-http.ts';
 import { aPerson } from '../support/http/service.ts';
@@ -9,11 +10,13 @@ import { tally } from '../support/tally.ts';
 
 const CROWD = 40;
 const STEP = 30_000;
+const HOST = 'auth.example.org';
 const ONE = { '200': 1, '401 AUTH_SECOND_FACTOR_INVALID': CROWD - 1 };
+const ONE_OF_A_PASSKEY = { '200': 1, '401 AUTH_PASSKEY_INVALID': CROWD - 1 };
 
 describe.runIf(canShare())('two instances', () => {
   const { at } = twoInstances({
-    BASE_URL: 'https://auth.example.org',
+    BASE_URL: `https://${HOST}`,
     FACTOR_KEYS: randomBytes(32).toString('base64url'),
   });
 
@@ -31,7 +34,15 @@ describe.runIf(canShare())('two instances', () => {
     const code = codeAt(secret, Date.now());
     const { body } = await post(1, '/users/me/factors/totp/confirm', { id, code }, me).expect(200);
     const sessions = async () => (await at(0).http.get('/auth/sessions').set(me).expect(200)).body.data.length;
-    return { person, secret, recoveryCodes: body.data.recoveryCodes as readonly string[], sessions };
+    return { person, me, secret, recoveryCodes: body.data.recoveryCodes as readonly string[], sessions };
+  };
+  /** The same with a passkey. */
+  const withPasskey = async () => {
+    const user = await enrolled();
+    const key = authenticator({ rpId: HOST, origin: `https://${HOST}` });
+    const options = (await post(0, '/users/me/passkeys/options', {}, user.me).expect(200)).body.data;
+    await post(1, '/users/me/passkeys', { credential: key.create(options) }, user.me).expect(201);
+    return { ...user, key };
   };
   const pendingOf = async (index: number, { username, password }: ReturnType<typeof aPerson>) => {
     const response = await post(index, '/auth/login', { account: username, password }).expect(401);
@@ -70,5 +81,48 @@ describe.runIf(canShare())('two instances', () => {
     const answers = await crowd((index) => post(index, '/auth/login/second-factor', codeOf(index), cookie));
     expect(tally(answers)).toEqual(ONE);
     expect(await sessions()).toBe(before + 1);
+  });
+
+  // Proves: nist-2
+  it(`open one session for the answer of a passkey that is sent ${CROWD} times at once`, async () => {
+    const { key, sessions } = await withPasskey();
+    const before = await sessions();
+    const credential = key.get((await post(0, '/auth/passkey/options', {}).expect(200)).body.data);
+    const answers = await crowd((index) => post(index, '/auth/passkey', { credential }));
+    expect(tally(answers)).toEqual(ONE_OF_A_PASSKEY);
+    expect(await sessions()).toBe(before + 1);
+  });
+
+  // Proves: nist-2
+  it(`open one session for a passkey that is shown ${CROWD} times at once after the password`, async () => {
+    const { person, key, sessions } = await withPasskey();
+    const cookies = await pendingCrowd(person);
+    const before = await sessions();
+    const [first = {}] = cookies;
+    const { passkey } = (await at(1).http.get('/auth/login/pending').set(first).expect(200)).body.data;
+    const credential = key.get(passkey, { isUserVerified: false });
+    const answers = await crowd((index) => post(index, '/auth/login/second-factor', { credential }, cookies[index]));
+    expect(tally(answers)).toEqual(ONE_OF_A_PASSKEY);
+    expect(await sessions()).toBe(before + 1);
+  });
+
+  it(`confirm an authenticator app once with a first code that is sent ${CROWD} times at once`, async () => {
+    const person = aPerson();
+    const { accessToken } = heldFrom(await post(0, '/auth/register', person).expect(201));
+    const me = { Authorization: `Bearer ${accessToken}` };
+    const { id, secret } = (await post(0, '/users/me/factors/totp', {}, me).expect(201)).body.data;
+    const body = { id, code: codeAt(secret, Date.now()) };
+    const answers = await crowd((index) => post(index, '/users/me/factors/totp/confirm', body, me));
+    const [confirmed, ...others] = answers.toSorted((a, b) => a.status - b.status);
+    expect(confirmed?.body.data?.recoveryCodes).toHaveLength(10);
+    // The app is confirmed for those that come later.
+    const refusals = ['AUTH_SECOND_FACTOR_INVALID', 'DB_RECORD_NOT_FOUND'];
+    expect(others.filter(({ body }) => !refusals.includes(body.code))).toEqual([]);
+    const { data } = (await at(1).http.get('/users/me/factors').set(me).expect(200)).body;
+    expect(data).toMatchObject({ totp: [{ id }], recoveryCodes: 10 });
+    const events = (await at(1).http.get('/users/me/events').set(me).expect(200)).body.data;
+    expect(JSON.stringify(events).split('"second-factor-added"')).toHaveLength(2);
+    const [recoveryCode] = confirmed?.body.data.recoveryCodes ?? [];
+    await post(0, '/auth/login/second-factor', { recoveryCode }, await pendingOf(1, person)).expect(200);
   });
 });

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { NOTICES, type Notice } from '../../domain/message.ts';
+import { NOTICES } from '../../domain/message.ts';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
 import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';
@@ -71,45 +71,38 @@ type AccountValues = ValuesOf<typeof ACCOUNT_VARIABLES>;
 /** The pages of links in mail are those of the service, or may call it. */
 type Values = AccountValues & ServiceValues;
 
-export type AccountSettings = {
-  /** `null`: there is no mail. */
-  readonly mail: {
-    /** Contains a password; `null`: mail is written to files in `dataDir`. */
-    readonly url: string | null;
-    /** An address, or a name and an address in angle brackets. */
-    readonly from: string;
-    /** Whether `smtp:` needs STARTTLS: the server is on another machine. */
-    readonly requireTls: boolean;
-  } | null;
-  /** An http(s) URL without a trailing slash, below which links find their pages. */
-  readonly accountPagesUrl: string;
-  /** Whether these are the pages of the service. */
-  readonly ownAccountPages: boolean;
-  /** Milliseconds. */
-  readonly eventsRetention: number;
-  /** `off` without mail. */
-  readonly emailVerification: 'off' | 'optional' | 'required';
-  readonly secondFactor: 'optional' | 'required';
-  readonly notices: ReadonlySet<Notice>;
-  /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
-  readonly factorKeys: form.SecretKeys | null;
-};
+export type AccountSettings = Readonly<ReturnType<typeof accountSettings>>;
 
-export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSettings, 'baseUrl'>): AccountSettings => {
+export const accountSettings = (values: Values, { baseUrl }: Pick<ServiceSettings, 'baseUrl'>) => {
   const mail = mailOf(values);
   return {
+    /** `null`: there is no mail. */
     mail,
+    /** An http(s) URL without a trailing slash, below which links find their pages. */
     accountPagesUrl: values.ACCOUNT_PAGES_URL ?? `${baseUrl}/account`,
+    /** Whether these are the pages of the service. */
     ownAccountPages: values.ACCOUNT_PAGES_URL === undefined,
+    /** Milliseconds. */
     eventsRetention: values.EVENTS_RETENTION,
-    emailVerification: mail === null ? 'off' : (values.EMAIL_VERIFICATION ?? 'optional'),
+    /** `off` without mail. */
+    emailVerification: mail === null ? ('off' as const) : (values.EMAIL_VERIFICATION ?? ('optional' as const)),
     secondFactor: values.SECOND_FACTOR,
     notices: new Set(values.MAIL_NOTICES),
+    /** `null`: the service generates its own in `dataDir`, or in production has no authenticator apps. */
     factorKeys: values.FACTOR_KEYS ?? null,
   };
 };
 
-const mailOf = ({ NODE_ENV, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Values): AccountSettings['mail'] => {
+type MailSettings = {
+  /** Contains a password; `null`: mail is written to files in `dataDir`. */
+  readonly url: string | null;
+  /** An address, or a name and an address in angle brackets. */
+  readonly from: string;
+  /** Whether `smtp:` needs STARTTLS: the server is on another machine. */
+  readonly requireTls: boolean;
+};
+
+const mailOf = ({ NODE_ENV, MAIL_URL: url, MAIL_FROM: from = LOCAL_SENDER }: Values): MailSettings | null => {
   if (url === undefined) return NODE_ENV === 'production' ? null : { url: null, from, requireTls: false };
   return { url: withoutQuery(url), from, requireTls: !allowsPlain(url) && !isLoopback(hostOf(new URL(url))) };
 };

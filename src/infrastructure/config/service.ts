@@ -1,14 +1,7 @@
 import * as v from 'valibot';
 import { hostOf, isLoopback, isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
-import {
-  ENVIRONMENTS,
-  type Environment,
-  type Rule,
-  unlessProduction,
-  type ValuesOf,
-  type Variable,
-} from './variable.ts';
+import { ENVIRONMENTS, type Rule, unlessProduction, type ValuesOf, type Variable } from './variable.ts';
 
 const MAX_TIMER = 2 ** 31 - 1;
 const MINUTE = 60_000;
@@ -114,58 +107,42 @@ export const SERVICE_VARIABLES = {
 
 export type ServiceValues = ValuesOf<typeof SERVICE_VARIABLES>;
 
-export type ServiceSettings = {
-  readonly environment: Environment;
-  readonly host: string;
-  /** 0 is any free port. */
-  readonly port: number;
-  /** An http(s) URL without a trailing slash. */
-  readonly baseUrl: string;
-  /** Serialized origins (RFC 6454 §6.2). */
-  readonly allowedOrigins: readonly string[];
-  readonly allowedOriginsSetting: 'ALLOWED_ORIGINS_DEV' | 'ALLOWED_ORIGINS_PROD';
-  /** The origins at which browsers open the pages of the service. */
-  readonly ownOrigins: readonly string[];
-  /** The domain that passkeys belong to, and the origins whose pages may use them. */
-  readonly webauthn: { readonly rpId: string; readonly origins: readonly string[] };
-  /** Whether there is the page `/console`, for developers. */
-  readonly console: boolean;
-  /** The number of proxies in front of the service. */
-  readonly trustProxy: number;
-  /** Milliseconds, as is the next one. */
-  readonly requestTimeout: number;
-  readonly shutdownDelay: number;
-  /** Milliseconds; `warn` is not above `error`. */
-  readonly slowRequest: { readonly warn: number; readonly error: number };
-  /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
-  readonly rateLimits: form.RateLimits;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
-  /** The address of the metrics; `null` when they are off. */
-  readonly metrics: { readonly host: string; readonly port: number } | null;
-};
+export type ServiceSettings = Readonly<ReturnType<typeof serviceSettings>>;
 
-export const serviceSettings = (values: ServiceValues): ServiceSettings => {
+export const serviceSettings = (values: ServiceValues) => {
   const production = values.NODE_ENV === 'production';
-  const allowedOriginsSetting = production ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV';
+  const allowedOriginsSetting = production ? ('ALLOWED_ORIGINS_PROD' as const) : ('ALLOWED_ORIGINS_DEV' as const);
+  const allowedOrigins: readonly string[] = values[allowedOriginsSetting];
   return {
     environment: values.NODE_ENV,
     host: values.HOST,
+    /** 0 is any free port. */
     port: values.PORT,
+    /** An http(s) URL without a trailing slash. */
     baseUrl: baseUrlOf(values),
-    allowedOrigins: values[allowedOriginsSetting],
+    /** Serialized origins (RFC 6454 §6.2). */
+    allowedOrigins,
     allowedOriginsSetting,
+    /** The origins at which browsers open the pages of the service. */
     ownOrigins: ownOriginsOf(values),
+    /** The domain that passkeys belong to, and the origins whose pages may use them. */
     webauthn: {
       rpId: values.WEBAUTHN_RP_ID ?? hostOf(new URL(baseUrlOf(values))),
-      origins: [...new Set([...ownOriginsOf(values), ...values[allowedOriginsSetting]])],
+      origins: [...new Set([...ownOriginsOf(values), ...allowedOrigins])],
     },
+    /** Whether there is the page `/console`, for developers. */
     console: !production,
+    /** The number of proxies in front of the service. */
     trustProxy: values.TRUST_PROXY,
+    /** Milliseconds, as is the next one. */
     requestTimeout: values.REQUEST_TIMEOUT_MS,
     shutdownDelay: values.SHUTDOWN_DELAY,
+    /** Milliseconds; `warn` is not above `error`. */
     slowRequest: values.SLOW_REQUEST_THRESHOLDS,
+    /** SPEC "Rate limiting"; windows in milliseconds, `null` is unlimited. */
     rateLimits: values.RATE_LIMITS,
     logLevel: values.LOG_LEVEL,
+    /** The address of the metrics; `null` when they are off. */
     metrics: values.METRICS === 'off' ? null : values.METRICS,
   };
 };

@@ -74,25 +74,18 @@ export type DatabaseOptions =
       readonly idleTimeout: number;
     };
 
-export type StoreSettings = {
-  readonly database: DatabaseOptions;
-  readonly dataDir: string;
-  readonly migrateOnStart: boolean;
-  /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
-  readonly redisUrls: readonly string[];
-  /** SPEC "Password handling": 10. */
-  readonly bcryptCost: number;
-  /** Which new passwords are rejected. */
-  readonly passwordBlocklist: 'common' | 'off';
-};
+export type StoreSettings = Readonly<ReturnType<typeof storeSettings>>;
 
-export const storeSettings = (values: Values): StoreSettings => ({
+export const storeSettings = (values: Values) => ({
   database: databaseOptions(values),
   dataDir: values.DATA_DIR,
   migrateOnStart: values.MIGRATE_ON_START,
+  /** One is a server or a node of a cluster, several are nodes of one cluster; empty without Redis. */
   redisUrls: values.REDIS_URL ?? [],
+  /** SPEC "Password handling": 10. */
   bcryptCost: values.BCRYPT_COST,
-  passwordBlocklist: values.NODE_ENV === 'production' ? 'common' : 'off',
+  /** Which new passwords are rejected. */
+  passwordBlocklist: values.NODE_ENV === 'production' ? ('common' as const) : ('off' as const),
 });
 
 /** The limits are far below that of a request, so that the request can still report a failure. */

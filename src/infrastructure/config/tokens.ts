@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { DeviceBinding } from '../../domain/device-binding.ts';
 import { isPlainHttp } from './hosts.ts';
 import * as form from './schemas.ts';
 import { DAY, MAX_DURATION } from './schemas.ts';
@@ -143,48 +142,33 @@ type TokenValues = ValuesOf<typeof TOKEN_VARIABLES>;
 type Values = TokenValues & ServiceValues;
 
 /** The part of the configuration for tokens and the refresh cookie. */
-export type TokenSettings = {
-  /** The `iss` and the `aud` of both tokens; `null` is none. */
-  readonly issuer: string | null;
-  readonly audience: string | null;
-  /** Milliseconds, as are all lifetimes and windows. */
-  readonly accessLifetime: number;
-  readonly refreshLifetime: number;
-  /** `null`: sessions may be renewed for ever. */
-  readonly sessionMaxLifetime: number | null;
-  readonly authenticationClaims: boolean;
-  readonly raceWindow: number;
-  readonly replayWindow: number;
-  readonly deviceBinding: DeviceBinding;
-  /** Milliseconds. `null`: no key of a browser, which needs https and a Secure cookie. */
-  readonly boundCookieLifetime: number | null;
-  readonly refreshCookie: {
-    readonly path: string;
-    readonly sameSite: 'lax' | 'strict' | 'none';
-    readonly secure: boolean;
-    /** Milliseconds. */
-    readonly maxAge: number;
-  };
-};
+export type TokenSettings = Readonly<ReturnType<typeof tokenSettings>>;
 
-export const tokenSettings = (values: Values): TokenSettings => {
+export const tokenSettings = (values: Values) => {
   const { JWT_REFRESH_EXPIRES_IN: refreshLifetime } = values;
   return {
+    /** The `iss` and the `aud` of both tokens; `null` is none. */
     issuer: values.JWT_ISSUER ?? null,
     audience: values.JWT_AUDIENCE ?? null,
-    // SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is shorter.
+    /**
+     * Milliseconds, as are all lifetimes and windows. SPEC "Token scheme": 15 minutes, or the lifetime of the refresh token if that is
+     * shorter.
+     */
     accessLifetime: values.JWT_ACCESS_EXPIRES_IN ?? Math.min(15 * MINUTE, refreshLifetime),
     refreshLifetime,
+    /** `null`: sessions may be renewed for ever. */
     sessionMaxLifetime: values.SESSION_MAX_LIFETIME,
     authenticationClaims: values.JWT_AUTHENTICATION_CLAIMS,
     raceWindow: raceWindowOf(values.JWT_REFRESH_RACE_WINDOW, refreshLifetime),
     replayWindow: values.JWT_REFRESH_REPLAY_WINDOW,
     deviceBinding: values.DEVICE_BINDING,
+    /** Milliseconds. `null`: no key of a browser, which needs https and a Secure cookie. */
     boundCookieLifetime: canBindBrowsers(values) ? 10 * MINUTE : null,
     refreshCookie: {
       path: cookiePathOf(values.JWT_REFRESH_COOKIE_PATH, values.BASE_URL),
       sameSite: values.JWT_REFRESH_COOKIE_SAME_SITE,
       secure: values.JWT_REFRESH_COOKIE_SECURE,
+      /** Milliseconds. */
       maxAge: values.JWT_REFRESH_COOKIE_MAX_AGE_MS,
     },
   };

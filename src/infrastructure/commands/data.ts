@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { CommandError, failureText } from '../command-error.ts';
+import { CommandError, type ErrorStatus, failureText } from '../command-error.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { backUp } from '../data/backup.ts';
 import { move } from '../data/move.ts';
@@ -22,9 +22,6 @@ Standard output is one JSON object: what was done, or { "error": { "code", "mess
 Exit status: 0 done, 1 failed, 2 invalid arguments or configuration, 3 refused: something is in the way.
 `;
 
-/** The arguments are valid, but do not fit the configuration. */
-class UsageError extends Error {}
-
 type Options = { readonly file: string; readonly withKeys: boolean; readonly dryRun: boolean };
 type Command = (options: Options, config: Config) => Promise<object>;
 
@@ -33,18 +30,21 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   restore: ({ file, withKeys }, config) => restore({ dataDir: embeddedIn(config), file, withKeys }),
   move: ({ dryRun }, { database, dataDir }) => {
     if (database.kind === 'postgresql') return move({ dataDir, target: database, dryRun });
-    throw new UsageError('DATABASE_URL has to name the PostgreSQL to which everything is moved.');
+    throw misfit('DATABASE_URL has to name the PostgreSQL to which everything is moved.');
   },
 };
 
 const embeddedIn = ({ database, dataDir }: Config): string => {
   if (database.kind === 'embedded') return dataDir;
-  throw new UsageError(
+  throw misfit(
     'DATABASE_URL is set, so the service does not use the embedded database. For PostgreSQL use pg_dump and pg_restore.',
   );
 };
 
-type Result = { readonly status: 0 | 1 | 2 | 3; readonly output: string; readonly errors: string };
+/** The arguments are valid, but do not fit the configuration. */
+const misfit = (message: string): CommandError => new CommandError('configuration', message, 2);
+
+type Result = { readonly status: 0 | ErrorStatus; readonly output: string; readonly errors: string };
 
 /** The command `data`. @returns the exit status, and the texts for standard output and standard error. */
 export const runData = async (args: readonly string[], env: Env): Promise<Result> => {
@@ -60,9 +60,9 @@ export const runData = async (args: readonly string[], env: Env): Promise<Result
   }
 };
 
-const failureOf = (error: unknown): readonly [status: 1 | 2 | 3, code: string, message: string] => {
-  if (error instanceof CommandError) return [3, error.code, error.message];
-  if (error instanceof ConfigError || error instanceof UsageError) return [2, 'configuration', error.message];
+const failureOf = (error: unknown): readonly [status: ErrorStatus, code: string, message: string] => {
+  if (error instanceof CommandError) return [error.status, error.code, error.message];
+  if (error instanceof ConfigError) return [2, 'configuration', error.message];
   if (error instanceof TypeError) return [2, 'arguments', error.message];
   return [1, 'failed', failureText(error)];
 };

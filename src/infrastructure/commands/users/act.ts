@@ -2,7 +2,8 @@ import { userInfo } from 'node:os';
 import { accountData, eventsData, userData } from '../../../application/steps/account-data.ts';
 import { NO_ORIGIN, withoutName } from '../../../domain/event.ts';
 import { accountKind, isId, type User } from '../../../domain/user.ts';
-import { type Answer, answer, Failure } from './answer.ts';
+import { CommandError } from '../../command-error.ts';
+import { type Answer, answer } from './answer.ts';
 import type { UserOptions } from './arguments.ts';
 import { CHANGES, type Change, nameOf } from './change.ts';
 import type { Accounts } from './open-accounts.ts';
@@ -11,7 +12,7 @@ import { accountText, eventsTable, usersTable } from './tables.ts';
 /** Asks a yes-or-no question; `null` without a terminal. */
 export type Ask = ((question: string) => Promise<boolean>) | null;
 
-/** Runs one command. @throws Failure, AppError */
+/** Runs one command. @throws CommandError, AppError */
 export const act = async (accounts: Accounts, options: UserOptions, ask: Ask): Promise<Answer> => {
   const user = await findUser(accounts, options.account);
   const { command } = options;
@@ -34,7 +35,7 @@ const findUser = async ({ users }: Accounts, account: string): Promise<User> => 
   const byId = isId(id) ? await users.findById(id) : null;
   const user =
     byId ?? (await (accountKind(account) === 'email' ? users.findByEmail(account) : users.findByUsername(account)));
-  if (user === null) throw new Failure(3, 'not-found', 'There is no user with this username, email address or id.');
+  if (user === null) throw new CommandError('not-found', 'There is no user with this username, email address or id.');
   return user;
 };
 
@@ -65,8 +66,8 @@ const systemUser = (): string => {
 
 const assertConfirmed = async (question: string, ask: Ask): Promise<void> => {
   if (ask === null)
-    throw new Failure(2, 'not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.');
-  if (!(await ask(question))) throw new Failure(1, 'not-confirmed', 'Nothing was changed.');
+    throw new CommandError('not-confirmed', 'This cannot be undone: without a terminal to ask on, it needs --yes.', 2);
+  if (!(await ask(question))) throw new CommandError('not-confirmed', 'Nothing was changed.', 1);
 };
 
 /** The commands that only read. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../../domain/errors/app-error.ts';
+import { CommandError, type ErrorStatus } from '../../command-error.ts';
 import { ConfigError } from '../../config.ts';
 import { printableJson } from '../../printable.ts';
 
@@ -18,28 +19,14 @@ const withTimes = (name: string, value: unknown): unknown => {
 };
 
 /** 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user. */
-export type Status = 0 | 1 | 2 | 3;
-
-/** The error of a command, with its exit status. */
-export class Failure extends Error {
-  override readonly name = 'Failure';
-  readonly status: Status;
-  /** For programs: stays the same in later versions. */
-  readonly code: string;
-
-  constructor(status: Status, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
+export type Status = 0 | ErrorStatus;
 
 /** SQLSTATE for a table or a column that does not exist. */
 const OTHER_TABLES = /\b42(?:P01|703)\b/;
 
 /** What a command says of an error. */
-export const failureOf = (error: unknown): Pick<Failure, 'status' | 'code' | 'message'> => {
-  if (error instanceof Failure) return error;
+export const failureOf = (error: unknown): Pick<CommandError, 'status' | 'code' | 'message'> => {
+  if (error instanceof CommandError) return error;
   if (error instanceof ConfigError) return { status: 2, code: 'configuration', message: error.message };
   if (error instanceof AppError && OTHER_TABLES.test(error.reason ?? ''))
     return {

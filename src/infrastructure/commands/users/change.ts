@@ -11,8 +11,8 @@ import {
 import type { Origin } from '../../../domain/event.ts';
 import { isConfirmed } from '../../../domain/factor.ts';
 import type { User } from '../../../domain/user.ts';
+import { CommandError } from '../../command-error.ts';
 import { printable } from '../../printable.ts';
-import { Failure } from './answer.ts';
 import type { Accounts } from './open-accounts.ts';
 
 /** The result of a change: for programs, and for people. */
@@ -24,7 +24,7 @@ export type Change = {
   readonly intent: (name: string, data: AccountData) => string;
   /** Whether it cannot be undone, so that it has to be confirmed. */
   readonly isFinal: boolean;
-  /** @throws Failure */
+  /** @throws CommandError */
   readonly assertPossible?: (user: User) => void;
   readonly make: (accounts: Accounts, user: User, origin: Origin) => Promise<Done>;
 };
@@ -94,7 +94,7 @@ const resetLink: Change = {
   isFinal: false,
   assertPossible({ disabledAt }) {
     if (disabledAt !== null)
-      throw new Failure(1, 'disabled', 'The account is disabled: a link would not work. Enable it first.');
+      throw new CommandError('disabled', 'The account is disabled: a link would not work. Enable it first.', 1);
   },
   async make(accounts, user, origin) {
     const { token, expiresAt } = await makeResetLink(accounts)(user, origin);
@@ -111,7 +111,7 @@ const remove: Change = {
   isFinal: true,
   async make(accounts, user, origin) {
     const changed = await deleteAccountAsOperator(accounts)(user.id, origin);
-    if (!changed) throw new Failure(3, 'not-found', 'The account was deleted in the meantime.');
+    if (!changed) throw new CommandError('not-found', 'The account was deleted in the meantime.');
     return { report: { changed }, text: `${nameOf(user)} is deleted.\n` };
   },
 };

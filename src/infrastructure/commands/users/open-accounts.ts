@@ -1,17 +1,15 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { systemClock } from '../../../adapters/clock/system.ts';
 import { ulidGenerator } from '../../../adapters/id-generator/ulid.ts';
 import { randomLinkTokens } from '../../../adapters/link-tokens/random.ts';
 import type { Notice } from '../../../domain/message.ts';
+import { CommandError } from '../../command-error.ts';
 import type { Overrides } from '../../compose/ports.ts';
 import { openStorage } from '../../compose/storage.ts';
 import type { Config } from '../../config.ts';
-import { lockHolder } from '../../data-dir/data-dir-lock.ts';
+import { hasDatabase, lockHolder } from '../../data-dir/data-dir-lock.ts';
 import { createLogger } from '../../logging/logger.ts';
 import { VERSION } from '../../version.ts';
-import { Failure } from './answer.ts';
 
 export type Accounts = Awaited<ReturnType<typeof openAccounts>>;
 
@@ -23,7 +21,7 @@ const STANDARD_ERROR = 2;
 /**
  * Opens the storage of the configuration, also while instances of the service run. The audit log goes to standard error.
  * @param overrides the caller's storage, in place of the configured one, and other ports
- * @throws Failure, or Error that names the setting at fault
+ * @throws CommandError, or Error that names the setting at fault
  */
 export const openAccounts = async (
   config: Config,
@@ -54,20 +52,20 @@ export const openAccounts = async (
   return { ...storage, ...ports, ...settings, close };
 };
 
-/** @throws Failure when there is no database, or it belongs to another process. */
+/** @throws CommandError when there is no database, or it belongs to another process. */
 const assertPresent = ({ database, dataDir }: Config): void => {
   if (database.kind !== 'embedded') return;
   const holder = lockHolder(dataDir);
   if (holder !== null)
-    throw new Failure(
-      1,
+    throw new CommandError(
       'database-in-use',
       `Process ${holder}, probably the service, holds the embedded database in DATA_DIR (${dataDir}). Stop it first. On PostgreSQL, this command works beside the service.`,
-    );
-  if (!existsSync(join(dataDir, 'database', 'PG_VERSION')))
-    throw new Failure(
       1,
+    );
+  if (!hasDatabase(dataDir))
+    throw new CommandError(
       'no-database',
       `There is no embedded database in DATA_DIR (${dataDir}), and DATABASE_URL is unset.`,
+      1,
     );
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { purgeMailboxes } from '../../src/application/use-cases/purge.ts';
+import { purges } from '../../src/application/use-cases/purge.ts';
 import { MAIL_INTERVAL, type MessageKind } from '../../src/domain/message.ts';
 import { ADA, DAY } from '../support/application.ts';
 import { applicationWithMail } from '../support/mail/sender.ts';
@@ -65,7 +65,7 @@ describe('the mail to an address that is not verified', () => {
   it('is counted for as long as that limits it', async () => {
     const { app, register, sent } = setUp();
     await sent('email-change', await register());
-    const purge = purgeMailboxes(app);
+    const purge = purges({ ...app, eventsRetention: 0 }).mailboxes;
     app.clock.advance(MAIL_INTERVAL - 1);
     expect(await purge(10)).toBe(0);
     app.clock.advance(1);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { purgeEvents, purgeLinks, purgeSessions } from '../../src/application/use-cases/purge.ts';
+import { purges } from '../../src/application/use-cases/purge.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { EMAIL, inShort, registeredAda } from '../support/account.ts';
 import { DAY, MINUTE } from '../support/application.ts';
 import { aLink, anEvent } from '../support/builders.ts';
 import { expectAllOrNothing } from '../support/units.ts';
 
-describe('purgeEvents', () => {
+describe('the purge of events', () => {
   /** Ada's registration, and events of the next days. */
   const setUp = async () => {
     const ada = await registeredAda();
@@ -15,7 +15,7 @@ describe('purgeEvents', () => {
     const at = (day: number) => anEvent({ id: app.ids.next(), userId: user.id, at: start + day * DAY });
     await app.events.add([at(1), at(2), at(3)]);
     const days = async () => (await ada.ofAda()).events.map((event) => (event.at - start) / DAY);
-    return { ...ada, days, purge: purgeEvents({ ...app, eventsRetention: 30 * DAY }) };
+    return { ...ada, days, purge: purges({ ...app, eventsRetention: 30 * DAY }).events };
   };
 
   it('deletes what was kept for longer than the retention, and says how many', async () => {
@@ -37,7 +37,7 @@ describe('purgeEvents', () => {
   });
 });
 
-describe('purgeLinks', () => {
+describe('the purge of links', () => {
   it('deletes expired links, at most as many as it is asked to, and keeps the live ones', async () => {
     const { app, user, purposes } = await registeredAda();
     const now = app.clock.now();
@@ -47,7 +47,7 @@ describe('purgeLinks', () => {
     await put({ purpose: 'not-me', expiresAt: now + MINUTE });
     await put({ purpose: 'email-change', expiresAt: now + MINUTE });
     await put({ purpose: 'email-change-undo', email: EMAIL, expiresAt: now + MINUTE + 1 });
-    const purge = purgeLinks(app);
+    const purge = purges({ ...app, eventsRetention: DAY }).links;
     expect(await purge(100)).toBe(0);
     app.clock.advance(MINUTE);
     expect([await purge(2), await purge(2), await purge(2)]).toEqual([2, 1, 0]);
@@ -55,7 +55,7 @@ describe('purgeLinks', () => {
   });
 });
 
-describe('purgeSessions', () => {
+describe('the purge of sessions', () => {
   /** Ada, who registered a day before she logged in. */
   const setUp = async () => {
     const ada = await registeredAda();
@@ -63,7 +63,7 @@ describe('purgeSessions', () => {
     app.clock.advance(DAY);
     const second = await ada.logIn();
     app.clock.advance(6 * DAY);
-    return { ...ada, first, second, purge: purgeSessions(app) };
+    return { ...ada, first, second, purge: purges({ ...app, eventsRetention: DAY }).sessions };
   };
 
   it('deletes expired sessions, and records why, without an origin', async () => {

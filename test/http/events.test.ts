@@ -5,7 +5,7 @@ import {
   disableAccount,
   enableAccount,
 } from '../../src/application/use-cases/operate-accounts.ts';
-import { purgeEvents, purgeSessions } from '../../src/application/use-cases/purge.ts';
+import { purges } from '../../src/application/use-cases/purge.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { SESSIONS_PER_USER } from '../../src/domain/session.ts';
 import { DAY, MINUTE } from '../support/application.ts';
@@ -121,7 +121,7 @@ const ENDINGS: readonly (readonly [
     BY_ITSELF,
     async () => {
       clock.advance(8 * DAY);
-      await purgeSessions(service.ports)(100);
+      await purges({ ...service.ports, eventsRetention: 0 }).sessions(100);
     },
   ],
   [
@@ -214,7 +214,7 @@ describe('GET /users/me/events', () => {
     const [ada, bob] = [await signUp(service), await signUp(service)];
     const [{ id }] = (await eventsOf(bob)).events;
     expect(await eventsOf(bob, `?before=${id}`)).toStrictEqual({ events: [], next: null });
-    await purgeEvents({ ...service.ports, clock: fixedClock(NOW + MINUTE), eventsRetention: 0 })(1_000);
+    await purges({ ...service.ports, clock: fixedClock(NOW + MINUTE), eventsRetention: 0 }).events(1_000);
     expect(await eventsOf(ada)).toStrictEqual({ events: [], next: null });
   });
 

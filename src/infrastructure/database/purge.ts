@@ -2,14 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Round } from '../../adapters/metrics/prometheus.ts';
 import { logOperated } from '../../application/use-cases/operate-accounts.ts';
-import {
-  type PurgeDeps,
-  purgeEvents,
-  purgeLinks,
-  purgeMailboxes,
-  purgeSessions,
-  purgeUsedValues,
-} from '../../application/use-cases/purge.ts';
+import { type PurgeDeps, purges } from '../../application/use-cases/purge.ts';
 
 /** Rows per statement: few, so that a delete does not block a refresh. */
 const BATCH_SIZE = 1000;
@@ -38,12 +31,13 @@ export const purge = async (
       await pause(PURGE_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     }
   };
+  const { sessions, events, links, usedValues, mailboxes } = purges(deps);
   await Promise.all([
-    repeat('sessions', purgeSessions(deps), 'expired sessions could not be purged'),
-    repeat('events', purgeEvents(deps), 'old events could not be purged'),
-    repeat('links', purgeLinks(deps), 'expired links could not be purged'),
-    repeat('used-values', purgeUsedValues(deps), 'expired values that were used could not be purged'),
-    repeat('mailboxes', purgeMailboxes(deps), 'old counts of mail could not be purged'),
+    repeat('sessions', sessions, 'expired sessions could not be purged'),
+    repeat('events', events, 'old events could not be purged'),
+    repeat('links', links, 'expired links could not be purged'),
+    repeat('used-values', usedValues, 'expired values that were used could not be purged'),
+    repeat('mailboxes', mailboxes, 'old counts of mail could not be purged'),
     repeat('operations', logOperated(deps), 'what operators did could not be logged'),
   ]);
 };

@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
 import { CommandError, type ErrorStatus, failureText } from '../command-error.ts';
 import { type Config, ConfigError, parseConfig } from '../config.ts';
-import { backUp } from '../data/backup.ts';
+import { backUp, restore } from '../data/backup.ts';
 import { move } from '../data/move.ts';
-import { restore } from '../data/restore.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { createGunzip, gzip } from 'node:zlib';
-import { packTar, type TarHeader, unpackTar } from 'modern-tar';
+import { packTar, unpackTar } from 'modern-tar';
 import * as v from 'valibot';
 import { CommandError } from '../command-error.ts';
 import { pairOf } from '../config/token-keys.ts';
@@ -19,8 +19,6 @@ export type Backup = {
   /** The directory of the database as PGlite dumps it: a tar archive. */
   readonly database: Buffer;
 };
-
-export type CopyOptions = { readonly dataDir: string; readonly file: string; readonly withKeys: boolean };
 
 /** A backup file is a tar archive of ABOUT, the keys, if any, and the database; gzip adds its length and a checksum. */
 const FORMAT = 2;
@@ -43,8 +41,8 @@ export const packBackup = async ({ takenAt, keys, database }: Omit<Backup, 'tand
 export const readBackup = async (path: string): Promise<Backup> => {
   await using file = await open(path);
   const tar = pipeline(file.createReadStream(), createGunzip(), () => undefined);
-  const entries = await unpackTar(Readable.toWeb(tar), { strict: true, filter: isSmallEnough }).catch((error) => {
-    throw error instanceof CommandError ? error : damaged('it cannot be read');
+  const entries = await unpackTar(Readable.toWeb(tar), { strict: true }).catch(() => {
+    throw damaged('it cannot be read');
   });
   const files = new Map(entries.map(({ header, data }) => [header.name, Buffer.from(data ?? [])]));
   if (files.size < entries.length) throw damaged('a file is in it twice');
@@ -63,15 +61,6 @@ const damaged = (problem: string): CommandError =>
   new CommandError('not-a-backup', `This is no whole backup: ${problem}.`);
 
 const OTHER_VERSION = 'This backup was made by a version of Tandem whose form this version does not know.';
-
-/** Bytes. A key has some 250. */
-const MAX_KEY = 16_384;
-
-/** Before the content is read: only a database may be large. */
-const isSmallEnough = ({ name, size }: TarHeader): true => {
-  if (size > MAX_KEY && name !== DATABASE) throw damaged(`${name} is too large`);
-  return true;
-};
 
 const assertKey = (name: string, text: string): void => {
   const key = name === FACTOR_KEY_FILE ? factorKeyOf(text) : pairOf(text);

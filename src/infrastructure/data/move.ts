@@ -2,6 +2,7 @@ import { closing } from '../closing.ts';
 import { CommandError, failureText } from '../command-error.ts';
 import type { DatabaseOptions } from '../config/stores.ts';
 import { type Database, openDatabase } from '../database/database.ts';
+import { STATEMENT_TIMEOUT } from '../database/migrate.ts';
 import { assertKnown, countRows, openEmbedded, type RowCounts, type Send, sendOver, TABLE_NAMES } from './tables.ts';
 
 type Options = {
@@ -10,8 +11,6 @@ type Options = {
   readonly dryRun: boolean;
 };
 
-/** Milliseconds that a statement may take. Those of requests have much less. */
-const STATEMENT_TIMEOUT = 600_000;
 /** Rows that are read and written at once. */
 const BATCH = 1000;
 

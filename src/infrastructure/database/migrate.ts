@@ -18,7 +18,7 @@ const MIGRATION_LOCK_TIMEOUT = '2min';
 /** Short, since queries that arrive after the migration wait behind it. */
 const TABLE_LOCK_TIMEOUT = '3s';
 /** Milliseconds that one statement may take. Those of requests have much less. */
-const STATEMENT_TIMEOUT = 600_000;
+export const STATEMENT_TIMEOUT = 600_000;
 
 /**
  * Applies all pending migrations, or none. Instances that start at the same time wait for each other.

@@ -1,29 +1,5 @@
-import type { Device } from '../../domain/event.ts';
-import {
-  durationText,
-  type MailContext,
-  type MailText,
-  mailLayout,
-  prose,
-  resetPage,
-  timeText,
-  trusted,
-} from './layout.ts';
-
-export type TimeAndDevice = {
-  /** Epoch milliseconds. */
-  readonly at: number;
-  readonly device: Device;
-};
-
-/** The device and the network are shown to the owner. The client chose the user agent, so it is not trusted. */
-export const factsOf = ({ at, device: { userAgent, address } }: TimeAndDevice) => ({
-  facts: [
-    ['Time', prose`${trusted(timeText(at))}`],
-    ['Device', userAgent === null ? prose`unknown` : prose`"${userAgent}"`],
-    ['Network', prose`${trusted(address ?? 'unknown')}`],
-  ] as const,
-});
+import { durationText, type MailContext, type MailText, mailLayout, prose, resetPage, trusted } from './layout.ts';
+import { factsOf, NOTHING_TO_DO, type TimeAndDevice } from './notice-mails.ts';
 
 /** @param validFor milliseconds. */
 export const passwordReset = (
@@ -35,15 +11,6 @@ export const passwordReset = (
     { label: 'Choose a new password', link },
     prose`It is valid for ${trusted(durationText(validFor))}, and works once. A new password logs out all devices.`,
     prose`If it was not you, you can ignore this message: nothing has changed.`,
-  ]);
-
-export const passwordChanged = (context: MailContext, happened: TimeAndDevice): MailText =>
-  mailLayout(context, `Your password at ${context.serviceName} was changed`, [
-    prose`The password of your account at ${trusted(context.serviceName)} was changed.`,
-    factsOf(happened),
-    prose`If it was you, you have nothing to do.`,
-    prose`If it was not you, somebody else knows your password and has replaced it. Reset the password now, which logs out all devices:`,
-    resetPage(context),
   ]);
 
 /** What is left of the factors of a user. */
@@ -66,7 +33,7 @@ export const passwordWasReset = (context: MailContext, happened: TimeAndDevice, 
 /** An attacker may have added factors: they outlive a reset. */
 const ifItWasYou = ({ passkeys, apps }: FactorsLeft) =>
   passkeys.length + apps === 0
-    ? [prose`If it was you, you have nothing to do.`]
+    ? [NOTHING_TO_DO]
     : [
         prose`If it was you, see whether these are yours, since a new password does not remove them. If not, log in and remove them, or turn to the operator of the service.`,
         {
@@ -76,30 +43,3 @@ const ifItWasYou = ({ passkeys, apps }: FactorsLeft) =>
           ],
         },
       ];
-
-export const newDevice = (context: MailContext, happened: TimeAndDevice): MailText =>
-  mailLayout(context, `A log-in on a new device at ${context.serviceName}`, [
-    prose`Somebody logged in to your account at ${trusted(context.serviceName)} on a device that we have not seen before.`,
-    factsOf(happened),
-    prose`If it was you, you have nothing to do.`,
-    prose`If it was not you, somebody else knows your password. Reset it now, which logs out all devices:`,
-    resetPage(context),
-  ]);
-
-export const deviceUnproven = (context: MailContext, happened: TimeAndDevice): MailText =>
-  mailLayout(context, `A request without your device was refused at ${context.serviceName}`, [
-    prose`Somebody tried to renew a session of your account at ${trusted(context.serviceName)} without the key of the device that it was opened on. This was refused, and the session continues. It happens when the data of a website was deleted in the browser, and when a cookie was copied from the device.`,
-    factsOf(happened),
-    prose`If this is your device, log in again there: you have nothing else to do.`,
-    prose`If not, somebody else may have had access to the device or to its browser: check it for unknown programs and extensions, then reset your password, which logs out all devices:`,
-    resetPage(context),
-  ]);
-
-export const tokenReplayed = (context: MailContext, happened: TimeAndDevice): MailText =>
-  mailLayout(context, `A session at ${context.serviceName} was ended for your protection`, [
-    prose`A session of your account at ${trusted(context.serviceName)} was ended, because its token was used a second time. That happens when a connection was lost while the session was renewed, and when a token was copied from the device.`,
-    factsOf(happened),
-    prose`If this is your device and your connection was bad, or you restored a backup, log in again: you have nothing else to do.`,
-    prose`If not, somebody else may have had access to the device or to its browser: check it for unknown programs and extensions, then reset your password, which logs out all devices:`,
-    resetPage(context),
-  ]);

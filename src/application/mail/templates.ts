@@ -10,25 +10,9 @@ import {
   emailChangeUndone,
   verifyEmail,
 } from './address-mails.ts';
-import {
-  passkeyAdded,
-  passkeyCopySuspected,
-  passkeyRemoved,
-  recoveryCodesMade,
-  recoveryCodeUsed,
-  secondFactorAdded,
-  secondFactorRemoved,
-} from './factor-mails.ts';
 import type { MailContext, MailText } from './layout.ts';
-import {
-  deviceUnproven,
-  type FactorsLeft,
-  newDevice,
-  passwordChanged,
-  passwordReset,
-  passwordWasReset,
-  tokenReplayed,
-} from './security-mails.ts';
+import { NOTICE_TEXTS, type NoticeKind, noticeMail } from './notice-mails.ts';
+import { type FactorsLeft, passwordReset, passwordWasReset } from './security-mails.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   (
@@ -66,16 +50,18 @@ export const templateFor = async (
   user: User,
   context: MailContext,
   held: Held,
-): Promise<Composed> => TEMPLATES[message.kind](message, user, context, held);
+): Promise<Composed> => {
+  const { kind } = message;
+  // A notice goes to the address that the account had when it happened: an attacker may have changed it since.
+  if (isNotice(kind)) return { links: [], write: () => noticeMail(context, kind, timeAndDeviceOf(message)) };
+  return TEMPLATES[kind](message, user, context, held);
+};
 
-/** A notice goes to the address that the account had when it happened: an attacker may have changed it since. */
-const notice =
-  (write: (context: MailContext, happened: ReturnType<typeof timeAndDeviceOf>) => MailText): Compose =>
-  (message, _user, context) => ({ links: [], write: () => write(context, timeAndDeviceOf(message)) });
+const isNotice = (kind: SentKind): kind is NoticeKind => Object.hasOwn(NOTICE_TEXTS, kind);
 
 const timeAndDeviceOf = ({ createdAt: at, origin: device }: Message) => ({ at, device });
 
-const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
+const TEMPLATES: Readonly<Record<Exclude<SentKind, NoticeKind>, Compose>> = {
   /** Not for a disabled account, which refuses every password. */
   'password-reset': ({ to }, { email, disabledAt }, context) =>
     email !== to || disabledAt !== null
@@ -140,19 +126,8 @@ const TEMPLATES: Readonly<Record<SentKind, Compose>> = {
     links: [],
     write: () => emailChangeUndone(context, { username }),
   }),
-  'password-changed': notice(passwordChanged),
   'password-was-reset': async (message, _user, context, { factors }) => {
     const left = await factors();
     return { links: [], write: () => passwordWasReset(context, timeAndDeviceOf(message), left) };
   },
-  'new-device': notice(newDevice),
-  'token-replayed': notice(tokenReplayed),
-  'device-unproven': notice(deviceUnproven),
-  'passkey-added': notice(passkeyAdded),
-  'passkey-removed': notice(passkeyRemoved),
-  'passkey-copy-suspected': notice(passkeyCopySuspected),
-  'second-factor-added': notice(secondFactorAdded),
-  'second-factor-removed': notice(secondFactorRemoved),
-  'recovery-code-used': notice(recoveryCodeUsed),
-  'recovery-codes-made': notice(recoveryCodesMade),
 };

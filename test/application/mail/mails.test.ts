@@ -7,23 +7,9 @@ import {
   emailChangeUndone,
   verifyEmail,
 } from '../../../src/application/mail/address-mails.ts';
-import {
-  passkeyAdded,
-  passkeyCopySuspected,
-  passkeyRemoved,
-  recoveryCodesMade,
-  recoveryCodeUsed,
-  secondFactorAdded,
-  secondFactorRemoved,
-} from '../../../src/application/mail/factor-mails.ts';
 import type { MailContext, MailText } from '../../../src/application/mail/layout.ts';
-import {
-  newDevice,
-  passwordChanged,
-  passwordReset,
-  passwordWasReset,
-  tokenReplayed,
-} from '../../../src/application/mail/security-mails.ts';
+import { noticeMail } from '../../../src/application/mail/notice-mails.ts';
+import { passwordReset, passwordWasReset } from '../../../src/application/mail/security-mails.ts';
 
 const SERVICE = { serviceName: 'auth.example.com', pagesUrl: 'https://auth.example.com/account' };
 const TOKEN = 'aB3-_'.repeat(9);
@@ -105,7 +91,7 @@ const MAILS: Readonly<Record<string, Case>> = {
     says: ['"ann"'],
   },
   passwordChanged: {
-    make: (context, chosen) => passwordChanged(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'password-changed', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you'],
   },
@@ -128,47 +114,47 @@ const MAILS: Readonly<Record<string, Case>> = {
     ],
   },
   newDevice: {
-    make: (context, chosen) => newDevice(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'new-device', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you'],
   },
   tokenReplayed: {
-    make: (context, chosen) => tokenReplayed(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'token-replayed', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'log in again', 'connection'],
   },
   passkeyAdded: {
-    make: (context, chosen) => passkeyAdded(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'passkey-added', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you', 'remove the passkey'],
   },
   passkeyRemoved: {
-    make: (context, chosen) => passkeyRemoved(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'passkey-removed', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you'],
   },
   passkeyCopySuspected: {
-    make: (context, chosen) => passkeyCopySuspected(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'passkey-copy-suspected', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'not your device', 'remove this passkey'],
   },
   secondFactorAdded: {
-    make: (context, chosen) => secondFactorAdded(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'second-factor-added', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you', 'remove the app'],
   },
   secondFactorRemoved: {
-    make: (context, chosen) => secondFactorRemoved(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'second-factor-removed', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you', 'the password alone'],
   },
   recoveryCodeUsed: {
-    make: (context, chosen) => recoveryCodeUsed(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'recovery-code-used', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you', 'make new recovery codes'],
   },
   recoveryCodesMade: {
-    make: (context, chosen) => recoveryCodesMade(context, happened(chosen)),
+    make: (context, chosen) => noticeMail(context, 'recovery-codes-made', happened(chosen)),
     links: [RESET_PAGE],
     says: [...FACTS, 'If it was not you', 'make new recovery codes'],
   },
@@ -229,7 +215,7 @@ describe.each(Object.entries(MAILS))('the mail %s', (_name, { make, links, says 
 
 describe('a notice', () => {
   it('says so when the device or the network is unknown', () => {
-    const { text } = newDevice(SERVICE, happened({ ...USUAL, userAgent: null }));
+    const { text } = noticeMail(SERVICE, 'new-device', happened({ ...USUAL, userAgent: null }));
     expect(text).toContain('\nDevice: unknown\nNetwork: unknown\n');
   });
 });

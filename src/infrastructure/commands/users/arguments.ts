@@ -1,18 +1,12 @@
 import { parseArgs } from 'node:util';
+import { CHANGES } from './change.ts';
 
-const USER_COMMANDS = [
-  'find',
-  'show',
-  'events',
-  'disable',
-  'enable',
-  'end-sessions',
-  'remove-factors',
-  'reset-link',
-  'delete',
-  'export',
-] as const;
-type UserCommand = (typeof USER_COMMANDS)[number];
+const READING = ['find', 'show', 'events', 'export'] as const;
+type UserCommand = (typeof READING)[number] | keyof typeof CHANGES;
+
+const isChange = (name: string): name is keyof typeof CHANGES => Object.hasOwn(CHANGES, name);
+const commandOf = (name: string): UserCommand | undefined =>
+  isChange(name) ? name : READING.find((each) => each === name);
 
 export type UserOptions = {
   readonly command: UserCommand;
@@ -27,15 +21,6 @@ export type UserOptions = {
   readonly since: number | null;
   readonly until: number | null;
 };
-
-const CHANGING: ReadonlySet<string> = new Set([
-  'disable',
-  'enable',
-  'end-sessions',
-  'remove-factors',
-  'reset-link',
-  'delete',
-]);
 
 /** @returns `null` when help is asked for. @throws Error that says what is wrong with the arguments. */
 export const readArguments = (args: readonly string[]): UserOptions | null => {
@@ -54,13 +39,13 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
   });
   if (values.help) return null;
   const [name = '', account = '', ...more] = positionals;
-  const command = USER_COMMANDS.find((each) => each === name);
+  const command = commandOf(name);
   if (command === undefined) throw new Error(name === '' ? 'A command is missing.' : `There is no command ${name}.`);
   if (account.trim() === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
-  if (values['dry-run'] && !CHANGING.has(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
-  if (values.yes && !CHANGING.has(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
+  if (values['dry-run'] && !isChange(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
+  if (values.yes && !isChange(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
   const as = values.as?.trim() ?? null;
-  if (as !== null && !CHANGING.has(command)) throw new Error(`${command} changes nothing, and has no --as.`);
+  if (as !== null && !isChange(command)) throw new Error(`${command} changes nothing, and has no --as.`);
   if (as !== null && !NAME.test(as)) throw new Error('--as needs a name of at most 64 visible characters.');
   const since = values.since === undefined ? null : timeOf('--since', values.since);
   const until = values.until === undefined ? null : timeOf('--until', values.until);

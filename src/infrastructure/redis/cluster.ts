@@ -1,13 +1,12 @@
 import { Cluster, type Redis, type RedisOptions } from 'ioredis';
 import { NO_CLUSTER, SLOT_NOT_SERVED } from '../../adapters/redaction/safe-messages.ts';
-import type { Address } from './options.ts';
 
 /** Milliseconds between two refreshes of a cluster's slots. */
 const SLOTS_INTERVAL = 2_000;
 
 /** @param retryStrategy milliseconds before an attempt to reconnect. */
 export const connectCluster = (
-  nodes: Address[],
+  nodes: { readonly host: string; readonly port: number }[],
   redisOptions: Omit<RedisOptions, 'replyMapping'>,
   retryStrategy: (attempt: number) => number,
 ): Cluster => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from 'pino';
 import { reasonOf } from '../../adapters/redaction/redact-error.ts';
 import { NO_SENTINEL } from '../../adapters/redaction/safe-messages.ts';
 import { onResponseTimeout, withResponseTimeout } from '../../adapters/resilience/response-timeout.ts';
-import { isSentinelUrl } from '../config/redis-url.ts';
+import { hostOf } from '../config/hosts.ts';
+import { databaseIn, isSentinelUrl, masterIn } from '../config/redis-url.ts';
 import { connectCluster } from './cluster.ts';
-import { accessOf, addressesOf, serverOf } from './options.ts';
 
 export type RedisClient = Redis | Cluster;
 
@@ -54,6 +54,48 @@ export const connectRedis = (
 };
 
 const isCluster = (urls: readonly string[]): boolean => urls.length > 1 && !urls.some(isSentinelUrl);
+
+/** Milliseconds. A machine that is gone must not keep the others from being asked. */
+const SENTINEL_TIMEOUTS = { connectTimeout: 2_000, sentinelCommandTimeout: 1_000 };
+
+/** The hosts of REDIS_URL: a server, nodes of a cluster, or sentinels. */
+const addressesOf = (urls: readonly string[]) =>
+  urls.map((text) => {
+    const url = new URL(text);
+    return { host: hostOf(url), port: Number(url.port || (isSentinelUrl(text) ? 26_379 : 6_379)) };
+  });
+
+/** Credentials, TLS and address family of Redis, which all URLs have in common. */
+const accessOf = (url: string): Pick<RedisOptions, 'username' | 'password' | 'family' | 'tls'> => {
+  const { username, password, searchParams } = new URL(url);
+  const family = searchParams.get('family');
+  return {
+    ...(username !== '' && { username: decodeURIComponent(username) }),
+    ...(password !== '' && { password: decodeURIComponent(password) }),
+    ...(family !== null && { family: Number(family) }),
+    ...(hasTls(url) && { tls: {} }),
+  };
+};
+
+/** How one server is found: by its address, or by sentinels. */
+const serverOf = (urls: readonly string[]): Omit<RedisOptions, 'replyMapping'> => {
+  const [url = ''] = urls;
+  const addresses = addressesOf(urls);
+  const db = databaseIn(url);
+  if (!isSentinelUrl(url)) return { ...addresses[0], db };
+  const { searchParams } = new URL(url);
+  return {
+    ...SENTINEL_TIMEOUTS,
+    db,
+    name: masterIn(url),
+    sentinels: addresses,
+    sentinelUsername: searchParams.get('sentinel_username') ?? undefined,
+    sentinelPassword: searchParams.get('sentinel_password') ?? undefined,
+    ...(hasTls(url) && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+  };
+};
+
+const hasTls = (url: string): boolean => new URL(url).protocol.startsWith('rediss');
 
 /**
  * Rejects each command of the client that has no response after `timeout` milliseconds. The `commandTimeout` of ioredis is a plain timer: it

@@ -109,13 +109,6 @@ const describeMigrations = (name: string, make: () => Promise<{ options: Databas
       expect(found.down).not.toBe('');
       expect(await differences()).toEqual(SAME);
     });
-
-    it('can be reverted completely, and applied again', async () => {
-      await orm.migrator.down({ to: 0 });
-      expect(await tables()).toEqual(['mikro_orm_migrations']);
-      await orm.migrator.up();
-      expect(await differences()).toEqual(SAME);
-    });
   });
 
 describeMigrations('PGlite', async () => {

@@ -24,9 +24,4 @@ export class UsersAndSessions extends Migration {
     this.addSql('create index "sessions_user_id_index" on "sessions" ("user_id")');
     this.addSql('create index "sessions_expires_at_index" on "sessions" ("expires_at")');
   }
-
-  override down(): void {
-    this.addSql('drop table "sessions"');
-    this.addSql('drop table "users"');
-  }
 }

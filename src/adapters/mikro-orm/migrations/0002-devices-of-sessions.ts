@@ -5,8 +5,4 @@ export class DevicesOfSessions extends Migration {
   override up(): void {
     this.addSql('alter table "sessions" add column "user_agent" text null, add column "address" text null');
   }
-
-  override down(): void {
-    this.addSql('alter table "sessions" drop column "user_agent", drop column "address"');
-  }
 }

@@ -5,8 +5,4 @@ export class EarlierTokensOfSessions extends Migration {
   override up(): void {
     this.addSql(`alter table "sessions" add column "earlier_tokens" jsonb not null default '[]'`);
   }
-
-  override down(): void {
-    this.addSql('alter table "sessions" drop column "earlier_tokens"');
-  }
 }

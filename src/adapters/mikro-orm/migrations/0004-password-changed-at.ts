@@ -8,8 +8,4 @@ export class PasswordChangedAt extends Migration {
   override up(): void {
     this.addSql('alter table "users" add column "password_changed_at" bigint not null default 0');
   }
-
-  override down(): void {
-    this.addSql('alter table "users" drop column "password_changed_at"');
-  }
 }

@@ -12,10 +12,4 @@ export class PurgeChecksOfSessions extends Migration {
     this.addSql('drop index "sessions_expires_at_index"');
     this.addSql('create index "sessions_purge_check_at_index" on "sessions" ("purge_check_at")');
   }
-
-  override down(): void {
-    this.addSql('alter table "sessions" drop column "purge_check_at"');
-    this.addSql('alter table "sessions" reset (fillfactor)');
-    this.addSql('create index "sessions_expires_at_index" on "sessions" ("expires_at")');
-  }
 }

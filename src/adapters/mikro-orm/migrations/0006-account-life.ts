@@ -51,11 +51,4 @@ export class AccountLife extends Migration {
     this.addSql('create index "outbox_user_id_index" on "outbox" ("user_id")');
     this.addSql('create index "outbox_next_attempt_at_index" on "outbox" ("next_attempt_at")');
   }
-
-  override down(): void {
-    this.addSql('drop table "outbox"');
-    this.addSql('drop table "links"');
-    this.addSql('drop table "events"');
-    this.addSql('alter table "users" drop column "email_verified_at", drop column "disabled_at"');
-  }
 }

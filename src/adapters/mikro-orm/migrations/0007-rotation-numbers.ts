@@ -9,8 +9,4 @@ export class RotationNumbers extends Migration {
     this.addSql(`alter table "sessions" add column "rotation" bigint not null default 0,
       add column "run_started_at" bigint null, add column "run_first" bigint not null default 0`);
   }
-
-  override down(): void {
-    this.addSql('alter table "sessions" drop column "rotation", drop column "run_started_at", drop column "run_first"');
-  }
 }

@@ -19,10 +19,4 @@ export class BoundedEvents extends Migration {
     this.addSql(`create unique index "events_device_key" on "events"
       ("user_id", (hashtextextended(coalesce("address", '') || ' ' || coalesce("user_agent", ''), 0)), "logged_in_from")`);
   }
-
-  override down(): void {
-    this.addSql('drop index "events_device_key"');
-    this.addSql('create index "events_device_index" on "events" ("user_id", "kind", "address", "user_agent", "at")');
-    this.addSql('alter table "events" drop column "logged_in_from"');
-  }
 }

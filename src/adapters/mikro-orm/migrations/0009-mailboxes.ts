@@ -9,8 +9,4 @@ export class Mailboxes extends Migration {
     )`);
     this.addSql('create index "mailboxes_refilled_at_index" on "mailboxes" ("refilled_at")');
   }
-
-  override down(): void {
-    this.addSql('drop table "mailboxes"');
-  }
 }

@@ -9,9 +9,4 @@ export class ActorsOfEvents extends Migration {
       "event" jsonb not null
     )`);
   }
-
-  override down(): void {
-    this.addSql('drop table "operations"');
-    this.addSql('alter table "events" drop column "actor"');
-  }
 }

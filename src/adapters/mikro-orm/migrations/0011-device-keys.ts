@@ -6,8 +6,4 @@ export class DeviceKeys extends Migration {
     this.addSql(`alter table "sessions" add column "device_key" text null, add column "browser_key" text null,
       add column "proofs" bigint[] not null default '{}'`);
   }
-
-  override down(): void {
-    this.addSql('alter table "sessions" drop column "device_key", drop column "browser_key", drop column "proofs"');
-  }
 }

@@ -6,9 +6,4 @@ export class Authentication extends Migration {
     this.addSql('alter table "sessions" add column "authenticated_at" bigint null, add column "amr" text null');
     this.addSql('alter table "users" add column "second_factor_at" bigint null');
   }
-
-  override down(): void {
-    this.addSql('alter table "sessions" drop column "authenticated_at", drop column "amr"');
-    this.addSql('alter table "users" drop column "second_factor_at"');
-  }
 }

@@ -9,8 +9,4 @@ export class UsedValues extends Migration {
     )`);
     this.addSql('create index "used_values_expires_at_index" on "used_values" ("expires_at")');
   }
-
-  override down(): void {
-    this.addSql('drop table "used_values"');
-  }
 }

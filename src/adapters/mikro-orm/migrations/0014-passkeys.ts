@@ -20,8 +20,4 @@ export class Passkeys extends Migration {
     )`);
     this.addSql('create index "passkeys_user_id_index" on "passkeys" ("user_id")');
   }
-
-  override down(): void {
-    this.addSql('drop table "passkeys"');
-  }
 }

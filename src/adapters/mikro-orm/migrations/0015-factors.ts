@@ -18,9 +18,4 @@ export class Factors extends Migration {
       constraint "recovery_codes_pkey" primary key ("user_id", "hash")
     )`);
   }
-
-  override down(): void {
-    this.addSql('drop table "recovery_codes"');
-    this.addSql('drop table "factors"');
-  }
 }

@@ -97,13 +97,13 @@ export const declareRoutes = (
     ...(deps.mailer === null ? [] : emailRoutes(deps, cookie)),
     ...errorRoutes(settings),
     ...keySetRoutes(keySet),
-    ...clientRoutes(readClientModules()),
+    ...clientRoutes(readClient),
     ...deviceKeyRoutes({
-      script: read('device-key.js'),
+      script: readClient('device-key.js'),
       applications: allowedOrigins,
       isOn: hasDeviceKeys(deps, cookieSettings),
     }),
-    ...(hasAccountPages ? accountPageRoutes({ ...settings, application }, readAccountPageScript()) : []),
+    ...(hasAccountPages ? accountPageRoutes({ ...settings, application }, readClient('account-page.js')) : []),
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks, isStopping),
     ...openApiRoutes(() => routes, settings),
@@ -119,17 +119,9 @@ export const declareRoutes = (
 const hasDeviceKeys = ({ deviceBinding }: UseCaseDeps, { sameSite }: RoutesOptions['refreshCookie']): boolean =>
   deviceBinding !== 'off' && sameSite !== 'none';
 
-const read = (name: string): string => readFileSync(new URL(`../../../client/dist/${name}`, import.meta.url), 'utf8');
-
-/** The modules of the browser client as `npm run client` has built them (ADR 0037). */
-const readClientModules = () => ({
-  session: read('client.js'),
-  account: read('client-account.js'),
-  passkeys: read('client-passkeys.js'),
-});
-
-/** The script of the service's own pages for links in mail. */
-const readAccountPageScript = (): string => read('account-page.js');
+/** A file of the browser client as `npm run client` has built it (ADR 0037). */
+const readClient = (file: string): string =>
+  readFileSync(new URL(`../../../client/dist/${file}`, import.meta.url), 'utf8');
 
 const CONSOLE = new URL('../../../console/page/', import.meta.url);
 const readConsole = (name: string): Promise<string> => readFile(new URL(name, CONSOLE), 'utf8');

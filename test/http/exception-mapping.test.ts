@@ -2,11 +2,11 @@ import { gzipSync } from 'node:zlib';
 import createHttpError from 'http-errors';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { toAppError } from '../../src/adapters/http/errors/exception-filters.ts';
 import {
   RateLimitExceeded,
   RequestValidationFailure,
   ResponseSerializationFailure,
+  toAppError,
 } from '../../src/adapters/http/errors/exceptions.ts';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';

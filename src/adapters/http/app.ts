@@ -1,4 +1,3 @@
-import './koa-augmentation.ts';
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
 import { clientError, lastResort } from './errors/last-resort.ts';

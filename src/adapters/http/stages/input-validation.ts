@@ -6,8 +6,7 @@ import bodyParser from 'koa-bodyparser';
 import * as v from 'valibot';
 import { type BaseIssue, getDotPath } from 'valibot';
 import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.ts';
-import { isHttpError } from '../errors/exception-filters.ts';
-import { RequestValidationFailure } from '../errors/exceptions.ts';
+import { isHttpError, RequestValidationFailure } from '../errors/exceptions.ts';
 import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object', code: 'malformed' };

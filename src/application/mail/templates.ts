@@ -11,8 +11,14 @@ import {
   verifyEmail,
 } from './address-mails.ts';
 import type { MailContext, MailText } from './layout.ts';
-import { NOTICE_TEXTS, type NoticeKind, noticeMail } from './notice-mails.ts';
-import { type FactorsLeft, passwordReset, passwordWasReset } from './security-mails.ts';
+import {
+  type FactorsLeft,
+  NOTICE_TEXTS,
+  type NoticeKind,
+  noticeMail,
+  passwordReset,
+  passwordWasReset,
+} from './security-mails.ts';
 
 export type WantedLink = Pick<Link, 'purpose' | 'email'> &
   (

@@ -8,8 +8,7 @@ import {
   verifyEmail,
 } from '../../../src/application/mail/address-mails.ts';
 import type { MailContext, MailText } from '../../../src/application/mail/layout.ts';
-import { noticeMail } from '../../../src/application/mail/notice-mails.ts';
-import { passwordReset, passwordWasReset } from '../../../src/application/mail/security-mails.ts';
+import { noticeMail, passwordReset, passwordWasReset } from '../../../src/application/mail/security-mails.ts';
 
 const SERVICE = { serviceName: 'auth.example.com', pagesUrl: 'https://auth.example.com/account' };
 const TOKEN = 'aB3-_'.repeat(9);

@@ -1,4 +1,4 @@
-import { Cluster } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import type { Check } from '../adapters/http/routes/health.ts';
 import { reasonOf } from '../adapters/redaction/redact-error.ts';
@@ -7,7 +7,6 @@ import { outageLog } from '../adapters/resilience/with-fallback.ts';
 import { databaseIn, isSentinelUrl } from './config/redis-url.ts';
 import { assertWritable, connectMasters, pingCluster } from './redis/cluster.ts';
 import { awaitRedis, type ConnectionOptions, connectRedis, type RedisClient } from './redis/connect.ts';
-import { evictionOf, infoOf, isNodeOfCluster } from './redis/info.ts';
 
 export type { RedisClient } from './redis/connect.ts';
 
@@ -98,3 +97,30 @@ const refusesDatabaseNumber = (error: unknown): boolean =>
 
 const databaseNumberError = (): Error =>
   new Error('The Redis of REDIS_URL is a cluster, where only database 0 is used: remove the number from the URL');
+
+/** The lines `name:value` of the report of one server. */
+export type Info = ReadonlyMap<string, string>;
+
+/** INFO, which managed servers allow where they refuse CONFIG. Empty for a user without the permission. */
+export const infoOf = async (redis: Redis): Promise<Info> => {
+  const report = await redis.info().catch(withoutPermission);
+  return new Map([...report.matchAll(/^(\w+):([^\r\n]*)/gm)].map(([, name = '', value = '']) => [name, value]));
+};
+
+const withoutPermission = (error: unknown): string => {
+  if (error instanceof Error && error.message.startsWith('NOPERM')) return '';
+  throw error;
+};
+
+const isNodeOfCluster = (info: Info): boolean => info.get('cluster_enabled') === '1';
+
+/**
+ * How the server deletes keys when its memory is full: the policy, and how many it has deleted. `null` if it does not. Every policy but
+ * `noeviction` also takes keys of the service, since all of them expire.
+ */
+export const evictionOf = (info: Info): { readonly policy: string; readonly evicted: number } | null => {
+  const policy = info.get('maxmemory_policy') ?? 'noeviction';
+  const evicted = Number(info.get('evicted_keys') ?? 0);
+  const isBounded = info.get('maxmemory') !== '0' || evicted > 0;
+  return policy !== 'noeviction' && isBounded ? { policy, evicted } : null;
+};

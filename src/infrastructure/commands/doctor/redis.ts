@@ -1,8 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { reasonOf } from '../../../adapters/redaction/redact-error.ts';
 import { createLogger } from '../../logging/logger.ts';
-import { evictionOf, type Info, infoOf } from '../../redis/info.ts';
-import { openRedis, pingRedis } from '../../redis.ts';
+import { evictionOf, type Info, infoOf, openRedis, pingRedis } from '../../redis.ts';
 import { VERSION } from '../../version.ts';
 import { clockFinding, type Reading } from './clock.ts';
 import { type Finding, type Findings, note, ok, problem, type SetUp, warning } from './finding.ts';

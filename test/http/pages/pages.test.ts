@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createAccountClient } from '../../../client/src/account.ts';
 import { createAuthClient } from '../../../client/src/index.ts';
 import { ADVICE } from '../../../src/adapters/http/pages/advice.ts';
-import { CLIENT_CALLS } from '../../../src/adapters/http/pages/client-calls.ts';
+import { CLIENT_CALLS } from '../../../src/adapters/http/pages/docs.ts';
 import { homePage } from '../../../src/adapters/http/pages/home.ts';
 import { DOCS_POLICY } from '../../../src/adapters/http/routes/pages.ts';
 import { CATALOG } from '../../../src/domain/errors/catalog.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { breakable, prose } from '../../../src/adapters/http/pages/prose.ts';
+import { breakable, prose } from '../../../src/adapters/http/pages/layout.ts';
 
 describe('prose', () => {
   it('has code in backticks, and escapes both', () => {

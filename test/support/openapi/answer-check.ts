@@ -1,8 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { isJson, type Json } from '../../../src/adapters/http/openapi/components.ts';
-import { openApiDocument } from '../../../src/adapters/http/openapi/document.ts';
-import { templateOf } from '../../../src/adapters/http/openapi/operation.ts';
+import { openApiDocument, templateOf } from '../../../src/adapters/http/openapi/document.ts';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
 import { FALLBACK } from '../../../src/adapters/http/stages/dispatch.ts';
 

@@ -1,7 +1,10 @@
+import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
-import { collectComponents, type Json } from './components.ts';
+import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
+import { type Components, collectComponents, isJson, type Json, jsonSchemaOf } from './components.ts';
 import type { DocumentSettings } from './envelopes.ts';
-import { operationOf, templateOf } from './operation.ts';
+import { withExample } from './examples.ts';
+import { responsesOf } from './responses.ts';
 
 /** The OpenAPI document of the routes, derived from their declarations alone. */
 export const openApiDocument = (routes: readonly Route[], settings: DocumentSettings): Json => {
@@ -34,3 +37,69 @@ const INTRODUCTION = [
   'Clients have to accept members that they do not know, and judge codes that they do not know by their status.',
   'Every `GET` can be sent as `HEAD`. A path without a route gets 404, another method than those of a path 405.',
 ].join('\n\n');
+
+/** The operation of a route: OpenAPI 3.1 §4.8.10. */
+const operationOf = (route: Route, settings: DocumentSettings, components: Components): Json => ({
+  operationId: camelCase(route.name),
+  tags: [route.tag],
+  summary: route.summary,
+  security: securityOf(route, components),
+  parameters: parametersOf(route, components),
+  ...(route.request.body !== undefined && { requestBody: bodyOf(route.request.body, components) }),
+  responses: responsesOf(route, settings, components),
+});
+
+/** `/auth/sessions/:id` → `/auth/sessions/{id}` */
+export const templateOf = ({ path }: Pick<Route, 'path'>): string => path.replaceAll(/:(\w+)/g, '{$1}');
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/-([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+
+const SECURITY_SCHEMES = {
+  accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'The access token.' },
+  refreshToken: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: REFRESH_COOKIE,
+    description: 'The refresh token, in an HttpOnly cookie.',
+  },
+};
+
+/** Alternatives. An empty one means that no token is needed. */
+const securityOf = ({ auth, cookie }: Route, components: Components): Json[] => {
+  const uses = [
+    { scheme: 'accessToken', needed: { public: undefined, optional: 'optional', required: 'required' }[auth] },
+    { scheme: 'refreshToken', needed: cookie.reads },
+  ] as const;
+  return uses.flatMap(({ scheme, needed }) => {
+    if (needed === undefined) return [];
+    components.add('securitySchemes', scheme, SECURITY_SCHEMES[scheme]);
+    return needed === 'required' ? [{ [scheme]: [] }] : [{}, { [scheme]: [] }];
+  });
+};
+
+const REQUEST_ID = {
+  name: REQUEST_ID_HEADER,
+  in: 'header',
+  description: "The client's own request id, of 1 to 128 printable ASCII characters. Another one is replaced.",
+  schema: { type: 'string' },
+};
+
+const parametersOf = ({ request: { params, query } }: Route, components: Components): Json[] => [
+  ...(params === undefined ? [] : membersOf(jsonSchemaOf(params, 'input', components), 'path', components)),
+  ...membersOf(jsonSchemaOf(query, 'input', components), 'query', components),
+  components.refer('parameters', 'RequestId', REQUEST_ID),
+];
+
+const membersOf = ({ properties, required }: Json, place: 'path' | 'query', components: Components): Json[] =>
+  Object.entries(isJson(properties) ? properties : {}).map(([name, schema]) => ({
+    name,
+    in: place,
+    required: Array.isArray(required) && required.includes(name),
+    ...withExample(schema as Json, components),
+  }));
+
+const bodyOf = (schema: NonNullable<Route['request']['body']>, components: Components): Json => ({
+  required: true,
+  content: { 'application/json': withExample(jsonSchemaOf(schema, 'input', components), components) },
+});

@@ -7,9 +7,7 @@ import { exampleOf } from '../openapi/examples.ts';
 import { codesByStatus } from '../openapi/responses.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
-import { CLIENT_CALLS } from './client-calls.ts';
-import { layout, pathIn, type Site } from './layout.ts';
-import { breakable, jsonBlock, prose } from './prose.ts';
+import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 
 /** Each route with its calls, its response, and what to do about its errors. The OpenAPI document has the schemas. */
 export const docsPage = (routes: readonly Route[], site: Site): string => {
@@ -120,3 +118,33 @@ ${errors.map(
 const adviceOf = (status: number, code: ErrorCode): string =>
   (code === 'SYS_HTTP_UNEXPECTED_ERROR' && STATUS_ADVICE.find((each) => each.status === status)?.advice) ||
   ADVICE[code];
+
+/**
+ * The call of the browser client for a route, by its name. `auth` is an AuthClient, `account` an AccountClient (docs/browser.md). Routes
+ * that front ends do not call have none.
+ */
+export const CLIENT_CALLS: Readonly<Record<string, string>> = {
+  register: 'auth.register({ username, email, password })',
+  login: 'auth.login({ account, password })',
+  refresh: 'auth.refresh()',
+  'clear-cookie': 'auth.logout()',
+  session: 'auth.user',
+  sessions: 'auth.sessions.list()',
+  'end-session': 'auth.sessions.end(id)',
+  'end-sessions': 'auth.sessions.endOthers()',
+  'change-password': 'auth.changePassword({ currentPassword, newPassword })',
+  'current-user': "auth.fetch('/users/me')",
+  'delete-account': 'account.remove(password)',
+  events: 'account.events({ before, limit })',
+  'export-account': 'account.exported()',
+  'change-username': 'account.changeUsername({ username })',
+  'change-email': 'account.changeEmail({ email, password })',
+  'preview-email-change': 'account.previewEmailChange(token)',
+  'confirm-email-change': 'account.confirmEmailChange({ token, password })',
+  'undo-email-change': 'account.undoEmailChange(token)',
+  'request-password-reset': 'account.requestPasswordReset(email)',
+  'confirm-password-reset': 'account.resetPassword({ token, newPassword })',
+  'request-email-verification': 'account.requestEmailVerification(email)',
+  'confirm-email': 'account.verifyEmail(token)',
+  'remove-unverified-account': 'account.refuseRegistration(token)',
+};

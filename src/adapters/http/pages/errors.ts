@@ -3,8 +3,7 @@ import { type Html, html, NOTHING } from '../../../application/html.ts';
 import type { AppError } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { ADVICE, STATUS_ADVICE } from './advice.ts';
-import { layout, pathIn, type Site } from './layout.ts';
-import { breakable, jsonBlock, prose } from './prose.ts';
+import { breakable, jsonBlock, layout, pathIn, prose, type Site } from './layout.ts';
 
 type Entry = {
   readonly code: string;

@@ -90,3 +90,16 @@ describe('the purge of sessions', () => {
     await expectAllOrNothing(app, state, () => purge(100));
   });
 });
+
+describe('the purge of used values', () => {
+  it('keeps a value for as long as an instance whose clock is behind may take it for live', async () => {
+    const { app } = await registeredAda();
+    await app.used.use('value', app.clock.now() + MINUTE);
+    const purge = purges({ ...app, eventsRetention: DAY }).usedValues;
+    app.clock.advance(11 * MINUTE);
+    expect(await purge(100)).toBe(0);
+    expect(await app.used.use('value', app.clock.now())).toBe(false);
+    app.clock.advance(DAY);
+    expect(await purge(100)).toBe(1);
+  });
+});

@@ -11,6 +11,9 @@ export type PurgeDeps = ChangeDeps &
     readonly eventsRetention: number;
   };
 
+/** Milliseconds. To an instance whose clock is behind, a value that has expired here may still be live. */
+const USED_KEPT = 3_600_000;
+
 /** Delete what has expired. */
 export const purges = (deps: PurgeDeps) => {
   const { links, outbox, used, events, clock, eventsRetention } = deps;
@@ -25,7 +28,7 @@ export const purges = (deps: PurgeDeps) => {
     events: (limit) => events.purge(clock.now() - eventsRetention, limit),
     links: (limit) => links.purge(clock.now(), limit),
     /** What may be used once. */
-    usedValues: (limit) => used.purge(clock.now(), limit),
+    usedValues: (limit) => used.purge(clock.now() - USED_KEPT, limit),
     /** Counts of mail that no longer limit anything. */
     mailboxes: (limit) => outbox.purge(clock.now(), limit),
   } satisfies Record<string, Purge>;

@@ -268,6 +268,15 @@ describe('a log-in of a user with a second factor', () => {
   });
 
   // Proves: asvs-6.3.1
+  it('is the latest of several that a browser sends: another host of the domain may have added the first', async () => {
+    const [ada, mallory] = [await enrolled(), await enrolled()];
+    const { cookie: planted } = await pendingOf(mallory.person);
+    clock.advance(1);
+    const { cookie } = await pendingOf(ada.person);
+    const { body } = await show(`${planted}; ${cookie}`, { code: codeAt(ada.secret, clock.now()) }).expect(200);
+    expect(body.data.user.username).toBe(ada.person.username);
+  });
+
   it('admits few wrong codes, and lets nobody keep its user from a recovery code', async () => {
     const { person, secret, recoveryCodes } = await enrolled();
     const { cookie } = await pendingOf(person);

@@ -42,7 +42,8 @@ export const invalidSecondFactor = (reason: string): AppError => new AppError('A
 
 /**
  * The pending log-in of a request, and its user.
- * @param texts as the browser presents them: the first one that is live counts.
+ * @param texts as the browser presents them: the latest log-in counts. A host of the same domain could add an earlier one, which the browser
+ *   would send first.
  * @throws AppError AUTH_SECOND_FACTOR_INVALID
  */
 export const openPendingLogin = async (
@@ -50,7 +51,8 @@ export const openPendingLogin = async (
   texts: readonly string[],
 ): Promise<{ readonly pending: PendingLogin; readonly user: User }> => {
   const now = clock.now();
-  const sealed = texts.map((text) => seals.open(text, 'login-pending', now)).find((each) => each !== null);
+  const opened = texts.map((text) => seals.open(text, 'login-pending', now)).filter((each) => each !== null);
+  const [sealed] = opened.sort((a, b) => b.expiresAt - a.expiresAt);
   if (sealed === undefined) throw invalidSecondFactor('no log-in waits for a second factor, or it has expired');
   const { userId, expiresAt, value } = sealed;
   const [id = '', changedAt = ''] = value.split('.');

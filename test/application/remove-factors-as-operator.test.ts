@@ -3,6 +3,7 @@ import { NOTICES_PER_HOUR, notifyOfFactor, record } from '../../src/application/
 import { removeFactorsAsOperator } from '../../src/application/use-cases/operate-accounts.ts';
 import { NO_ORIGIN } from '../../src/domain/event.ts';
 import { NOTICES } from '../../src/domain/message.ts';
+import { newRememberedDevice } from '../../src/domain/session.ts';
 import type { User } from '../../src/domain/user.ts';
 import { BOB, EMAIL, inShort, NO_RECORD, registeredAda } from '../support/account.ts';
 import { MINUTE } from '../support/application.ts';
@@ -43,6 +44,19 @@ describe('removeFactorsAsOperator', () => {
     const recorded = events.slice(0, events.length - before.length);
     expect(recorded.map(inShort).toSorted()).toEqual([...Array(MANY).fill('passkey-removed'), 'second-factor-removed']);
     for (const event of recorded) expect(event).toMatchObject(BY_OPERATOR);
+  });
+
+  it('forgets the devices on which the user need not show a factor, and ends no session', async () => {
+    const { app, user, ofAda, remove } = await setUp();
+    const { sessions } = await ofAda();
+    const device = { userAgent: null, address: null };
+    const remembered = newRememberedDevice({ id: app.ids.next(), userId: user.id, now: app.clock.now(), device });
+    await app.sessions.add(remembered);
+    await remove();
+    const { sessions: left, events } = await ofAda();
+    expect(left).toEqual(sessions);
+    const ended = events.filter(({ sessionId }) => sessionId === remembered.id).map(inShort);
+    expect(ended).toEqual(['session-ended: operator']);
   });
 
   it('notifies the user once of each kind', async () => {

@@ -156,6 +156,15 @@ describe('a remembered device', () => {
     await logIn(ada.person, [device]).expect(401);
   });
 
+  it('is not listed any more after the end of the second factor', async () => {
+    const ada = await enrolled();
+    const { response } = await logInWithCode(ada, { remember: true });
+    const { accessToken } = heldFrom(response);
+    expect(await listed(accessToken)).toHaveLength(1);
+    await as(accessToken)('delete', `/users/me/factors/${ada.id}`).expect(200);
+    expect(await listed(accessToken)).toEqual([]);
+  });
+
   it('is replaced when it is remembered again', async () => {
     const ada = await enrolled();
     const { device: former } = await logInWithCode(ada, { remember: true });

@@ -1,12 +1,12 @@
 import type { Origin } from '../../domain/event.ts';
-import { newRememberedDevice, remembers } from '../../domain/session.ts';
+import { isRememberedDevice, newRememberedDevice, remembers } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { DeviceSeals } from '../ports/device-seals.ts';
 import type { IdGenerator } from '../ports/id-generator.ts';
 import type { SessionRepository } from '../ports/session-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
-import { endSession } from './end-sessions.ts';
+import { type Ending, endSession } from './end-sessions.ts';
 import { endings, type RecordDeps, record } from './record.ts';
 
 export type RememberedDeviceDeps = { readonly seals: DeviceSeals; readonly clock: Clock };
@@ -75,4 +75,15 @@ export const rememberDevice = async (
   await record(deps, stores, origin, [remembered, ...endings(userId, evicted, 'evicted')]);
   const { id: sessionId, expiresAt } = session;
   return deps.seals.seal({ purpose: 'remembered-device', userId, sessionId, value: '', expiresAt });
+};
+
+/** Remembers none of a user's devices any more, in a unit of work that has locked the user: no second factor is left. */
+export const forgetDevices = async (
+  deps: RecordDeps,
+  stores: Pick<Stores, 'sessions' | 'events'>,
+  userId: string,
+  ending: Ending,
+): Promise<void> => {
+  const devices = (await stores.sessions.listByUser(userId, deps.clock.now())).filter(isRememberedDevice);
+  for (const { id } of devices) await endSession(deps, stores, { id, userId }, ending);
 };

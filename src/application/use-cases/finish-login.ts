@@ -105,7 +105,7 @@ type FinishLoginInput = {
   /** As the browser presents them, like `rememberedDevices`. */
   readonly pendingLogins: readonly string[];
   readonly factor: PresentedFactor;
-  /** Whether the password is enough on this device from now on. */
+  /** Whether the password is enough on this device from now on. Without effect for a user who has passkeys alone. */
   readonly remember?: boolean | undefined;
   readonly rememberedDevices?: readonly string[];
   /** The refresh tokens of the request. */
@@ -160,7 +160,9 @@ export const finishLogin =
       const enrolment = { user: locked, sessionId: session.id, origin };
       const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
       await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice: own !== undefined, origin });
-      const rememberedDevice = remember ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;
+      const isEnrolled = enrols || locked.secondFactorAt !== null;
+      const rememberedDevice =
+        remember && isEnrolled ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;
       return { opened, recoveryCodes, rememberedDevice };
     });
   };

@@ -8,6 +8,7 @@ import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from 
 import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
 import { raiseSession } from '../steps/open-session.ts';
 import { type ChangeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { forgetDevices } from '../steps/remember-device.ts';
 import { type CompareCodeDeps, compareCode } from '../steps/show-factor.ts';
 
 export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps;
@@ -105,15 +106,21 @@ export const removeApp =
       const removed = factors.find((factor) => factor.id === id);
       if (removed === undefined || !(await stores.factors.remove({ id, userId }))) throw noSuchFactor();
       if (!isConfirmed(removed)) return;
-      if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId);
+      if (factors.filter(isConfirmed).length === 1) await endSecondFactor(deps, stores, userId, origin);
       const { sessionId } = caller;
       await record(deps, stores, origin, [{ userId, kind: 'second-factor-removed', sessionId }]);
       await notifyOfFactor(deps, stores, 'second-factor-removed', user, origin);
     });
 
-const endSecondFactor = async ({ clock }: ManageFactorsDeps, stores: Stores, userId: string): Promise<void> => {
+const endSecondFactor = async (
+  deps: ManageFactorsDeps,
+  stores: Stores,
+  userId: string,
+  origin: Origin,
+): Promise<void> => {
   await stores.factors.replaceCodes(userId, []);
-  await stores.users.update(userId, { secondFactorAt: null, now: clock.now() });
+  await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
+  await forgetDevices(deps, stores, userId, { reason: 'ended-by-user', origin });
 };
 
 const noSuchFactor = (): AppError => new AppError('DB_RECORD_NOT_FOUND', { reason: 'the user has no such factor' });

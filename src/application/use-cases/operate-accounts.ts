@@ -7,6 +7,7 @@ import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { endSessionsOf } from '../steps/end-sessions.ts';
 import { type ChangeDeps, type FactorNotice, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
+import { forgetDevices } from '../steps/remember-device.ts';
 import { removeAccount } from '../steps/remove-account.ts';
 
 type Disabled = {
@@ -85,6 +86,7 @@ export const removeFactorsAsOperator =
       const removed = await removeFactors(stores, userId);
       if (user.secondFactorAt !== null)
         await stores.users.update(userId, { secondFactorAt: null, now: deps.clock.now() });
+      await forgetDevices(deps, stores, userId, { reason: 'operator', origin });
       const kinds: FactorNotice[] = [
         ...Array<FactorNotice>(removed.apps).fill('second-factor-removed'),
         ...Array<FactorNotice>(removed.passkeys).fill('passkey-removed'),

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { memoryLoginAttempts } from '../../src/adapters/login-attempts/memory.ts';
 import { parseConfig } from '../../src/infrastructure/config.ts';
+import { authenticator } from '../support/authenticator.ts';
 import { codeAt, wrongCodeAt } from '../support/authenticator-app.ts';
 import { fixedClock } from '../support/fixed-clock.ts';
 import { heldFrom, opened, servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
@@ -8,13 +9,15 @@ import { aPerson, type TestService } from '../support/http/service.ts';
 
 const { start } = servicesOverOneDatabase();
 const clock = fixedClock(Date.UTC(2026, 0, 1, 12));
+const ORIGIN = 'https://app.example.org';
 const STEP = 30_000;
 let service: TestService;
 let before: TestService;
 beforeAll(async () => {
   const overrides = () => ({ clock, attempts: memoryLoginAttempts({ now: clock.now }) });
-  before = await start({}, overrides);
-  service = await start({ SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);
+  const env = { WEBAUTHN_RP_ID: 'example.org', ALLOWED_ORIGINS_DEV: ORIGIN };
+  before = await start(env, overrides);
+  service = await start({ ...env, SECOND_FACTOR: 'required', JWT_AUTHENTICATION_CLAIMS: 'true' }, overrides);
 });
 
 type Person = ReturnType<typeof aPerson>;
@@ -102,6 +105,50 @@ describe('with SECOND_FACTOR=required', () => {
     await show(attacker, now(theirs.secret)).expect(401);
     const waits = await service.http.get('/auth/login/pending').set('Cookie', attacker).expect(200);
     expect(waits.body.data).toMatchObject({ methods: ['totp', 'recovery-code'], enrol: false });
+  });
+
+  /** A user with a passkey alone, whose session is of the time before. */
+  const withPasskey = async () => {
+    const held = await signUp(before);
+    const me = (method: 'get' | 'post' | 'delete', path: string, body: object = {}) =>
+      service.http[method](path).set('Authorization', `Bearer ${held.accessToken}`).send(body);
+    const key = authenticator({ rpId: 'example.org', origin: ORIGIN });
+    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
+    const { id } = (await me('post', '/users/me/passkeys', { credential: key.create(options) }).expect(201)).body.data;
+    return { ...held, me, key, id };
+  };
+
+  it('nobody changes factors in a session of before with the password alone, if the user has a passkey', async () => {
+    const { me, person, key, id } = await withPasskey();
+    await me('post', '/auth/step-up', { password: person.password }).expect(200);
+    const other = authenticator({ rpId: 'example.org', origin: ORIGIN });
+    const options = (await me('post', '/users/me/passkeys/options').expect(200)).body.data;
+    const changes = [
+      ['post', '/users/me/factors/totp', {}],
+      ['post', '/users/me/passkeys', { credential: other.create(options) }],
+      ['delete', `/users/me/passkeys/${id}`, {}],
+    ] as const;
+    for (const [method, path, body] of changes) {
+      const response = await me(method, path, body).expect(401);
+      expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+      expect(response.get('WWW-Authenticate')).toContain('acr_values="aal2"');
+    }
+    const credential = key.get((await service.http.post('/auth/passkey/options').expect(200)).body.data);
+    await me('post', '/auth/step-up', { credential }).expect(200);
+    await me('post', '/users/me/factors/totp').expect(201);
+    await me('delete', `/users/me/passkeys/${id}`).expect(200);
+  });
+
+  it('no device is remembered for a user with a passkey alone, who shows it each time', async () => {
+    const { person, key, user } = await withPasskey();
+    const pending = await pendingOf(person);
+    const { passkey } = (await service.http.get('/auth/login/pending').set('Cookie', pending).expect(200)).body.data;
+    const response = await show(pending, { credential: key.get(passkey), remember: true }).expect(200);
+    expect((response.get('Set-Cookie') ?? []).filter((each) => each.startsWith('remembered_device='))).toEqual([]);
+    const kinds = (await service.ports.events.list({ userId: user.id, before: null, limit: 10 })).map(
+      ({ kind }) => kind,
+    );
+    expect(kinds).not.toContain('device-remembered');
   });
 
   it('of many first codes at the same time, one opens a session', async () => {

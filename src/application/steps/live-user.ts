@@ -1,9 +1,11 @@
+import { assuranceOf } from '../../domain/assurance.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import { isLive } from '../../domain/session.ts';
 import type { User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SessionRepository, UserInSession } from '../ports/session-repository.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
+import type { SecondFactorPolicy } from './open-session.ts';
 
 export type LiveUserDeps = { readonly sessions: SessionRepository; readonly clock: Clock };
 
@@ -44,6 +46,25 @@ export const lockedLiveUser = async (
 ): Promise<User> => {
   await users.lock(caller.userId);
   return liveUser({ sessions, clock }, caller);
+};
+
+/**
+ * The same in a unit of work that changes factors. The session has to have shown two, if the user has a second factor, or a passkey that log-ins
+ * need: the guard has read it before the body of the request, and the user may have got the factor since.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ */
+export const lockedFactorOwner = async (
+  { clock, secondFactor }: Pick<LiveUserDeps, 'clock'> & SecondFactorPolicy,
+  { users, sessions, passkeys }: Pick<Stores, 'users' | 'sessions' | 'passkeys'>,
+  caller: Caller,
+): Promise<User> => {
+  await users.lock(caller.userId);
+  const { user, session } = await liveSession({ sessions, clock }, caller);
+  if (assuranceOf(session.amr) === 'aal2') return user;
+  const needsPasskey = secondFactor === 'required' && (await passkeys.listByUser(user.id)).length > 0;
+  if (user.secondFactorAt !== null || needsPasskey)
+    throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
+  return user;
 };
 
 const refused = (reason: string): AppError => new AppError('AUTH_TOKEN_INVALID', { reason });

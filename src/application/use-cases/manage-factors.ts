@@ -5,13 +5,13 @@ import type { FactorSecrets } from '../ports/factor-secrets.ts';
 import type { Stores } from '../ports/unit-of-work.ts';
 import { deviceCodeAttempt } from '../steps/compare-password.ts';
 import { addApp, type EnrolAppDeps, enrol, replaceCodes, type StartedApp } from '../steps/enrol-app.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
-import { raiseSession } from '../steps/open-session.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../steps/live-user.ts';
+import { raiseSession, type SecondFactorPolicy } from '../steps/open-session.ts';
 import { type ChangeDeps, notifyOfFactor, record } from '../steps/record.ts';
 import { forgetDevices } from '../steps/remember-device.ts';
 import { type CompareCodeDeps, compareCode } from '../steps/show-factor.ts';
 
-export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps;
+export type ManageFactorsDeps = LiveUserDeps & ChangeDeps & CompareCodeDeps & EnrolAppDeps & SecondFactorPolicy;
 
 type Codes = string[];
 
@@ -34,13 +34,14 @@ export const listFactors =
 
 /**
  * Makes the secret of an authenticator app, in place of one that was never confirmed.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be; AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID when the user has as many apps as there may be; AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID,
+ *   DB_RECORD_NOT_FOUND
  */
 export const startApp =
   (deps: ManageFactorsDeps, factorSecrets: FactorSecrets) =>
   (caller: Caller): Promise<StartedApp> =>
     deps.unitOfWork.run(async (stores) =>
-      addApp(deps, stores, await lockedLiveUser(deps, stores, caller), factorSecrets),
+      addApp(deps, stores, await lockedFactorOwner(deps, stores, caller), factorSecrets),
     );
 
 type FirstCode = Caller & {
@@ -54,8 +55,8 @@ type FirstCode = Caller & {
 /**
  * Confirms an authenticator app with its first code. From now on, log-ins need a second factor. The session of the request has shown it.
  * @returns recovery codes, if the user had none.
- * @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED; DB_RECORD_NOT_FOUND when no such app
- *   of the user waits for its first code.
+ * @throws AppError AUTH_SECOND_FACTOR_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, CLIENT_REQUEST_RATE_LIMIT_EXCEEDED;
+ *   DB_RECORD_NOT_FOUND when no such app of the user waits for its first code.
  */
 export const confirmApp =
   (deps: ManageFactorsDeps) =>
@@ -66,7 +67,7 @@ export const confirmApp =
     const device = deviceCodeAttempt(user, { claims: { iat: tokenIssuedAt }, sessionId: caller.sessionId });
     const use = await compareCode(deps, code, [factor], [device]);
     return deps.unitOfWork.run(async (stores) => {
-      const locked = await lockedLiveUser(deps, stores, caller);
+      const locked = await lockedFactorOwner(deps, stores, caller);
       await use(stores);
       const { sessionId } = caller;
       const key = { id: sessionId, userId: locked.id };
@@ -77,13 +78,13 @@ export const confirmApp =
 
 /**
  * Makes new recovery codes, and the former ones useless.
- * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no second factor.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no second factor.
  */
 export const makeRecoveryCodes =
   (deps: ManageFactorsDeps) =>
   (caller: Caller, origin: Origin = NO_ORIGIN): Promise<Codes> =>
     deps.unitOfWork.run(async (stores) => {
-      const user = await lockedLiveUser(deps, stores, caller);
+      const user = await lockedFactorOwner(deps, stores, caller);
       if (user.secondFactorAt === null) throw noSuchFactor();
       const codes = await replaceCodes(deps, stores, user.id);
       const { sessionId } = caller;
@@ -94,13 +95,13 @@ export const makeRecoveryCodes =
 
 /**
  * Removes an authenticator app. With the last one go the recovery codes, and log-ins need no second factor any more.
- * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such app, even if another user has.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such app, even if another user has.
  */
 export const removeApp =
   (deps: ManageFactorsDeps) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<void> =>
     deps.unitOfWork.run(async (stores) => {
-      const user = await lockedLiveUser(deps, stores, caller);
+      const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
       const factors = await stores.factors.listByUser(userId);
       const removed = factors.find((factor) => factor.id === id);

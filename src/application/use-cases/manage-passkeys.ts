@@ -3,7 +3,8 @@ import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { defaultPasskeyName, PASSKEYS_PER_USER, type Passkey } from '../../domain/passkey.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { CreationMediation, NewCredential } from '../ports/webauthn.ts';
-import { type Caller, type LiveUserDeps, liveUser, lockedLiveUser } from '../steps/live-user.ts';
+import { type Caller, type LiveUserDeps, liveUser, lockedFactorOwner } from '../steps/live-user.ts';
+import type { SecondFactorPolicy } from '../steps/open-session.ts';
 import { type ChangeDeps, type NoticeDeps, notifyOfFactor, record } from '../steps/record.ts';
 import {
   invalidPasskey,
@@ -16,6 +17,7 @@ import {
 export type ManagePasskeysDeps = LiveUserDeps &
   ChangeDeps &
   NoticeDeps &
+  SecondFactorPolicy &
   ShowPasskeyDeps & {
     /** Makes the handles of users. */
     readonly linkTokens: LinkTokens;
@@ -53,7 +55,7 @@ type NewPasskey = {
 
 /**
  * Stores a passkey that answers an invitation to the session of the request.
- * @throws AppError AUTH_PASSKEY_INVALID, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND; DB_UNIQUE_VIOLATION when somebody has it.
+ * @throws AppError AUTH_PASSKEY_INVALID, AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND; DB_UNIQUE_VIOLATION when somebody has it.
  */
 export const addPasskey =
   (deps: ManagePasskeysDeps) =>
@@ -79,7 +81,7 @@ export const addPasskey =
       lastUsedAt: null,
     };
     await deps.unitOfWork.run(async (stores) => {
-      const user = await lockedLiveUser(deps, stores, caller);
+      const user = await lockedFactorOwner(deps, stores, caller);
       assertFits(passkey, await stores.passkeys.listByUser(userId));
       await useChallenge(stores, challenge);
       await stores.passkeys.add(passkey);
@@ -117,12 +119,12 @@ export const listPasskeys =
     return (await deps.passkeys.listByUser(id)).map(listed);
   };
 
-/** @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has. */
+/** @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has. */
 export const renamePasskey =
   (deps: ManagePasskeysDeps) =>
   (caller: Caller, id: string, name: string): Promise<ListedPasskey> =>
     deps.unitOfWork.run(async (stores) => {
-      const { id: userId } = await lockedLiveUser(deps, stores, caller);
+      const { id: userId } = await lockedFactorOwner(deps, stores, caller);
       const renamed = await stores.passkeys.rename({ id, userId }, name);
       if (renamed === null) throw noSuchPasskey();
       return listed(renamed);
@@ -133,13 +135,13 @@ export type AcceptedPasskeys = { readonly userHandle: string; readonly credentia
 
 /**
  * Removes a passkey. The user can still log in with the password.
- * @throws AppError AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has.
+ * @throws AppError AUTH_STEP_UP_REQUIRED, AUTH_TOKEN_INVALID; DB_RECORD_NOT_FOUND when the user has no such passkey, even if another user has.
  */
 export const removePasskey =
   (deps: ManagePasskeysDeps) =>
   (caller: Caller, id: string, origin: Origin = NO_ORIGIN): Promise<AcceptedPasskeys> =>
     deps.unitOfWork.run(async (stores) => {
-      const user = await lockedLiveUser(deps, stores, caller);
+      const user = await lockedFactorOwner(deps, stores, caller);
       const { id: userId } = user;
       const removed = await stores.passkeys.remove({ id, userId });
       if (removed === null) throw noSuchPasskey();

@@ -103,6 +103,7 @@ describe('without any variable', () => {
       accountPagesUrl: 'http://localhost:3000/account',
       ownAccountPages: true,
       emailVerification: 'optional',
+      secondFactor: 'optional',
       eventsRetention: 15_552_000_000,
       notices: new Set(['new-device', 'password', 'email', 'replay', 'factors']),
       factorKeys: null,
@@ -454,6 +455,10 @@ const FORMS: Readonly<Record<string, Form>> = {
       required: { emailVerification: 'required' },
     },
     unfit: ['on', 'true', 'Required'],
+  },
+  SECOND_FACTOR: {
+    fits: { optional: { secondFactor: 'optional' }, required: { secondFactor: 'required' } },
+    unfit: ['off', 'true', 'Required'],
   },
   FACTOR_KEYS: {
     fits: {

@@ -267,7 +267,6 @@ describe('a log-in of a user with a second factor', () => {
     expect(answer.code).toBe('CLIENT_PARAMS_VALIDATION_FAILED');
   });
 
-  // Proves: asvs-6.3.1
   it('is the latest of several that a browser sends: another host of the domain may have added the first', async () => {
     const [ada, mallory] = [await enrolled(), await enrolled()];
     const { cookie: planted } = await pendingOf(mallory.person);
@@ -277,6 +276,7 @@ describe('a log-in of a user with a second factor', () => {
     expect(body.data.user.username).toBe(ada.person.username);
   });
 
+  // Proves: asvs-6.3.1
   it('admits few wrong codes, and lets nobody keep its user from a recovery code', async () => {
     const { person, secret, recoveryCodes } = await enrolled();
     const { cookie } = await pendingOf(person);

@@ -93,6 +93,19 @@ describe('with SECOND_FACTOR=required', () => {
     expect(response.body.code).toBe('AUTH_STEP_UP_REQUIRED');
   });
 
+  it('a session of before is replaced by none that has not shown a factor', async () => {
+    const { person, accessToken } = await signUp(before);
+    const change = { currentPassword: person.password, newPassword: 'another horse staple' };
+    const refused = await service.http
+      .put('/users/me/password')
+      .set('Authorization', `Bearer ${accessToken}`)
+      .send(change)
+      .expect(401);
+    expect(refused.body.code).toBe('AUTH_STEP_UP_REQUIRED');
+    await logIn(person).expect(401);
+    expect(await sessionsOf(person)).toHaveLength(1);
+  });
+
   it('nobody with the password alone adds an app to those of a user', async () => {
     const person = aPerson();
     const registered = pairOf((await service.http.post('/auth/register').send(person)).get('Set-Cookie')?.[0]);

@@ -126,7 +126,7 @@ type SessionReplacement = {
 /**
  * Opens a session in place of that of the request, in the unit of work of the request's change: a copy of a token of the former session
  * becomes useless. The device keeps its keys, and the session what its user has shown.
- * @throws AppError AUTH_STEP_UP_REQUIRED when the user has got a second factor since, and has not shown it; AUTH_TOKEN_INVALID when the former session has ended.
+ * @throws AppError AUTH_STEP_UP_REQUIRED when the user needs a second factor by now, and has not shown it; AUTH_TOKEN_INVALID when the former session has ended.
  */
 export const replaceSession = async (
   deps: PrepareSessionDeps & RecordDeps,
@@ -140,7 +140,7 @@ export const replaceSession = async (
   const { deviceKey, browserKey, proofs } = former;
   const keys = { deviceKey, browserKey, proofs };
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former.amr);
-  if (user.secondFactorAt !== null && assuranceOf(authenticated.amr) !== 'aal2')
+  if (needsSecondFactor(deps, user) && assuranceOf(authenticated.amr) !== 'aal2')
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
   const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
   await addSession(deps, stores, session, { kind: 'session-opened', origin });

@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
+import type { Passkey } from '../../domain/passkey.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
-import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
@@ -72,17 +72,15 @@ export const showPendingLogin =
         ...(codes > 0 ? (['recovery-code'] as const) : []),
         ...(hasPasskey ? (['passkey'] as const) : []),
       ],
-      enrol: await mayEnrol(deps, deps.passkeys, user),
+      enrol: mayEnrol(deps, user, passkeys),
       expiresAt: pending.expiresAt,
       challenge: hasPasskey ? newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' }) : null,
     };
   };
 
 /** Whether the user of a pending log-in adds a factor instead of showing one. Somebody with the password alone cannot, if there is one. */
-const mayEnrol = async (policy: SecondFactorPolicy, passkeys: PasskeyRepository, user: User): Promise<boolean> =>
-  policy.secondFactor === 'required' &&
-  user.secondFactorAt === null &&
-  (await passkeys.listByUser(user.id)).length === 0;
+const mayEnrol = ({ secondFactor }: SecondFactorPolicy, user: User, passkeys: readonly Passkey[]): boolean =>
+  secondFactor === 'required' && user.secondFactorAt === null && passkeys.length === 0;
 
 /**
  * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
@@ -95,7 +93,7 @@ export const startPendingApp =
     const { pending } = await openPendingLogin(deps, pendingLogins);
     return deps.unitOfWork.run(async (stores) => {
       const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
-      if (!(await mayEnrol(deps, stores.passkeys, user)))
+      if (!mayEnrol(deps, user, await stores.passkeys.listByUser(user.id)))
         throw invalidSecondFactor('the user has a factor, or log-ins need none');
       return addApp(deps, stores, user, factorSecrets);
     });
@@ -137,7 +135,7 @@ export const finishLogin =
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
     const own = verified.find(({ claims }) => claims.sub === user.id);
-    const enrols = await mayEnrol(deps, deps.passkeys, user);
+    const enrols = mayEnrol(deps, user, await deps.passkeys.listByUser(user.id));
     const showing = { user, attempts: codeAttempts(user, own), origin };
     const shown = await (enrols ? showFirstCode : showFactor)(deps, factor, showing).catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500) deps.report?.('login-refused', user.id, origin);
@@ -153,7 +151,7 @@ export const finishLogin =
     return deps.unitOfWork.run(async (stores) => {
       const locked = assertSamePassword(pending, await stores.users.lock(user.id));
       assertMayLogIn(deps, locked);
-      if (enrols !== (await mayEnrol(deps, stores.passkeys, locked)))
+      if (enrols !== mayEnrol(deps, locked, await stores.passkeys.listByUser(user.id)))
         throw invalidSecondFactor('the factors of the user have changed');
       await usePendingLogin(stores, pending);
       await shown.use(stores);

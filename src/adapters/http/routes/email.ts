@@ -121,6 +121,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => 
         method: 'PUT',
         path: '/users/me/email',
         throttle: 'strict',
+        assurance: 'aal2-if-enrolled',
         request: { body: ChangeEmailBody },
         response: { status: 202, data: v.null() },
         errors: ['AUTH_CREDENTIALS_INVALID', 'DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],

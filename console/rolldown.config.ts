@@ -7,6 +7,8 @@ const AUTH_ERROR = /auth-error\.ts$/;
 /** The script of the page, which imports the client from the service. */
 export default defineConfig({
   input: 'src/main.ts',
+  // The paths of modules are of no use to the reader of the page.
+  experimental: { attachDebugInfo: 'none' },
   external: [/client(-account|-passkeys)?\.js$/, AUTH_ERROR],
   output: {
     file: 'page/console.js',

@@ -1,7 +1,6 @@
 import { AuthError, AuthError as AuthError$1, createAuthClient } from "./client.js";
 import { createAccountClient } from "./client-account.js";
 import { createPasskeyClient } from "./client-passkeys.js";
-// ../client/src/base-url.ts
 /**
 * The address of the service, without a slash at its end.
 * @throws TypeError without `http://` or `https://`: `localhost:3000` would be a URL with the scheme `localhost`
@@ -10,9 +9,7 @@ const baseOf = (baseUrl) => {
 	if (!/^https?:\/\//i.test(baseUrl)) throw new TypeError(`No http:// or https:// in baseUrl: ${baseUrl}`);
 	return new URL(baseUrl).href.replace(/\/+$/, "");
 };
-// ../client/src/host.ts
 const ignore = () => void 0;
-// ../client/src/response.ts
 /** The envelope of a response; nothing of it if it is not the service's. */
 const bodyOf = async (response) => await response.json().catch(ignore) ?? {};
 /** @returns `data` of the envelope. */
@@ -27,7 +24,6 @@ const dataOf = async (response) => {
 		requestId: context?.requestId ?? null
 	});
 };
-// ../client/src/ask.ts
 /** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */
 const asking = ({ baseUrl, fetch: send = fetch }) => {
 	const base = baseOf(baseUrl);
@@ -47,7 +43,6 @@ const asking = ({ baseUrl, fetch: send = fetch }) => {
 	});
 	return async (method, path, body) => dataOf(await answered(method, path, body));
 };
-// src/dom.ts
 /** @throws Error when the page has no element with that id. */
 const byId = (id) => {
 	const found = document.getElementById(id);
@@ -74,7 +69,6 @@ const copy = async (text) => {
 		say("The browser does not allow to copy.", "bad");
 	}
 };
-// src/actions.ts
 /** Runs the action when the form is sent, and shows what is wrong next to the fields. */
 const onSubmit = (id, action) => {
 	const form = byId(id);
@@ -144,7 +138,6 @@ const clearProblems = (form) => {
 		input.removeAttribute("aria-describedby");
 	}
 };
-// src/account.ts
 /** The forms about an account beside its sessions. */
 const showAccount = (auth, account) => {
 	onSubmit("forgotten", async ({ email = "" }) => {
@@ -173,7 +166,6 @@ const showAccount = (auth, account) => {
 		say("The answer to the last request holds everything that is stored about the account.");
 	});
 };
-// src/exchange.ts
 /** `fetch` that reports what it has sent and received. */
 const watchedFetch = (report) => async (input, init) => {
 	const request = new Request(input, init);
@@ -218,24 +210,20 @@ const parsed = (text) => {
 		return text;
 	}
 };
-// src/app.ts
 /** Shows the secret for the app, as a picture and as text. */
 const showApp = (place, { secret, uri, qr }) => place.replaceChildren(make("p", {}, "Scan this with an authenticator app, or type the secret into it."), make("img", {
 	src: `data:image/svg+xml,${encodeURIComponent(qr)}`,
 	alt: "QR code of the secret",
 	className: "qr"
 }), make("p", {}, make("code", {}, secret.replace(/.{4}(?=.)/g, "$& "))), make("p", {}, make("a", { href: uri }, "Open an app of this device")));
-// src/time.ts
 /** A time for people. */
 const timeText = (time) => new Date(time).toLocaleString();
-// src/user-list.ts
 /** Shows an answer, unless its user has logged out meanwhile. */
 const ofSameUser = async (auth, answer, show) => {
 	const id = auth.user?.id;
 	const arrived = await answer;
 	if (auth.user?.id === id) show(arrived);
 };
-// src/factors.ts
 const FACTORS = "/users/me/factors";
 /** Passkeys, authenticator apps and recovery codes. They are listed when they are unfolded. @returns a function that folds them. */
 const showFactors = ({ auth, passkeys, ask }) => {
@@ -336,7 +324,6 @@ const showFactors = ({ auth, passkeys, ask }) => {
 	} };
 };
 const itemOf$1 = (title, notes, ...buttons) => make("li", {}, make("div", {}, make("p", {}, title), ...notes.map((note) => make("p", { className: "note" }, note))), make("span", { className: "buttons" }, ...buttons));
-// src/history.ts
 const PAGE = 20;
 /** What happened to the account, a page at a time. @returns functions that load it if it is unfolded, and empty it. */
 const showHistory = (auth, { events }) => {
@@ -393,7 +380,6 @@ const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor 
 	].join(", "), userAgent ?? "no device"].map((text) => make("p", { className: "note" }, text));
 	return make("li", {}, make("div", {}, make("p", {}, what), ...notes));
 };
-// src/curl.ts
 /** A word of a POSIX shell, in which no character is special. */
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 /** The same JSON in ASCII: a terminal could take other characters for commands, or encode them in another way. */
@@ -420,7 +406,6 @@ const concealed = (name, value) => {
 	if (name === "recoveryCodes" && Array.isArray(value)) return value.map(() => "***");
 	return typeof value === "string" && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value;
 };
-// src/log.ts
 const MOST = 50;
 /** The list of requests, the newest first and open. @returns a function that adds one. */
 const showRequests = () => {
@@ -478,7 +463,6 @@ const copyButton = (from, of) => {
 	button.addEventListener("click", () => copy(from.textContent ?? ""));
 	return button;
 };
-// src/state.ts
 /** What gets the focus. */
 const TITLES = {
 	in: "tokens-title",
@@ -491,7 +475,6 @@ const showState = (state) => {
 	for (const part of document.querySelectorAll("[data-show]")) part.hidden = part.dataset.show !== state;
 	if (place && place !== state) byId(TITLES[state]).focus();
 };
-// src/log-in.ts
 /** The forms of a visitor. @returns a function that begins to offer passkeys in them. */
 const showLogIn = (clients) => {
 	const { auth, passkeys } = clients;
@@ -555,7 +538,6 @@ const showPendingLogin = ({ auth, passkeys, ask }, leave) => {
 		say(enrol ? "This service wants a second factor. Add an authenticator app." : "The password is right.");
 	};
 };
-// src/offers.ts
 /**
 * Hides the parts that need what the service does not offer, or, if it does, the explanations why they are missing.
 * @param own what the browser offers.
@@ -567,7 +549,6 @@ const showOffers = (own) => {
 		part.hidden = needs === void 0 ? offered.includes(without) : !offered.includes(needs);
 	}
 };
-// src/recovery-codes.ts
 /** The card of recovery codes. @returns functions that show those of an answer that has some, and forget them. */
 const showRecoveryCodes = () => {
 	const [card, list] = [byId("codes"), byId("codes-list")];
@@ -591,7 +572,6 @@ const showRecoveryCodes = () => {
 		}
 	};
 };
-// src/sessions.ts
 const BOUND = {
 	none: "not bound to a device",
 	device: "bound to a key of a page on its device",
@@ -632,7 +612,6 @@ const showSessions = (auth) => {
 		clear: show
 	};
 };
-// src/step-up.ts
 const DONE = "done";
 /** The dialog in which the user shows something again. */
 const showStepUp = (auth, passkeys) => {
@@ -687,7 +666,6 @@ const REASONS = {
 	recent: "You were last asked some minutes ago. Enter the password or a code, or use a passkey.",
 	"second-factor": "This session was opened without the second factor. Enter a code, or use a passkey."
 };
-// src/countdown.ts
 /** @returns the milliseconds that are left of so many from now on, also after the machine was asleep or its clock was set. */
 const countdown = (milliseconds) => {
 	const [start, at] = [performance.now(), Date.now()];
@@ -710,7 +688,6 @@ const durationText = (milliseconds) => {
 	}
 	return parts.slice(0, 2).join(" ") || "0 s";
 };
-// src/tokens.ts
 /** Below this share a bar has the colour of a warning. */
 const LOW = .2;
 /**
@@ -749,7 +726,6 @@ const bar = (token, lifetime) => {
 		text.textContent = left() > 0 ? `${durationText(left())} left of ${durationText(lifetime)}` : `expired, after ${durationText(lifetime)}`;
 	};
 };
-// src/main.ts
 const SAID = {
 	login: "Logged in.",
 	refresh: "Both tokens are new.",

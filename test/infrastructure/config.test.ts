@@ -577,6 +577,12 @@ describe('production', () => {
     expect(blamed({ ...env, EMAIL_VERIFICATION: 'required' })).toEqual(['EMAIL_VERIFICATION']);
   });
 
+  it('has no second factor that is required without FACTOR_KEYS', () => {
+    const env = { ...PRODUCTION, SECOND_FACTOR: 'required' };
+    expect(parseConfig({ ...env, FACTOR_KEYS: KEY_0 }).secondFactor).toBe('required');
+    expect(blamed({ ...env, FACTOR_KEYS: undefined })).toEqual(['SECOND_FACTOR']);
+  });
+
   it('has mail with a mail server, and needs a sender and an address for its links', () => {
     const mail = { url: 'smtps://tandem:p@mail.example.com', from: 'auth@example.com' };
     expect(parseConfig(PRODUCTION)).toMatchObject({ mail, emailVerification: 'optional' });

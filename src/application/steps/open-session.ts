@@ -76,40 +76,33 @@ export const needsSecondFactor = (
   { secondFactorAt }: Pick<User, 'secondFactorAt'>,
 ): boolean => secondFactorAt !== null || secondFactor === 'required';
 
+const lacksSecondFactor = (policy: SecondFactorPolicy, user: User, { amr }: Pick<Authenticated, 'amr'>): boolean =>
+  needsSecondFactor(policy, user) && assuranceOf(amr) !== 'aal2';
+
 type Opening = {
-  readonly kind: 'registered' | 'logged-in';
+  readonly kind: 'registered' | 'logged-in' | 'session-opened';
   /** As stored in this unit of work, which has locked the user: nobody adds a second factor meanwhile. */
   readonly user: User;
   readonly origin: Origin;
-  /** The id of the device, if it is remembered. */
-  readonly rememberedDevice?: string | null;
+  /** `null`: the device is not remembered. */
+  readonly rememberedDeviceId?: string | null;
 };
 
 /**
- * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions that a log-in or a
- * registration opens are stored here, so no way in can skip a second factor.
- * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user needs one, and has not shown it.
+ * Stores a session in a unit of work, with the events of its opening and of the sessions that it evicted. All sessions are stored here, so
+ * no way in can skip a second factor.
+ * @throws AppError AUTH_SECOND_FACTOR_REQUIRED when the user needs one, has not shown it, and the device is not remembered.
  */
 export const storeSession = async (
   deps: RecordDeps & SecondFactorPolicy,
   stores: Pick<Stores, 'sessions' | 'events'>,
   session: Session,
-  { kind, user, origin, rememberedDevice = null }: Opening,
+  { kind, user, origin, rememberedDeviceId: deviceId = null }: Opening,
 ): Promise<void> => {
-  const isExempt = rememberedDevice !== null && (await isRemembered(deps, stores.sessions, user, rememberedDevice));
-  if (needsSecondFactor(deps, user) && assuranceOf(session.amr) !== 'aal2' && !isExempt)
-    throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
-  await addSession(deps, stores, session, { kind, origin });
-};
-
-const addSession = async (
-  deps: RecordDeps,
-  { sessions, ...stores }: Pick<Stores, 'sessions' | 'events'>,
-  session: Session,
-  { kind, origin }: { readonly kind: Opening['kind'] | 'session-opened'; readonly origin: Origin },
-): Promise<void> => {
+  const isExempt = deviceId !== null && (await isRemembered(deps, stores.sessions, user, deviceId));
+  if (lacksSecondFactor(deps, user, session) && !isExempt) throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
   const { id: sessionId, userId } = session;
-  const evicted = await sessions.add(session);
+  const evicted = await stores.sessions.add(session);
   await record(deps, stores, origin, [{ userId, kind, sessionId }, ...endings(userId, evicted, 'evicted')]);
 };
 
@@ -140,10 +133,10 @@ export const replaceSession = async (
   const { deviceKey, browserKey, proofs } = former;
   const keys = { deviceKey, browserKey, proofs };
   const authenticated = authentications === undefined ? former : authenticatedBy(authentications, former.amr);
-  if (needsSecondFactor(deps, user) && assuranceOf(authenticated.amr) !== 'aal2')
+  if (lacksSecondFactor(deps, user, authenticated))
     throw new AppError('AUTH_STEP_UP_REQUIRED', { stepUp: { acr: 'aal2' } });
   const { session, opened } = await prepare(deps, { user, now: deps.clock.now(), origin, keys }, authenticated);
-  await addSession(deps, stores, session, { kind: 'session-opened', origin });
+  await storeSession(deps, stores, session, { kind: 'session-opened', user, origin });
   return { accessToken: opened.accessToken, refreshToken: opened.refreshToken };
 };
 

@@ -33,10 +33,10 @@ export const isRemembered = async (
 };
 
 /**
- * The device of a request, if it is remembered for the user.
- * @param texts as the browser presents them. @returns its id.
+ * The id of the device of a request, if it is remembered for the user.
+ * @param texts as the browser presents them.
  */
-export const rememberedDevice = async (
+export const rememberedDeviceId = async (
   deps: RememberedDeviceDeps & { readonly sessions: SessionRepository },
   user: User,
   texts: readonly string[],

@@ -31,8 +31,8 @@ type Login = {
   /** Whether the device presents a refresh token of the user. */
   readonly isOwnDevice: boolean;
   readonly origin: Origin;
-  /** The id of the device, if it is remembered. */
-  readonly rememberedDevice?: string | null;
+  /** `null`: the device is not remembered. */
+  readonly rememberedDeviceId?: string | null;
 };
 
 /**
@@ -42,10 +42,10 @@ type Login = {
 export const storeLogin = async (
   deps: EndPresentedDeps & SecondFactorPolicy,
   stores: Stores,
-  { user, session, verified, isOwnDevice, origin, rememberedDevice = null }: Login,
+  { user, session, verified, isOwnDevice, origin, rememberedDeviceId = null }: Login,
 ): Promise<void> => {
   await endPresentedSessions(deps, stores, { userId: user.id, verified, origin, reason: 'replaced' });
   const isUsual = isOwnDevice || (await isUsualLogin(deps, stores, user, origin));
-  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDevice });
+  await storeSession(deps, stores, session, { kind: 'logged-in', user, origin, rememberedDeviceId });
   if (!isUsual) await notifyOfLogin(deps, stores, { user, sessionId: session.id, origin });
 };

@@ -1,10 +1,10 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
-import type { Passkey } from '../../domain/passkey.ts';
 import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { FactorSecrets } from '../ports/factor-secrets.ts';
+import type { PasskeyRepository } from '../ports/passkey-repository.ts';
 import type { UnitOfWork } from '../ports/unit-of-work.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import type { Report } from '../reports.ts';
@@ -19,10 +19,22 @@ import {
   prepareSession,
   type SecondFactorPolicy,
 } from '../steps/open-session.ts';
-import { assertSamePassword, invalidSecondFactor, openPendingLogin, usePendingLogin } from '../steps/pending-login.ts';
+import {
+  assertSamePassword,
+  invalidSecondFactor,
+  openPendingLogin,
+  type PendingLogin,
+  usePendingLogin,
+} from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import { rememberDevice } from '../steps/remember-device.ts';
-import { type PresentedFactor, type ShowFactorDeps, showFactor, showFirstCode } from '../steps/show-factor.ts';
+import {
+  type PresentedFactor,
+  type ShowFactorDeps,
+  type ShownFactor,
+  showFactor,
+  showFirstCode,
+} from '../steps/show-factor.ts';
 import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
 import { type NewChallenge, newChallenge } from '../steps/use-passkey.ts';
 
@@ -72,15 +84,19 @@ export const showPendingLogin =
         ...(codes > 0 ? (['recovery-code'] as const) : []),
         ...(hasPasskey ? (['passkey'] as const) : []),
       ],
-      enrol: mayEnrol(deps, user, passkeys),
+      enrol: await mayEnrol(deps, deps.passkeys, user),
       expiresAt: pending.expiresAt,
       challenge: hasPasskey ? newChallenge(deps, { purpose: 'passkey-use', userId: '', sessionId: '' }) : null,
     };
   };
 
 /** Whether the user of a pending log-in adds a factor instead of showing one. Somebody with the password alone cannot, if there is one. */
-const mayEnrol = ({ secondFactor }: SecondFactorPolicy, user: User, passkeys: readonly Passkey[]): boolean =>
-  secondFactor === 'required' && user.secondFactorAt === null && passkeys.length === 0;
+const mayEnrol = async (
+  { secondFactor }: SecondFactorPolicy,
+  passkeys: PasskeyRepository,
+  { id, secondFactorAt }: User,
+): Promise<boolean> =>
+  secondFactor === 'required' && secondFactorAt === null && (await passkeys.listByUser(id)).length === 0;
 
 /**
  * Makes the secret of an authenticator app for the user of a pending log-in who has to add a factor. Its first code finishes the log-in.
@@ -93,7 +109,7 @@ export const startPendingApp =
     const { pending } = await openPendingLogin(deps, pendingLogins);
     return deps.unitOfWork.run(async (stores) => {
       const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
-      if (!mayEnrol(deps, user, await stores.passkeys.listByUser(user.id)))
+      if (!(await mayEnrol(deps, stores.passkeys, user)))
         throw invalidSecondFactor('the user has a factor, or log-ins need none');
       return addApp(deps, stores, user, factorSecrets);
     });
@@ -135,7 +151,7 @@ export const finishLogin =
     const { pending, user } = await openPendingLogin(deps, pendingLogins);
     assertMayLogIn(deps, user);
     const own = verified.find(({ claims }) => claims.sub === user.id);
-    const enrols = mayEnrol(deps, user, await deps.passkeys.listByUser(user.id));
+    const enrols = await mayEnrol(deps, deps.passkeys, user);
     const showing = { user, attempts: codeAttempts(user, own), origin };
     const shown = await (enrols ? showFirstCode : showFactor)(deps, factor, showing).catch((error: unknown) => {
       if (error instanceof AppError && error.status < 500) deps.report?.('login-refused', user.id, origin);
@@ -148,19 +164,36 @@ export const finishLogin =
     ] as const;
     const { session, opened } = await prepareSession(deps, { user, now, origin, keys, authentications });
     cancellation.throwIfAborted();
-    return deps.unitOfWork.run(async (stores) => {
-      const locked = assertSamePassword(pending, await stores.users.lock(user.id));
-      assertMayLogIn(deps, locked);
-      if (enrols !== mayEnrol(deps, locked, await stores.passkeys.listByUser(user.id)))
-        throw invalidSecondFactor('the factors of the user have changed');
-      await usePendingLogin(stores, pending);
-      await shown.use(stores);
-      const enrolment = { user: locked, sessionId: session.id, origin };
-      const recoveryCodes = enrols ? await enrol(deps, stores, enrolment) : null;
-      await storeLogin(deps, stores, { user: locked, session, verified, isOwnDevice: own !== undefined, origin });
-      const isEnrolled = enrols || locked.secondFactorAt !== null;
-      const rememberedDevice =
-        remember && isEnrolled ? await rememberDevice(deps, stores, { user: locked, texts, origin }) : null;
-      return { opened, recoveryCodes, rememberedDevice };
-    });
+    const isOwnDevice = own !== undefined;
+    const login = { session, verified, isOwnDevice, origin };
+    return { opened, ...(await store(deps, { pending, shown, enrols, login, texts: remember ? texts : null })) };
   };
+
+type Finishing = {
+  readonly pending: PendingLogin;
+  readonly shown: ShownFactor;
+  /** Whether it was the first code of an app. */
+  readonly enrols: boolean;
+  readonly login: Omit<Parameters<typeof storeLogin>[2], 'user'>;
+  /** What the browser presents of remembered devices; `null`: the device is not to be remembered. */
+  readonly texts: readonly string[] | null;
+};
+
+const store = (
+  deps: FinishLoginDeps,
+  { pending, shown, enrols, login, texts }: Finishing,
+): Promise<Omit<FinishedLogin, 'opened'>> =>
+  deps.unitOfWork.run(async (stores) => {
+    const { session, origin } = login;
+    const user = assertSamePassword(pending, await stores.users.lock(pending.userId));
+    assertMayLogIn(deps, user);
+    if (enrols !== (await mayEnrol(deps, stores.passkeys, user)))
+      throw invalidSecondFactor('the factors of the user have changed');
+    await usePendingLogin(stores, pending);
+    await shown.use(stores);
+    const recoveryCodes = enrols ? await enrol(deps, stores, { user, sessionId: session.id, origin }) : null;
+    await storeLogin(deps, stores, { user, ...login });
+    const remembers = texts !== null && (enrols || user.secondFactorAt !== null);
+    const rememberedDevice = remembers ? await rememberDevice(deps, stores, { user, texts, origin }) : null;
+    return { recoveryCodes, rememberedDevice };
+  });

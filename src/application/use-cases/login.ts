@@ -24,7 +24,7 @@ import {
 import { newPendingLogin } from '../steps/pending-login.ts';
 import { NOTHING_PRESENTED, type Presented, type ProveDeviceDeps, provenDevice } from '../steps/prove-device.ts';
 import type { NoticeDeps } from '../steps/record.ts';
-import { rememberedDevice } from '../steps/remember-device.ts';
+import { rememberedDeviceId } from '../steps/remember-device.ts';
 import { assertMayLogIn, type MayLogInDeps, storeLogin } from '../steps/store-login.ts';
 
 export type LoginDeps = NoticeDeps &
@@ -90,8 +90,8 @@ export const login = (deps: LoginDeps) => {
     const current = await rehashIfNeeded(deps, user, password);
     cancellation.throwIfAborted();
     const isGuarded = needsSecondFactor(deps, current);
-    const device = isGuarded ? await rememberedDevice(deps, current, input.rememberedDevices ?? []) : null;
-    if (isGuarded && device === null) return { pendingLogin: newPendingLogin(deps, current) };
+    const deviceId = isGuarded ? await rememberedDeviceId(deps, current, input.rememberedDevices ?? []) : null;
+    if (isGuarded && deviceId === null) return { pendingLogin: newPendingLogin(deps, current) };
     const now = deps.clock.now();
     const { session, opened } = await prepareSession(deps, {
       user: current,
@@ -103,7 +103,7 @@ export const login = (deps: LoginDeps) => {
     // Log-ins of one user wait for each other here, and not in the database, where each would hold a connection (ADR 0045).
     const isStored = await oneAtATime(user.id, () => {
       cancellation.throwIfAborted();
-      return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDevice: device });
+      return store(deps, { user: current, session, isOwnDevice, verified, origin, rememberedDeviceId: deviceId });
     });
     // Somebody replaced the password in the meantime: compare it again.
     return isStored ? opened : logIn(input, cancellation);
@@ -116,7 +116,7 @@ type LogIn = Admitted & {
   /** The verified refresh tokens of the request. */
   readonly verified: readonly RefreshToken[];
   readonly origin: Origin;
-  readonly rememberedDevice: string | null;
+  readonly rememberedDeviceId: string | null;
 };
 
 /**

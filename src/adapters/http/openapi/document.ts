@@ -1,4 +1,4 @@
-import { REFRESH_COOKIE } from '../request/refresh-cookie.ts';
+import { REFRESH_COOKIE } from '../request/cookies.ts';
 import { type Route, TAGS } from '../routing/define-route.ts';
 import { REQUEST_ID_HEADER } from '../stages/request-scope.ts';
 import { type Components, collectComponents, isJson, type Json, jsonSchemaOf } from './components.ts';

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { inviteBrowser } from '../../../application/use-cases/bind-browser.ts';
-import { BOUND_COOKIE, type CookieSettings, httpOnlyCookie } from './refresh-cookie.ts';
+import { BOUND_COOKIE, type CookieSettings, httpOnlyCookie } from './cookies.ts';
 
 type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
   readonly baseUrl: string;

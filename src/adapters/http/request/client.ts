@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Context } from 'koa';
 import type { Presented } from '../../../application/steps/prove-device.ts';
 import { type Device, type Origin, shortUserAgent } from '../../../domain/event.ts';
-import { BOUND_COOKIE, isCrossSite } from './refresh-cookie.ts';
+import { BOUND_COOKIE, isCrossSite } from './cookies.ts';
 
 /** Lengths in octets of the IPv4 networks. The key is the whole address. */
 const OCTETS = [2, 3];

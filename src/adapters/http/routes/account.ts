@@ -9,7 +9,7 @@ import { MESSAGE_KINDS } from '../../../domain/message.ts';
 import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
 import { boundedQueue } from '../../resilience/bounded-queue.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/refresh-cookie.ts';
+import type { RefreshCookie } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangeUsernameBody, DeleteAccountBody } from '../routing/schemas.ts';
 import { EventJson } from './events.ts';

@@ -9,7 +9,7 @@ import { AppError } from '../../../domain/errors/app-error.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import type { BrowserSession } from '../request/browser-session.ts';
 import { clientNetworks, originOf, type PresentedDevice } from '../request/client.ts';
-import { type HttpOnlyCookie, isCrossSite, type RefreshCookie } from '../request/refresh-cookie.ts';
+import { type HttpOnlyCookie, isCrossSite, type RefreshCookie } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 

@@ -3,7 +3,7 @@ import { type BindBrowserDeps, registerBrowser, renewBrowser } from '../../../ap
 import { httpFailure } from '../errors/exceptions.ts';
 import { type BrowserSession, browserText, challengeHeader } from '../request/browser-session.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/refresh-cookie.ts';
+import type { RefreshCookie } from '../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../routing/define-route.ts';
 
 /** W3C Device Bound Session Credentials, "JSON Session Instruction Format". */

@@ -22,7 +22,7 @@ import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { clientNetworks, originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/refresh-cookie.ts';
+import type { RefreshCookie } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';

@@ -24,7 +24,7 @@ import {
   requestOptions,
 } from '../../json/passkeys.ts';
 import { originOf } from '../request/client.ts';
-import { isCrossSite } from '../request/refresh-cookie.ts';
+import { isCrossSite } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id, PasskeyLoginBody } from '../routing/schemas.ts';
 import { type DeviceAccess, LoginResult } from './auth.ts';

@@ -9,8 +9,8 @@ import {
 import { RequestOptionsJson, requestOptions } from '../../json/passkeys.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
+import { isCrossSite } from '../request/cookies.ts';
 import { presentedFactor } from '../request/presented-factor.ts';
-import { isCrossSite } from '../request/refresh-cookie.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { SecondFactorBody } from '../routing/schemas.ts';
 import { type DeviceAccess, LoginResult, loginSourceOf, PROOF_ERRORS } from './auth.ts';

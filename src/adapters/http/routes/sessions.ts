@@ -10,7 +10,7 @@ import {
 } from '../../../application/use-cases/manage-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/refresh-cookie.ts';
+import type { RefreshCookie } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';

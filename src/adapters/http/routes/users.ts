@@ -3,7 +3,7 @@ import { type ChangePasswordDeps, changePassword } from '../../../application/us
 import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/refresh-cookie.ts';
+import type { RefreshCookie } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';

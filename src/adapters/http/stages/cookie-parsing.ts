@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseCookie } from 'cookie';
 import type { Middleware } from 'koa';
-import { COOKIES } from '../request/refresh-cookie.ts';
+import { COOKIES } from '../request/cookies.ts';
 
 /** A browser may send several cookies of one name, one for each domain and path. Those after the first eight are ignored. */
 const MAX_VALUES = 8;

@@ -8,10 +8,11 @@ import { memoryStores } from '../../support/memory/stores.ts';
 import { sequentialIds } from '../../support/sequential-ids.ts';
 
 const RETENTION = 1_000;
+const HOUR = 3_600_000;
 const ids = sequentialIds();
 const user = aUser();
 
-/** Stores with 2,500 old events, an event that is kept, an expired link, an expired value that was used, and an expired session. */
+/** Stores with 2,500 old events, an event that is kept, an expired link, a value that was used and expired an hour ago, one that expired later, and an expired session. */
 const filled = async () => {
   const { unitOfWork, ...stores } = memoryStores();
   await stores.users.add(user);
@@ -22,8 +23,8 @@ const filled = async () => {
   const link = { userId: user.id, email: user.email, createdAt: 0, tokenHash: 'hash', expiresAt: NOW };
   await stores.links.put({ ...link, purpose: 'password-reset' });
   await stores.links.put({ ...link, purpose: 'email-change', expiresAt: NOW + 1 });
-  await stores.used.use('expired', NOW);
-  await stores.used.use('live', NOW + 1);
+  await stores.used.use('expired', NOW - HOUR);
+  await stores.used.use('expired of late', NOW - HOUR + 1);
   await stores.sessions.add(aSession({ userId: user.id, expiresAt: NOW }));
   return { ...stores, unitOfWork, clock: { now: () => NOW }, ids, eventsRetention: RETENTION };
 };
@@ -46,14 +47,17 @@ const purgeUntil = async (stores: Awaited<ReturnType<typeof filled>>, isDone: ()
 };
 
 describe('the purge', () => {
-  it('deletes old events, expired links, used values and sessions, in as many batches as it takes, and nothing else', async () => {
+  it('deletes old events, expired links and sessions, values that were used an hour after that, in as many batches as it takes, and nothing else', async () => {
     const stores = await filled();
     const messages = await purgeUntil(stores, async () => {
       const left = (await listed(stores)).map(({ kind, reason }) => reason ?? kind);
       expect(left).toStrictEqual(['expired', 'disabled']);
       expect(await stores.links.listByUser(user.id, 0)).toMatchObject([{ purpose: 'email-change' }]);
     });
-    expect([await stores.used.use('expired', NOW), await stores.used.use('live', NOW)]).toEqual([true, false]);
+    expect([await stores.used.use('expired', NOW), await stores.used.use('expired of late', NOW)]).toEqual([
+      true,
+      false,
+    ]);
     expect(messages).toStrictEqual([]);
   });
 

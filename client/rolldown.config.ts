@@ -31,6 +31,11 @@ export default defineConfig([
   },
   { input: 'src/device-key.ts', output: { ...output, minify: true, file: 'dist/device-key.js' } },
   {
+    input: 'src/continue-page.ts',
+    external: [/create-auth-client\.ts$/],
+    output: { ...output, minify: true, file: 'dist/continue-page.js', paths: () => './client.js' },
+  },
+  {
     input: 'src/account-page.ts',
     external: [/account\.ts$/],
     output: { ...output, minify: true, file: 'dist/account-page.js', paths: () => './client-account.js' },

@@ -98,6 +98,9 @@ const build = async (
   const routes = declareRoutes(deps, {
     hasAccountPages,
     refreshCookie: config.refreshCookie,
+    accessCookie: config.accessCookie,
+    navigation: config.navigation,
+    pageServers: config.pageServers,
     baseUrl: config.baseUrl,
     boundCookieLifetime: config.boundCookieLifetime,
     allowedOrigins: config.allowedOrigins,
@@ -108,8 +111,12 @@ const build = async (
   });
   const sampling = samplingFor(config.environment, logger);
   opened.add(sampling.close);
-  const bindsBrowsers = config.boundCookieLifetime !== null;
-  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, { hasAccountPages, bindsBrowsers })];
+  const uses = {
+    hasAccountPages,
+    bindsBrowsers: config.boundCookieLifetime !== null,
+    continuesNavigations: config.navigation !== null,
+  };
+  const allowedOrigins = [...config.allowedOrigins, ...pageOriginsOf(config, uses)];
   const http = createApp(routes, httpDeps(config, ports, { logger, metrics, sampling, redis, allowedOrigins }));
   metrics?.watch({
     passwordHashes: hashing,

@@ -1,6 +1,7 @@
 import type { TokenKeys } from '../adapters/token-signer/keys.ts';
 import { type AccountSettings, accountSettings } from './config/accounts.ts';
 import { readSecretFiles } from './config/secret-files.ts';
+import { type RenderingSettings, renderingSettings } from './config/server-rendering.ts';
 import { type ServiceSettings, serviceSettings } from './config/service.ts';
 import { type StoreSettings, storeSettings } from './config/stores.ts';
 import { readTokenKeys } from './config/token-keys.ts';
@@ -30,6 +31,7 @@ export type Config = {
 } & ServiceSettings &
   StoreSettings &
   TokenSettings &
+  RenderingSettings &
   AccountSettings;
 
 /** All problems of the configuration: a line each, with the name of the variable and never its value. */
@@ -96,11 +98,13 @@ export const readConfig = (given: Env): ReadConfig => {
 
 const configOf = (values: Values, keys: TokenKeys | null, env: Env): Config => {
   const service = serviceSettings(values);
+  const tokens = tokenSettings(values);
   return {
     ...service,
     ...storeSettings(values),
     ...accountSettings(values, service),
-    ...tokenSettings(values),
+    ...tokens,
+    ...renderingSettings(values, service, tokens),
     keys,
     warnings: [...warningsOf(values), ...unknownVariables(env)],
     databaseWarnings: databaseWarningsOf(values, env),

@@ -18,6 +18,7 @@ const hasSection = (name: string): boolean => headings.some((heading) => heading
 const BEYOND: ReadonlySet<string> = new Set([
   ...['AUTH_ACCOUNT_DISABLED', 'AUTH_DEVICE_UNPROVEN', 'AUTH_EMAIL_UNVERIFIED', 'AUTH_LINK_INVALID'],
   ...[
+    'AUTH_PAGE_SERVER_UNKNOWN',
     'AUTH_PASSKEY_INVALID',
     'AUTH_PROOF_EXPIRED',
     'AUTH_SECOND_FACTOR_REQUIRED',

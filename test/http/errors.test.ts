@@ -41,6 +41,7 @@ const FURTHER: typeof SPECIFIED = {
   AUTH_DEVICE_UNPROVEN: [401, false],
   AUTH_EMAIL_UNVERIFIED: [403, false],
   AUTH_LINK_INVALID: [400, false],
+  AUTH_PAGE_SERVER_UNKNOWN: [401, false],
   AUTH_PASSKEY_INVALID: [401, false],
   AUTH_PROOF_EXPIRED: [401, false],
   AUTH_SECOND_FACTOR_REQUIRED: [401, false],
@@ -140,6 +141,7 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     return logIn(other, { account: username, password });
   },
   AUTH_LINK_INVALID: async () => service.http.post('/auth/email-verification/confirm').send({ token: 'A'.repeat(43) }),
+  AUTH_PAGE_SERVER_UNKNOWN: async () => service.http.post('/auth/access-token'),
   AUTH_PASSKEY_INVALID: async () => {
     const response = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' };
     return service.http.post('/auth/passkey').send({ credential: { id: 'AA', response } });

@@ -76,6 +76,10 @@ declare module 'koa' {
     startedAt?: number;
     /** Stage 10: aborted by the time-out. */
     signal?: AbortSignal;
+    /** Set for a page server that has shown its secret, with the address of its visitor if it names one. */
+    pageServer?: { readonly visitor?: string };
+    /** Set by a handler that sends the client to another URL. */
+    location?: string;
     /** Set by a refresh that the key of the browser has proven. */
     binding?: 'browser';
     /** The handler's result; after stage 11, the serialized one. */

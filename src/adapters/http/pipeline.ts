@@ -2,6 +2,7 @@ import type { Middleware } from 'koa';
 import koaCompose from 'koa-compose';
 import type { HttpDeps } from './http-deps.ts';
 import { type Admission, rateLimit } from './rate-limit/rate-limiter.ts';
+import { recognisePageServer } from './request/page-server.ts';
 import type { Route } from './routing/define-route.ts';
 import { authenticationGuard } from './stages/authentication-guard.ts';
 import { cookieParsing } from './stages/cookie-parsing.ts';
@@ -30,6 +31,7 @@ export const pipeline = (
     dispatch(routes, (r) => {
       const { ofClient, ofUser } = admission(r);
       return compose([
+        ...(r.pageServers === undefined ? [] : [recognisePageServer(r.pageServers)]),
         rateLimit(ofClient), //          6
         authenticationGuard(r, d), //    7
         inputValidation(r), //           8: reads the body, after 6 and 7 have admitted the request

@@ -32,7 +32,7 @@ export type RefreshDeps = NoticeDeps &
     readonly report?: Report;
   };
 
-type RefreshOptions = {
+export type RefreshOptions = {
   readonly cancellation?: Cancellation;
   readonly origin?: Origin;
   readonly presented?: Presented;
@@ -48,6 +48,13 @@ type Request = Shown & {
 
 const missedDeadline = () => new AppError('DB_QUERY_FAILED', { reason: 'the rotation missed its deadline' });
 const authFailed = (reason: string) => new AppError('AUTH_FAILED', { reason });
+
+/** Another request has just rotated the token, and its response has the next one. To a client it is any AUTH_FAILED. */
+export class LostRace extends AppError {
+  constructor() {
+    super('AUTH_FAILED', { reason: 'the session is not refreshed: raced' });
+  }
+}
 
 /**
  * Rotates a refresh token (SPEC "Refresh procedure", RFC 9700 §4.14.2). A request may have several: the one that is current in its
@@ -188,7 +195,7 @@ const handleStaleTokens = async (
     if (status === 'unproven') return handleUnproven(deps, token, session, request);
   }
   if (status !== 'reused') deps.report?.('refresh', status);
-  if (ended.length === 0) throw authFailed(`the session is not refreshed: ${status}`);
+  if (ended.length === 0) throw status === 'raced' ? new LostRace() : authFailed(`the session is not refreshed: ${status}`);
   throw new AppError('AUTH_FAILED', {
     level: 'warn',
     reason: `refresh token reused; session ${ended.join(', ')} ended`,

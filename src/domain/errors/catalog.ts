@@ -91,6 +91,14 @@ export const CATALOG = defineCatalog({
     description:
       'The answer of the authenticator is for another page or another service, was changed, or answers a challenge that was used or has expired; or the account has as many passkeys as it may have. Nothing has changed. Ask for new options, and try again.',
   },
+  AUTH_PAGE_SERVER_UNKNOWN: {
+    status: 401,
+    retryable: false,
+    level: 'info',
+    message: 'The page server is not known.',
+    description:
+      'The route is for servers that render pages. It requires the id and the secret of one that PAGE_SERVERS lists, in the header Authorization (Basic).',
+  },
   AUTH_DEVICE_UNPROVEN: {
     status: 401,
     retryable: false,

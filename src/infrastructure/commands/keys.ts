@@ -1,5 +1,7 @@
+import { hash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type KeyPair, kidsOf } from '../../adapters/token-signer/keys.ts';
+import { KEY_SIZE } from '../config/schemas.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
@@ -12,6 +14,7 @@ npm run keys -- rotate [--out DIR]     creates successors of the key pairs in th
 npm run keys -- factors [--out DIR]    creates a key for the secrets of authenticator apps; if the environment has FACTOR_KEYS, with
                                        instructions to introduce it
 npm run keys -- factors --re-encrypt   encrypts all of these secrets with the first key of FACTOR_KEYS
+npm run keys -- page-server [--out DIR] creates the secret of a server that renders pages, and its entry of PAGE_SERVERS
 npm run keys -- check                  checks the key pairs in the environment; prints no private key
 
 With --out, the keys are written to files in a new directory that only you can read, and only the names of the files are printed.
@@ -21,6 +24,7 @@ With --out, the keys are written to files in a new directory that only you can r
 const CREATORS: Readonly<Record<string, (env: Env) => Promise<readonly Page[]>>> = {
   generate: async () => generateKeys(),
   rotate: rotateKeys,
+  'page-server': async () => pageServerPages(),
   factors: async (env) => (await import('./keys-factors.ts')).makeFactorKey(env),
 };
 
@@ -80,6 +84,19 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
   const kids = await kidsOf(pair);
   const lines = kids.map((kid, index) => `  ${kid}  ${index === 0 ? 'current: signs and verifies' : 'verifies'}\n`);
   return `Keys of ${kind} tokens:\n${lines.join('')}`;
+};
+
+/** The id and the secret of a page server, and what the service knows of them. */
+const pageServerPages = (): Page[] => {
+  const id = `pages-${randomBytes(4).toString('hex')}`;
+  const secret = randomBytes(KEY_SIZE).toString('base64url');
+  return [
+    { name: 'page-server.env', text: `${envLine('PAGE_SERVER_ID', id)}\n${envLine('PAGE_SERVER_SECRET', secret)}\n` },
+    {
+      name: 'service.env',
+      text: `# Add to entries that are there after a comma.\n${envLine('PAGE_SERVERS', `${id}:${hash('sha256', secret, 'base64url')}`)}\n`,
+    },
+  ];
 };
 
 /** Two new key pairs: each key as PEM, and all four as lines of an environment file. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
-import { loginCookies, refreshCookie } from '../../adapters/http/request/cookies.ts';
+import { type AccessCookieSettings, type CookieSettings, loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
@@ -21,10 +21,12 @@ import { pageRoutes } from '../../adapters/http/routes/pages.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/passkeys.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/second-factor.ts';
+import { accessTokenRoutes, continueRoutes, type NavigationSettings } from '../../adapters/http/routes/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
+import type { PageServer } from '../../adapters/http/request/page-server.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
 import { VERSION } from '../version.ts';
@@ -43,7 +45,12 @@ export type UseCaseDeps = Parameters<typeof authRoutes>[0] &
   Parameters<typeof emailRoutes>[0];
 
 type RoutesOptions = {
-  readonly refreshCookie: Parameters<typeof refreshCookie>[0];
+  readonly refreshCookie: CookieSettings;
+  /** `null`: browsers get the access token in responses alone. */
+  readonly accessCookie: AccessCookieSettings | null;
+  /** `null`: navigations are not renewed. */
+  readonly navigation: Omit<NavigationSettings, 'baseUrl' | 'version'> | null;
+  readonly pageServers: readonly PageServer[];
   readonly baseUrl: string;
   /** Milliseconds; `null`: browsers hold no keys. */
   readonly boundCookieLifetime: number | null;
@@ -62,6 +69,9 @@ export const declareRoutes = (
   deps: UseCaseDeps,
   {
     refreshCookie: cookieSettings,
+    accessCookie,
+    navigation,
+    pageServers,
     baseUrl,
     boundCookieLifetime,
     allowedOrigins,
@@ -73,7 +83,7 @@ export const declareRoutes = (
   }: RoutesOptions,
 ): Route[] => {
   const settings = { baseUrl, version: VERSION };
-  const cookie = refreshCookie(cookieSettings);
+  const cookie = sessionCookies(cookieSettings, accessCookie);
   const device = presentedDevice(baseUrl);
   const bound = { baseUrl, sameSite: cookieSettings.sameSite, initiators: allowedOrigins };
   const browser =
@@ -85,10 +95,14 @@ export const declareRoutes = (
   const routes: Route[] = [
     ...authRoutes(deps, access),
     ...secondFactorRoutes(deps, access, settings),
+    ...(navigation === null
+      ? []
+      : continueRoutes(deps, access, { ...settings, ...navigation }, readClient('continue-page.js'))),
+    ...(pageServers.length === 0 ? [] : accessTokenRoutes(deps, access, pageServers)),
     ...factorRoutes(deps, settings),
     ...passkeyRoutes(deps, access),
     ...sessionRoutes(deps, cookie),
-    ...stepUpRoutes(deps, device),
+    ...stepUpRoutes(deps, cookie, device),
     ...(browser === null ? [] : browserRoutes(deps, cookie, browser)),
     ...userRoutes(deps, cookie),
     ...eventRoutes(deps),

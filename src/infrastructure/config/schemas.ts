@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import * as v from 'valibot';
+import type { PageServer } from '../../adapters/http/request/page-server.ts';
 import { EMAIL_MAX_LENGTH, EMAIL_PATTERN } from '../../domain/user.ts';
 import { hostOf } from './hosts.ts';
 
@@ -83,6 +84,13 @@ export const baseUrl = parsed((text) => {
   if (url === null || !isHttp(url) || /[?#*\s]/.test(text) || url.username !== '' || url.password !== '') return null;
   // With the lookbehind, a match can only start at the first slash of a run, so the time is linear.
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`;
+});
+
+/** The URL of a page, which may have a query. */
+export const pageUrl = parsed((text) => {
+  const url = URL.parse(text);
+  if (url === null || !isHttp(url) || /[#\s]/.test(text) || url.username !== '' || url.password !== '') return null;
+  return url.href;
 });
 
 /** Exactly as browsers send it in `Origin` (RFC 6454 §6.2). `URL` would accept `*` in a host name. */
@@ -201,6 +209,18 @@ export const secretKeys = (limit: number) =>
     const count = others.length + 1;
     if (first === undefined || count < given.length || count > limit || new Set(given).size < count) return null;
     return [first, ...others];
+  });
+
+/** Ids with the SHA-256 of a secret each. An id may have several secrets, so that one can be replaced by another. */
+export const pageServers = (limit: number) =>
+  parsed<readonly PageServer[]>((text) => {
+    const servers = text.split(',').map((item) => {
+      const [, id, hash = ''] = /^([\w.-]{1,64}):([\w-]+)$/.exec(item.trim()) ?? [];
+      const secretHash = secretKey(hash);
+      return id === undefined || secretHash === null ? null : { id, secretHash };
+    });
+    const valid = servers.filter((server) => server !== null);
+    return valid.length === servers.length && valid.length <= limit ? valid : null;
   });
 
 /** RFC 6265 §4.1.1 `path-value`, visible characters only. */

@@ -137,7 +137,7 @@ export const TOKEN_VARIABLES = {
   },
 } as const satisfies Record<string, Variable>;
 
-type TokenValues = ValuesOf<typeof TOKEN_VARIABLES>;
+export type TokenValues = ValuesOf<typeof TOKEN_VARIABLES>;
 /** The cookie depends on BASE_URL and the origins. */
 type Values = TokenValues & ServiceValues;
 

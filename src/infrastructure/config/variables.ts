@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import { ACCOUNT_VARIABLES, accountErrors, accountWarnings } from './accounts.ts';
+import { RENDERING_VARIABLES, renderingErrors, renderingWarnings } from './server-rendering.ts';
 import { SERVICE_VARIABLES, serviceErrors, serviceWarnings } from './service.ts';
 import { databaseWarnings, STORE_VARIABLES, storeErrors, storeWarnings } from './stores.ts';
 import { TOKEN_VARIABLES, tokenErrors, tokenWarnings } from './tokens.ts';
 import type { Env, Environment, Rule, ValuesOf, Variable } from './variable.ts';
 
 /** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
-export const VARIABLES = { ...SERVICE_VARIABLES, ...STORE_VARIABLES, ...TOKEN_VARIABLES, ...ACCOUNT_VARIABLES };
+export const VARIABLES = { ...SERVICE_VARIABLES, ...STORE_VARIABLES, ...TOKEN_VARIABLES, ...RENDERING_VARIABLES, ...ACCOUNT_VARIABLES };
 
 export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */
@@ -58,13 +59,20 @@ const applying = (rules: readonly Rule[]): string[] => rules.filter(([applies]) 
  * @param values without the variables that are invalid: their rules are skipped.
  */
 export const configErrors = (values: Partial<Values>): string[] =>
-  applying([...tokenErrors(values), ...storeErrors(values), ...serviceErrors(values), ...accountErrors(values)]);
+  applying([
+    ...tokenErrors(values),
+    ...renderingErrors(values),
+    ...storeErrors(values),
+    ...serviceErrors(values),
+    ...accountErrors(values),
+  ]);
 
 /** The settings that the service accepts with a warning, a line each (ADR 0018). */
 export const warningsOf = (values: Values): string[] =>
   applying([
     ...serviceWarnings(values),
     ...tokenWarnings(values),
+    ...renderingWarnings(values),
     ...storeWarnings(values),
     ...accountWarnings(values),
   ]);

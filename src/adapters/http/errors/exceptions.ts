@@ -30,10 +30,11 @@ export const httpFailure = (status: number, { headers = {}, ...options }: HttpFa
     ...options,
   });
 
-/** RFC 6750 §3: for a token that the guard refuses, and for a token of an ended session. */
+/** RFC 6750 §3: for a token that the guard refuses, and for a token of an ended session. RFC 7617 §2: for a page server. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   AUTH_TOKEN_MISSING: 'Bearer',
   AUTH_TOKEN_INVALID: 'Bearer error="invalid_token"',
+  AUTH_PAGE_SERVER_UNKNOWN: 'Basic realm="page server"',
 };
 
 /** RFC 9470 §3: what the user has to show. */

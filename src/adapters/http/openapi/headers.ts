@@ -18,9 +18,11 @@ const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
   }),
   'WWW-Authenticate': text(
-    'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3.',
+    'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3. With AUTH_PAGE_SERVER_UNKNOWN: RFC 7617 §2.',
   ),
-  'Set-Cookie': always(text('The new refresh token, in an HttpOnly cookie: `refresh_token=…`.')),
+  'Set-Cookie': always(
+    text('The new refresh token, in an HttpOnly cookie: `refresh_token=…`. With ACCESS_COOKIE, another one has the access token.'),
+  ),
   'New-Session-Cookie': text('The refresh token of a new session, in an HttpOnly cookie. Absent if none was opened.'),
   'Cleared-Cookie': text(
     'An expired `refresh_token`, which the browser deletes. Absent if another site caused the request.',
@@ -64,6 +66,7 @@ const BY_CODE: Partial<Record<ErrorCode, readonly Name[]>> = {
   AUTH_TOKEN_MISSING: ['WWW-Authenticate'],
   AUTH_TOKEN_INVALID: ['WWW-Authenticate'],
   AUTH_STEP_UP_REQUIRED: ['WWW-Authenticate'],
+  AUTH_PAGE_SERVER_UNKNOWN: ['WWW-Authenticate'],
   AUTH_SECOND_FACTOR_REQUIRED: ['Pending-Login-Cookie'],
 };
 

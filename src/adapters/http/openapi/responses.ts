@@ -24,6 +24,7 @@ const successes = (route: Route, settings: DocumentSettings, components: Compone
     ...(route.response.page !== undefined && PAGE),
   };
   const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
+  if (route.response.redirects) return [success, [303, { description: `${STATUS_CODES[303]}`, headers }]];
   return hasETag(route) ? [success, [304, { description: 'The client has the content.', headers }]] : [success];
 };
 

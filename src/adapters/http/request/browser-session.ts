@@ -11,8 +11,8 @@ type BrowserSessionSettings = Pick<CookieSettings, 'sameSite' | 'maxAge'> & {
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const;
 
 /**
- * What Device Bound Session Credentials (W3C) have in headers, in the cookie and in the description of a browser's session. Only the
- * refresh waits for the cookie.
+ * What Device Bound Session Credentials (W3C) have in headers, in the cookie and in the description of a browser's session. Only requests
+ * that renew the session wait for the cookie.
  */
 export const browserSession = (
   { baseUrl, initiators, ...settings }: BrowserSessionSettings,
@@ -20,7 +20,8 @@ export const browserSession = (
 ) => {
   const { origin, hostname, pathname } = new URL(baseUrl);
   const below = (path: string) => `${pathname.replace(/\/$/, '')}${path}`;
-  const [path, deviceUrl] = [below('/auth/refresh-token'), below('/auth/device')];
+  const [path, deviceUrl] = [below('/auth'), below('/auth/device')];
+  const renewing = [below('/auth/refresh-token'), below('/auth/continue')];
   const attributes = `Path=${path}; Secure; HttpOnly; SameSite=${SAME_SITE[settings.sameSite]}`;
   return {
     /** Milliseconds that a bound cookie proves the key. */
@@ -41,7 +42,7 @@ export const browserSession = (
         include_site: false,
         scope_specification: [
           { type: 'exclude' as const, domain: '*', path: '/' },
-          { type: 'include' as const, domain: hostname, path },
+          ...renewing.map((each) => ({ type: 'include' as const, domain: hostname, path: each })),
         ],
       },
       credentials: [{ type: 'cookie' as const, name: BOUND_COOKIE, attributes }],

@@ -14,11 +14,11 @@ const GROUPS = [2, 3, 4];
 const WITH_PORT = /^(?:(?<ipv4>[\d.]+)|\[(?<ipv6>[^\]]+)\])(?::\d{1,5})?$/;
 
 /**
- * The client's address: from X-Forwarded-For, of which Koa reads as many hops as TRUST_PROXY allows, or else that of the connection.
- * `null` when the connection is closed.
+ * The client's address: from X-Forwarded-For, of which Koa reads as many hops as TRUST_PROXY allows, or else that of the connection. For a
+ * page server it is that of its visitor. `null` when the connection is closed.
  */
 const clientAddress = (ctx: Context): string | null =>
-  addressIn(ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
+  addressIn(ctx.state.pageServer?.visitor ?? ctx.ip) ?? addressIn(ctx.req.socket.remoteAddress ?? '');
 
 /** Addresses whose networks are remembered: less than 1 KB each. */
 const MAX_REMEMBERED = 1_000;

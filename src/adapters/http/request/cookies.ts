@@ -1,5 +1,6 @@
 import { stringifySetCookie } from 'cookie';
 import type { Context } from 'koa';
+import type { TokenPair } from '../../../application/steps/open-session.ts';
 import { PENDING_LOGIN_LIFETIME } from '../../../application/steps/pending-login.ts';
 import { REMEMBERED_FOR } from '../../../domain/session.ts';
 
@@ -10,6 +11,8 @@ export type CookieSettings = {
   readonly secure: boolean;
   /** Milliseconds. */
   readonly maxAge: number;
+  /** By default, the host of the service alone. */
+  readonly domain?: string;
 };
 
 export const REFRESH_COOKIE = 'refresh_token';
@@ -49,15 +52,38 @@ export const httpOnlyCookie = (name: string, { maxAge, ...attributes }: CookieSe
 
 export type HttpOnlyCookie = ReturnType<typeof httpOnlyCookie>;
 
-export const refreshCookie = (settings: CookieSettings) => httpOnlyCookie(REFRESH_COOKIE, settings);
+/** The cookie of the access token, which the service itself never reads (ADR 0060). */
+export type AccessCookieSettings = CookieSettings & { readonly name: string };
+
+/**
+ * The cookies of a session: that of the refresh token, and that of the access token for servers that render pages.
+ * @param access `null`: there is none.
+ */
+export const sessionCookies = (refresh: CookieSettings, access: AccessCookieSettings | null) => {
+  const refreshCookie = httpOnlyCookie(REFRESH_COOKIE, refresh);
+  const accessCookie = access && httpOnlyCookie(access.name, access);
+  return {
+    /** The refresh tokens of a request. */
+    read: refreshCookie.read,
+    set: (ctx: Context, { refreshToken, accessToken }: TokenPair): void => {
+      refreshCookie.set(ctx, refreshToken);
+      accessCookie?.set(ctx, accessToken);
+    },
+    setAccess: (ctx: Context, accessToken: string): void => accessCookie?.set(ctx, accessToken),
+    clear: (ctx: Context): void => {
+      refreshCookie.clear(ctx);
+      accessCookie?.clear(ctx);
+    },
+  };
+};
+
+export type SessionCookies = ReturnType<typeof sessionCookies>;
 
 /** The cookies of a log-in with a second factor, with the attributes of the refresh cookie. @param settings of that one. */
 export const loginCookies = (settings: CookieSettings) => ({
   pendingLogin: httpOnlyCookie(PENDING_LOGIN_COOKIE, { ...settings, maxAge: PENDING_LOGIN_LIFETIME }),
   rememberedDevice: httpOnlyCookie(REMEMBERED_DEVICE_COOKIE, { ...settings, maxAge: REMEMBERED_FOR }),
 });
-
-export type RefreshCookie = HttpOnlyCookie;
 
 /** Whether a page of another site caused the request. Stage 5 has already checked a request that has an Origin. */
 export const isCrossSite = (ctx: Context): boolean =>

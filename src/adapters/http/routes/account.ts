@@ -9,7 +9,7 @@ import { MESSAGE_KINDS } from '../../../domain/message.ts';
 import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
 import { boundedQueue } from '../../resilience/bounded-queue.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/cookies.ts';
+import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangeUsernameBody, DeleteAccountBody } from '../routing/schemas.ts';
 import { EventJson } from './events.ts';
@@ -123,7 +123,7 @@ const exportOneAtATime = (deps: ExportAccountDeps): ReturnType<typeof exportAcco
 };
 
 /** Users change their names, leave, and get what is stored about them. ADR 0050. */
-export const accountRoutes = (deps: AccountDeps, cookie: RefreshCookie): Route[] => {
+export const accountRoutes = (deps: AccountDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     changeUsername: changeUsername(deps),
     deleteAccount: deleteAccount(deps),

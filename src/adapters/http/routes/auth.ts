@@ -9,7 +9,7 @@ import { AppError } from '../../../domain/errors/app-error.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import type { BrowserSession } from '../request/browser-session.ts';
 import { clientNetworks, originOf, type PresentedDevice } from '../request/client.ts';
-import { type HttpOnlyCookie, isCrossSite, type RefreshCookie } from '../request/cookies.ts';
+import { type HttpOnlyCookie, isCrossSite, type SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
@@ -19,7 +19,7 @@ type AuthDeps = RegisterRouteDeps & LoginDeps & RefreshDeps & LogoutDeps;
 
 /** How the routes see the device of a request, and what they send it. */
 export type DeviceAccess = {
-  readonly cookie: RefreshCookie;
+  readonly cookie: SessionCookies;
   readonly pendingLogin: HttpOnlyCookie;
   readonly rememberedDevice: HttpOnlyCookie;
   readonly device: PresentedDevice;
@@ -34,7 +34,7 @@ export const RefreshResult = v.object({ accessToken: AccessToken });
 export const PROOF_ERRORS = ['AUTH_DEVICE_UNPROVEN', 'AUTH_PROOF_EXPIRED'] as const;
 
 /** The networks and refresh tokens of a log-in. A refresh token of the account identifies a known device. ADR 0024. */
-export const loginSourceOf = (ctx: Context, cookie: RefreshCookie) => ({
+export const loginSourceOf = (ctx: Context, cookie: SessionCookies) => ({
   networks: clientNetworks(ctx),
   refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
 });
@@ -91,7 +91,7 @@ const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, 
       const presented = device(ctx, proof);
       const input = { ...registration, presented, origin: originOf(ctx) };
       const { refreshToken, ...result } = await run(input, signal);
-      cookie.set(ctx, refreshToken);
+      cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
       browser?.invite(ctx, result);
       return result;
     },
@@ -137,7 +137,7 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
           throw new AppError('AUTH_SECOND_FACTOR_REQUIRED');
         }
         const { refreshToken, ...result } = outcome;
-        cookie.set(ctx, refreshToken);
+        cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
         browser?.invite(ctx, result);
         return result;
       },
@@ -160,7 +160,7 @@ export const authRoutes = (deps: AuthDeps, access: DeviceAccess): Route[] => {
         const asked = { cancellation: signal, origin: originOf(ctx), presented: device(ctx, body?.proof) };
         const { refreshToken, accessToken, provenByBrowser } = await useCases.refresh(tokens, asked);
         if (provenByBrowser) ctx.state.binding = 'browser';
-        cookie.set(ctx, refreshToken);
+        cookie.set(ctx, { refreshToken, accessToken });
         return { accessToken };
       },
     ),

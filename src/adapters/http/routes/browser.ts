@@ -3,7 +3,7 @@ import { type BindBrowserDeps, registerBrowser, renewBrowser } from '../../../ap
 import { httpFailure } from '../errors/exceptions.ts';
 import { type BrowserSession, browserText, challengeHeader } from '../request/browser-session.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/cookies.ts';
+import type { SessionCookies } from '../request/cookies.ts';
 import { NO_STORE, type Route, route } from '../routing/define-route.ts';
 
 /** W3C Device Bound Session Credentials, "JSON Session Instruction Format". */
@@ -32,13 +32,14 @@ const Instructions = v.pipe(
         scope_specification: [
           { type: 'exclude', domain: '*', path: '/' },
           { type: 'include', domain: 'auth.example.org', path: '/auth/refresh-token' },
+          { type: 'include', domain: 'auth.example.org', path: '/auth/continue' },
         ],
       },
       credentials: [
         {
           type: 'cookie',
           name: 'refresh_binding',
-          attributes: 'Path=/auth/refresh-token; Secure; HttpOnly; SameSite=Lax',
+          attributes: 'Path=/auth; Secure; HttpOnly; SameSite=Lax',
         },
       ],
       allowed_refresh_initiators: ['app.example.org'],
@@ -49,7 +50,7 @@ const Instructions = v.pipe(
 /** Called by browsers, not by pages. A browser forgets its session after any 4xx but 403, 407 and 429. */
 export const browserRoutes = (
   deps: Omit<BindBrowserDeps, 'boundCookieLifetime'>,
-  refreshCookie: RefreshCookie,
+  refreshCookie: SessionCookies,
   browser: BrowserSession,
 ): Route[] => {
   const bindDeps = { ...deps, boundCookieLifetime: browser.lifetime };

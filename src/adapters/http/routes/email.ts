@@ -22,7 +22,7 @@ import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { clientNetworks, originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/cookies.ts';
+import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AddressBody, ChangeEmailBody, ConfirmEmailChangeBody, LinkBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
@@ -68,7 +68,7 @@ const linkRoute = ({ errors = [], ...rest }: LinkRoute, use: (token: string, ori
   );
 
 /** Verifying and changing email addresses. They need mail. ADR 0048, 0050. */
-export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => {
+export const emailRoutes = (deps: EmailDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     requestEmailVerification: requestEmailVerification(deps),
     confirmEmail: confirmEmail(deps),
@@ -173,7 +173,7 @@ export const emailRoutes = (deps: EmailDeps, cookie: RefreshCookie): Route[] => 
         const confirmation = { ...body, session, networks: clientNetworks(ctx), origin: originOf(ctx) };
         const pair = await useCases.confirmEmailChange(confirmation, signal);
         if (pair === null) return null;
-        cookie.set(ctx, pair.refreshToken);
+        cookie.set(ctx, pair);
         return { accessToken: pair.accessToken };
       },
     ),

@@ -158,7 +158,7 @@ const passkeyLoginRoutes = (deps: PasskeyDeps, { cookie, device, browser }: Devi
         const refreshTokens = isCrossSite(ctx) ? [] : cookie.read(ctx);
         const input = { credential, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
         const { refreshToken, ...result } = await useCases.logInWithPasskey(input, signal);
-        cookie.set(ctx, refreshToken);
+        cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
         browser?.invite(ctx, result);
         return result;
       },

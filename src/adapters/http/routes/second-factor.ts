@@ -84,7 +84,7 @@ export const secondFactorRoutes = (
         const input = { ...shown, remember, refreshTokens, presented: device(ctx, proof), origin: originOf(ctx) };
         const { opened, recoveryCodes, rememberedDevice: remembered } = await useCases.finishLogin(input, signal);
         const { refreshToken, ...result } = opened;
-        cookie.set(ctx, refreshToken);
+        cookie.set(ctx, opened);
         pendingLogin.clear(ctx);
         if (remembered !== null) rememberedDevice.set(ctx, remembered);
         browser?.invite(ctx, result);

@@ -10,7 +10,7 @@ import {
 } from '../../../application/use-cases/manage-sessions.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/cookies.ts';
+import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
@@ -48,7 +48,7 @@ const SessionParams = v.object({ id: Id });
 const Except = v.strictObject({ except: v.optional(v.picklist(['current'])) });
 
 /** Users list and end their own sessions. ADR 0025. */
-export const sessionRoutes = (deps: SessionDeps, cookie: RefreshCookie): Route[] => {
+export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     listSessions: listSessions(deps),
     endOwnSession: endOwnSession(deps),
@@ -90,7 +90,7 @@ export const sessionRoutes = (deps: SessionDeps, cookie: RefreshCookie): Route[]
         const ending = { ...caller, presented, origin: originOf(ctx) };
         const pair = await useCases.endOtherSessions(ending);
         if (pair === null) return null;
-        cookie.set(ctx, pair.refreshToken);
+        cookie.set(ctx, pair);
         return { accessToken: pair.accessToken };
       },
     ),

@@ -1,12 +1,17 @@
 import * as v from 'valibot';
 import { type StepUpDeps, stepUp } from '../../../application/use-cases/step-up.ts';
 import { originOf, type PresentedDevice } from '../request/client.ts';
+import type { SessionCookies } from '../request/cookies.ts';
 import { onlyMemberOf, presentedFactor } from '../request/presented-factor.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, StepUpBody } from '../routing/schemas.ts';
 
 /** The user of a session shows something again. RFC 9470, ADR 0058. */
-export const stepUpRoutes = (deps: StepUpDeps, presentedDevice: PresentedDevice): Route[] => {
+export const stepUpRoutes = (
+  deps: StepUpDeps,
+  cookies: SessionCookies,
+  presentedDevice: PresentedDevice,
+): Route[] => {
   const useCases = { stepUp: stepUp(deps) };
   return [
     route(
@@ -30,7 +35,9 @@ export const stepUpRoutes = (deps: StepUpDeps, presentedDevice: PresentedDevice)
         onlyMemberOf({ password, code, credential });
         const shown = password === undefined ? presentedFactor({ code, credential }) : { password };
         const presented = presentedDevice(ctx, proof);
-        return { accessToken: await useCases.stepUp({ ...caller, shown, presented, origin: originOf(ctx) }) };
+        const accessToken = await useCases.stepUp({ ...caller, shown, presented, origin: originOf(ctx) });
+        cookies.setAccess(ctx, accessToken);
+        return { accessToken };
       },
     ),
   ];

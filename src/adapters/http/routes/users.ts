@@ -3,12 +3,12 @@ import { type ChangePasswordDeps, changePassword } from '../../../application/us
 import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
 import { PublicUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
-import type { RefreshCookie } from '../request/cookies.ts';
+import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangePasswordBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
 
-export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: RefreshCookie): Route[] => {
+export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     getCurrentUser: getCurrentUser(deps),
     changePassword: changePassword(deps),
@@ -42,7 +42,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Refr
       async ({ claims, sessionId, body, signal }, ctx) => {
         const change = { ...body, userId: claims.sub, sessionId, tokenIssuedAt: claims.iat, origin: originOf(ctx) };
         const { refreshToken, accessToken } = await useCases.changePassword(change, signal);
-        cookie.set(ctx, refreshToken);
+        cookie.set(ctx, { refreshToken, accessToken });
         return { accessToken };
       },
     ),

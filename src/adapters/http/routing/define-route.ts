@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { StepUp } from '../../../domain/assurance.ts';
 import type { ErrorCode } from '../../../domain/errors/catalog.ts';
 import type { AccessClaims } from '../../../domain/tokens.ts';
+import type { PageServer } from '../request/page-server.ts';
 
 /** The groups of routes in the OpenAPI document. */
 export const TAGS = {
@@ -122,7 +123,10 @@ export type Route = Head & {
     readonly data: Schema;
     readonly unwrapped?: Unwrapped;
     readonly page?: Page<unknown>;
+    readonly redirects?: true;
   };
+  /** The page servers that the route is for. By default it is not for them. */
+  readonly pageServers?: readonly PageServer[];
   /** Whether a client that prefers HTML gets errors as a page. */
   readonly errorPages: boolean;
   /** Every error code that the route may respond with. */
@@ -152,7 +156,11 @@ type Declaration<Body, Query, Params, Data, Auth> = Head & {
     readonly unwrapped?: Unwrapped;
     /** Only for a payload that is public and the same for everybody: the response has an ETag, and caches may store the page. */
     readonly page?: Page<Output<Data>>;
+    /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
+    readonly redirects?: true;
   };
+  /** The page servers that the route is for. Default: it is not for them. */
+  readonly pageServers?: readonly PageServer[];
   /** Default: whether the response has a page. */
   readonly errorPages?: boolean;
   /** Error codes beyond those implied by every route and by `auth`. */

@@ -22,11 +22,19 @@ export const successEnvelope = ({ response: { status, unwrapped, page } }: Route
   async function successEnvelope(ctx, next) {
     await next();
     ctx.status = status;
-    if (unwrapped !== undefined) respondUnwrapped(ctx, unwrapped);
+    if (ctx.state.location !== undefined) redirect(ctx, ctx.state.location);
+    else if (unwrapped !== undefined) respondUnwrapped(ctx, unwrapped);
     else if (page !== undefined) await respondNegotiated(ctx, page, deps);
     else respondWrapped(ctx, deps);
     logRequest(ctx, deps);
   };
+
+/** RFC 9110 §15.4.4: the client goes on with GET. */
+const redirect = (ctx: Context, location: string): void => {
+  ctx.status = 303;
+  ctx.set('Cache-Control', NO_STORE);
+  ctx.redirect(location);
+};
 
 type Page = NonNullable<Route['response']['page']>;
 

@@ -1,0 +1,133 @@
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { continueNavigation } from '../../../application/use-cases/continue-navigation.ts';
+import { type MintAccessTokenDeps, mintAccessToken } from '../../../application/use-cases/mint-access-token.ts';
+import type { RefreshDeps } from '../../../application/use-cases/refresh.ts';
+import { AppError } from '../../../domain/errors/app-error.ts';
+import { HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
+import { httpFailure } from '../errors/exceptions.ts';
+import { CONTINUE_POLICY, continuePage } from '../pages/continue.ts';
+import type { Site } from '../pages/layout.ts';
+import { originOf } from '../request/client.ts';
+import type { PageServer } from '../request/page-server.ts';
+import { NO_STORE, type Route, route } from '../routing/define-route.ts';
+import { documentRoute, textLike } from '../routing/document-route.ts';
+import { type DeviceAccess, RefreshResult } from './auth.ts';
+
+/** Routes for pages that a server renders. ADR 0060. */
+
+export type NavigationSettings = Site & {
+  readonly loginPageUrl: string;
+  /** The origins to which a navigation may go on. */
+  readonly targetOrigins: readonly string[];
+};
+
+/** Characters. Browsers and proxies have limits from about 2,000 on. */
+const TARGET_MAX_LENGTH = 2_000;
+
+/** Not the `origin` of a URL, which is that of the page in a `blob:` URL as well; and no user that a browser would show. */
+const isTarget = (text: string, origins: readonly string[]): boolean => {
+  const url = URL.parse(text);
+  return url !== null && origins.includes(`${url.protocol}//${url.host}`) && url.username === '' && url.password === '';
+};
+
+const queryFor = ({ targetOrigins }: NavigationSettings) =>
+  v.strictObject({
+    to: v.pipe(
+      v.string(),
+      v.maxLength(TARGET_MAX_LENGTH),
+      v.check((text) => isTarget(text, targetOrigins), 'must be a URL whose origin is allowed'),
+      v.examples(['https://app.example.org/notes']),
+    ),
+  });
+
+/** Whether a person goes to the page: a script, a frame or an image cannot have these headers (W3C Fetch Metadata). */
+const isNavigation = (ctx: Context): boolean =>
+  ctx.get('Sec-Fetch-Mode') === 'navigate' && ctx.get('Sec-Fetch-Dest') === 'document';
+
+const loginPageFor = ({ loginPageUrl }: NavigationSettings, to: string): string => {
+  const url = new URL(loginPageUrl);
+  url.searchParams.set('to', to);
+  return url.href;
+};
+
+/** Renews the session of a browser that navigates, and sends it to the page. @param script of the page for devices with a key. */
+export const continueRoutes = (
+  deps: RefreshDeps,
+  { cookie, device }: DeviceAccess,
+  settings: NavigationSettings,
+  script: string,
+): Route[] => {
+  const run = continueNavigation(deps);
+  return [
+    route(
+      {
+        name: 'continue',
+        tag: 'tokens',
+        summary: 'For navigations: renew both tokens, and go on to a page, or to the page that logs in',
+        method: 'GET',
+        path: '/auth/continue',
+        cookie: { reads: 'optional', writes: 'may-set' },
+        auth: 'public',
+        request: { query: queryFor(settings) },
+        response: {
+          data: textLike('<!doctype html>…'),
+          unwrapped: { type: HTML_TYPE, cacheControl: NO_STORE, contentSecurityPolicy: CONTINUE_POLICY },
+          redirects: true,
+        },
+        errorPages: true,
+        errors: ['DB_QUERY_FAILED'],
+      },
+      async ({ query: { to }, signal }, ctx) => {
+        if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
+        const presented = device(ctx, undefined);
+        const continuation = await run(cookie.read(ctx), { cancellation: signal, origin: originOf(ctx), presented });
+        const login = loginPageFor(settings, to);
+        if (continuation.next === 'proof') return continuePage(settings, { to, login });
+        if (continuation.next === 'target' && continuation.pair !== null) cookie.set(ctx, continuation.pair);
+        ctx.state.location = continuation.next === 'target' ? new URL(to).href : login;
+        return '';
+      },
+    ),
+    documentRoute(
+      {
+        name: 'continue-page-script',
+        tag: 'pages',
+        summary: 'Return the script of the page that renews a session whose device has a key',
+        path: '/continue-page.js',
+        data: textLike("import { createAuthClient } from './client.js';…"),
+        unwrapped: { type: 'text/javascript; charset=utf-8', cacheControl: PAGE_CACHE_CONTROL },
+      },
+      () => script,
+    ),
+  ];
+};
+
+/** Access tokens for servers that were handed the refresh cookie of a visitor. */
+export const accessTokenRoutes = (
+  deps: MintAccessTokenDeps,
+  { cookie }: Pick<DeviceAccess, 'cookie'>,
+  pageServers: readonly PageServer[],
+): Route[] => {
+  const run = mintAccessToken(deps);
+  return [
+    route(
+      {
+        name: 'access-token',
+        tag: 'tokens',
+        summary: 'For servers that render pages: return an access token of the visitor, and change nothing',
+        method: 'POST',
+        path: '/auth/access-token',
+        cookie: { reads: 'required' },
+        auth: 'public',
+        pageServers,
+        response: { data: RefreshResult },
+        errors: ['AUTH_PAGE_SERVER_UNKNOWN', 'AUTH_FAILED', 'AUTH_DEVICE_UNPROVEN', 'DB_QUERY_FAILED'],
+      },
+      async (_input, ctx) => {
+        if (ctx.state.pageServer === undefined) throw new AppError('AUTH_PAGE_SERVER_UNKNOWN');
+        return { accessToken: await run(cookie.read(ctx)) };
+      },
+    ),
+  ];
+};

@@ -1,0 +1,121 @@
+import * as v from 'valibot';
+import type { AccessCookieSettings } from '../../adapters/http/request/cookies.ts';
+import { hostOf } from './hosts.ts';
+import * as form from './schemas.ts';
+import { type ServiceSettings, type ServiceValues, serviceSettings } from './service.ts';
+import type { TokenSettings, TokenValues } from './tokens.ts';
+import type { Rule, ValuesOf, Variable } from './variable.ts';
+
+const MAX_PAGE_SERVERS = 20;
+
+/** Pages that a server renders. ADR 0060. */
+export const RENDERING_VARIABLES = {
+  ACCESS_COOKIE: {
+    schema: form.flag,
+    expected: 'true or false',
+    default: 'false',
+    meaning:
+      'Whether browsers also get the access token as an HttpOnly cookie, for servers that render pages. The service itself never reads it. Requires LOGIN_PAGE_URL.',
+  },
+  ACCESS_COOKIE_DOMAIN: {
+    schema: v.optional(form.domain),
+    expected: 'a domain in lower case, without scheme and port, such as example.com',
+    unset: 'the host of the service alone',
+    meaning:
+      'The domain whose hosts get the cookie of the access token, if pages are at another host than the service. All of its hosts get it.',
+  },
+  LOGIN_PAGE_URL: {
+    schema: v.optional(form.pageUrl),
+    expected: 'an http or https URL without credentials and fragment',
+    unset: 'none',
+    meaning:
+      'The page that logs in: GET /auth/continue leads to it when nobody is logged in, with the page to return to in the parameter `to`. At an allowed origin.',
+  },
+  PAGE_SERVERS: {
+    schema: v.optional(form.pageServers(MAX_PAGE_SERVERS)),
+    expected: `1 to ${MAX_PAGE_SERVERS} of id:hash, separated by commas, each hash the SHA-256 of a secret in base64url (43 characters)`,
+    unset: 'none',
+    meaning:
+      'The servers that may ask for access tokens of their visitors with POST /auth/access-token: the id and the hash of the secret of each. npm run keys -- page-server makes one.',
+  },
+} as const satisfies Record<string, Variable>;
+
+type RenderingValues = ValuesOf<typeof RENDERING_VARIABLES>;
+/** The cookie has the attributes of the refresh cookie, and the pages are at allowed origins. */
+type Values = RenderingValues & TokenValues & ServiceValues;
+
+export type RenderingSettings = Readonly<ReturnType<typeof renderingSettings>>;
+
+export const renderingSettings = (
+  values: RenderingValues,
+  { ownOrigins, allowedOrigins }: Pick<ServiceSettings, 'ownOrigins' | 'allowedOrigins'>,
+  { refreshCookie: { secure }, accessLifetime }: Pick<TokenSettings, 'refreshCookie' | 'accessLifetime'>,
+) => ({
+  /** `null`: access tokens are in responses alone. */
+  accessCookie: values.ACCESS_COOKIE ? accessCookieOf(values, { secure, maxAge: accessLifetime }) : null,
+  /** Where navigations are renewed; `null`: nowhere. */
+  navigation:
+    values.ACCESS_COOKIE && values.LOGIN_PAGE_URL !== undefined
+      ? { loginPageUrl: values.LOGIN_PAGE_URL, targetOrigins: [...new Set([...ownOrigins, ...allowedOrigins])] }
+      : null,
+  pageServers: values.PAGE_SERVERS ?? [],
+});
+
+/** Browsers hold these prefixes to their promises (RFC 6265bis §4.1.3): no other host, and no page over http, can have set the cookie. */
+const prefixOf = (secure: boolean, domain: string | undefined): string => {
+  if (!secure) return '';
+  return domain === undefined ? '__Host-' : '__Secure-';
+};
+
+const accessCookieOf = (
+  { ACCESS_COOKIE_DOMAIN: domain }: RenderingValues,
+  { secure, maxAge }: { readonly secure: boolean; readonly maxAge: number },
+): AccessCookieSettings => ({
+  name: `${prefixOf(secure, domain)}access_token`,
+  path: '/',
+  sameSite: 'lax',
+  secure,
+  maxAge,
+  ...(domain !== undefined && { domain }),
+});
+
+export const renderingErrors = (values: Partial<Values>): Rule[] => {
+  const { ACCESS_COOKIE_DOMAIN: domain, LOGIN_PAGE_URL: page, BASE_URL: url } = values;
+  const host = url === undefined ? 'localhost' : hostOf(new URL(url));
+  return [
+    [
+      values.ACCESS_COOKIE === true && 'LOGIN_PAGE_URL' in values && page === undefined,
+      'LOGIN_PAGE_URL: required with ACCESS_COOKIE=true',
+    ],
+    [
+      page !== undefined && knowsOrigins(values) && !originsOf(values).includes(new URL(page).origin),
+      `LOGIN_PAGE_URL: must be at an origin of ${values.NODE_ENV === 'production' ? 'ALLOWED_ORIGINS_PROD' : 'ALLOWED_ORIGINS_DEV'}, or at that of BASE_URL`,
+    ],
+    [
+      'BASE_URL' in values && domain !== undefined && domain !== host && !host.endsWith(`.${domain}`),
+      'ACCESS_COOKIE_DOMAIN: must be the host of BASE_URL, or a domain above it',
+    ],
+  ];
+};
+
+const SERVICE_NAMES = ['NODE_ENV', 'BASE_URL', 'PORT', 'ALLOWED_ORIGINS_DEV', 'ALLOWED_ORIGINS_PROD'] as const;
+
+/** Whether all variables are valid that say which origins are allowed. */
+const knowsOrigins = (values: Partial<Values>): values is Values => SERVICE_NAMES.every((name) => name in values);
+
+const originsOf = (values: Values): readonly string[] => {
+  const { ownOrigins, allowedOrigins } = serviceSettings(values);
+  return [...ownOrigins, ...allowedOrigins];
+};
+
+export const renderingWarnings = (values: Values): Rule[] => {
+  const { ACCESS_COOKIE: hasCookie, ACCESS_COOKIE_DOMAIN: domain, JWT_REFRESH_COOKIE_PATH: path } = values;
+  return [
+    [!hasCookie && domain !== undefined, 'ACCESS_COOKIE_DOMAIN has no effect without ACCESS_COOKIE=true'],
+    [!hasCookie && values.LOGIN_PAGE_URL !== undefined, 'LOGIN_PAGE_URL has no effect without ACCESS_COOKIE=true'],
+    [
+      values.PAGE_SERVERS !== undefined && path !== '/',
+      'PAGE_SERVERS is set, but browsers send the refresh cookie to no page: JWT_REFRESH_COOKIE_PATH has to be /',
+    ],
+  ];
+};

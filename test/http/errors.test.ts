@@ -4,7 +4,7 @@ import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { aPerson, type TestService } from '../support/http/service.ts';
+import { ALL_ROUTES, aPerson, type TestService } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org/v';
@@ -141,7 +141,10 @@ const PROVOKED: Readonly<Record<string, () => Promise<Response>>> = {
     return logIn(other, { account: username, password });
   },
   AUTH_LINK_INVALID: async () => service.http.post('/auth/email-verification/confirm').send({ token: 'A'.repeat(43) }),
-  AUTH_PAGE_SERVER_UNKNOWN: async () => service.http.post('/auth/access-token'),
+  AUTH_PAGE_SERVER_UNKNOWN: async () => {
+    const { PAGE_SERVERS } = ALL_ROUTES;
+    return (await start({ BASE_URL, PAGE_SERVERS })).http.post('/auth/access-token');
+  },
   AUTH_PASSKEY_INVALID: async () => {
     const response = { clientDataJSON: 'e30', authenticatorData: 'AA', signature: 'AA' };
     return service.http.post('/auth/passkey').send({ credential: { id: 'AA', response } });

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import request from 'supertest';
 import { expect, vi } from 'vitest';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
@@ -94,8 +95,17 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 60_000);
 
+const PAGE_SERVER_SECRET = 'a secret of random bytes';
+/** The header with which the page server of `ALL_ROUTES` authenticates. */
+export const PAGE_SERVER = `Basic ${btoa(`pages:${PAGE_SERVER_SECRET}`)}`;
+
 /** What the service needs so that it has all routes. */
-export const ALL_ROUTES = { JWT_REFRESH_COOKIE_SECURE: 'true' };
+export const ALL_ROUTES = {
+  JWT_REFRESH_COOKIE_SECURE: 'true',
+  ACCESS_COOKIE: 'true',
+  LOGIN_PAGE_URL: 'https://auth.example.org/log-in',
+  PAGE_SERVERS: `pages:${hash('sha256', PAGE_SERVER_SECRET, 'base64url')}`,
+};
 
 /** All routes that the service can have, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {

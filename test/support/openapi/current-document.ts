@@ -4,6 +4,7 @@ import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
+import { ALL_ROUTES } from '../http/service.ts';
 import { testKeys } from '../keys.ts';
 import { memoryStores } from '../memory/stores.ts';
 
@@ -13,7 +14,7 @@ const BASE_URL = 'https://auth.example.org';
 
 /** The document of the service as the code declares it now. */
 export const currentDocument = async (): Promise<Json> => {
-  const config = parseConfig({ NODE_ENV: 'test', BASE_URL, JWT_REFRESH_COOKIE_SECURE: 'true' });
+  const config = parseConfig({ NODE_ENV: 'test', BASE_URL, ...ALL_ROUTES });
   const logger = createLogger({ level: 'silent', environment: 'test', version: VERSION }, () => ({}));
   const service = await compose({ ...config, keys: testKeys() }, logger, { storage: memoryStores() });
   await service.close();

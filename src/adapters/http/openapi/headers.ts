@@ -36,6 +36,7 @@ const HEADERS = {
   ),
   'Secure-Session-Challenge': text('What the browser signs for the next renewal. Absent after a registration.'),
   'Accept-Encoding': text('The encodings of a body that are accepted, if another one was sent.'),
+  Location: always(text('Where the client goes on.')),
   Allow: always(text('The methods of the path.')),
   ETag: always(text('Identifies the content, for If-None-Match.')),
 } satisfies Readonly<Record<string, Header>>;
@@ -95,6 +96,8 @@ const requestIdOf = (route: Route): readonly Name[] => {
   if (isStored(route)) return [];
   return [route.response.page === undefined ? REQUEST_ID_HEADER : 'Uncached-Request-Id'];
 };
+
+export const redirectHeadersOf = (components: Components): Json => referTo(['Location'], components);
 
 export const successHeadersOf = (route: Route, components: Components): Json =>
   referTo(

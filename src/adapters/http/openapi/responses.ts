@@ -4,7 +4,7 @@ import type { Route } from '../routing/define-route.ts';
 import { type Components, type Json, jsonSchemaOf } from './components.ts';
 import { type DocumentSettings, errorExample, errorSchema, successExample, successSchema } from './envelopes.ts';
 import { exampleOf, withExample } from './examples.ts';
-import { errorHeadersOf, hasETag, successHeadersOf } from './headers.ts';
+import { errorHeadersOf, hasETag, redirectHeadersOf, successHeadersOf } from './headers.ts';
 
 /** The responses of a route by status: its success, and its errors, each with all codes of that status. */
 export const responsesOf = (route: Route, settings: DocumentSettings, components: Components): Json => {
@@ -24,7 +24,10 @@ const successes = (route: Route, settings: DocumentSettings, components: Compone
     ...(route.response.page !== undefined && PAGE),
   };
   const success: [number, Json] = [status, { description: `${STATUS_CODES[status]}`, headers, content }];
-  if (route.response.redirects) return [success, [303, { description: `${STATUS_CODES[303]}`, headers }]];
+  if (route.response.redirects) {
+    const redirect = { description: `${STATUS_CODES[303]}`, headers: { ...headers, ...redirectHeadersOf(components) } };
+    return [success, [303, redirect]];
+  }
   return hasETag(route) ? [success, [304, { description: 'The client has the content.', headers }]] : [success];
 };
 

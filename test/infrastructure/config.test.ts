@@ -94,6 +94,9 @@ describe('without any variable', () => {
       replayWindow: 0,
       deviceBinding: 'enforce',
       boundCookieLifetime: null,
+      accessCookie: null,
+      navigation: null,
+      pageServers: [],
       refreshCookie: { path: '/auth', sameSite: 'lax', secure: false, maxAge: 604_800_000 },
       logLevel: 'debug',
       warnings: [],
@@ -215,6 +218,23 @@ const FORMS: Readonly<Record<string, Form>> = {
   SESSION_MAX_LIFETIME: {
     fits: { off: { sessionMaxLifetime: null }, '12h': { sessionMaxLifetime: 43_200_000 } },
     unfit: ['0', '-1d', 'never'],
+  },
+  ACCESS_COOKIE: { fits: { false: { accessCookie: null } }, unfit: ['1', 'yes'] },
+  ACCESS_COOKIE_DOMAIN: { fits: { localhost: { accessCookie: null } }, unfit: ['https://example.com', 'Example.com', 'evil.test'] },
+  LOGIN_PAGE_URL: {
+    fits: { 'http://localhost:3000/log-in?from=pages': { navigation: null } },
+    unfit: ['/log-in', 'localhost/log-in', 'http://localhost:3000/#log-in', 'http://u:p@localhost:3000/', 'https://evil.test/', 'javascript:1'],
+  },
+  PAGE_SERVERS: {
+    fits: {
+      [`pages:${KEY_0}, pages:${KEY_1}`]: {
+        pageServers: [
+          { id: 'pages', secretHash: Buffer.alloc(32, 0) },
+          { id: 'pages', secretHash: Buffer.alloc(32, 1) },
+        ],
+      },
+    },
+    unfit: ['pages', 'pages:secret', `:${KEY_0}`, `pages:${KEY_0},`, `a b:${KEY_0}`, `pages:${KEY_0}=`],
   },
   JWT_AUTHENTICATION_CLAIMS: { fits: { true: { authenticationClaims: true } }, unfit: ['1', 'yes'] },
   TRUST_PROXY: { fits: { '2': { trustProxy: 2 } }, unfit: ['-1', '1.5', 'true', '101'] },
@@ -540,6 +560,28 @@ describe('variables that depend on each other', () => {
     expect(blamed({ JWT_REFRESH_COOKIE_SAME_SITE: 'none' })).toEqual(['JWT_REFRESH_COOKIE_SECURE']);
     const { refreshCookie } = parseConfig({ JWT_REFRESH_COOKIE_SAME_SITE: 'none', JWT_REFRESH_COOKIE_SECURE: 'true' });
     expect(refreshCookie.sameSite).toBe('none');
+  });
+
+  it('the cookie of the access token needs a page that logs in, at an allowed origin', () => {
+    const env = { ACCESS_COOKIE: 'true', ALLOWED_ORIGINS_DEV: 'https://app.example' };
+    expect(blamed(env)).toEqual(['LOGIN_PAGE_URL']);
+    expect(blamed({ ...env, LOGIN_PAGE_URL: 'https://other.example/log-in' })).toEqual(['LOGIN_PAGE_URL']);
+    const { navigation, accessCookie } = parseConfig({ ...env, LOGIN_PAGE_URL: 'https://app.example/log-in' });
+    expect(navigation?.targetOrigins).toEqual(expect.arrayContaining(['https://app.example', 'http://localhost:3000']));
+    expect(accessCookie).toMatchObject({ name: 'access_token', path: '/', secure: false, maxAge: 900_000 });
+  });
+
+  it('what has no effect for pages that a server renders is worth a warning', () => {
+    const { warnings } = parseConfig({
+      ACCESS_COOKIE_DOMAIN: 'localhost',
+      LOGIN_PAGE_URL: 'http://localhost:3000/log-in',
+      PAGE_SERVERS: `pages:${KEY_0}`,
+    });
+    expect(warnings).toEqual([
+      expect.stringContaining('ACCESS_COOKIE_DOMAIN'),
+      expect.stringContaining('LOGIN_PAGE_URL'),
+      expect.stringContaining('PAGE_SERVERS'),
+    ]);
   });
 
   it('a cookie that ends before its token is worth a warning', () => {

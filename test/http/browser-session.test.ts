@@ -117,7 +117,7 @@ describe('a browser that holds a key', () => {
     await send('', {}, other).expect(404);
   });
 
-  it('gets a session of its own, for which the refresh alone waits', async () => {
+  it('gets a session of its own, for which only requests that renew wait', async () => {
     const { answer, identifier } = await registered();
     expect(answer.get('Content-Type')).toBe('application/json');
     expect(answer.get('Cache-Control')).toBe('no-store');
@@ -132,13 +132,14 @@ describe('a browser that holds a key', () => {
         scope_specification: [
           { type: 'exclude', domain: '*', path: '/' },
           { type: 'include', domain: 'auth.example.org', path: '/auth/refresh-token' },
+          { type: 'include', domain: 'auth.example.org', path: '/auth/continue' },
         ],
       },
       credentials: [
         {
           type: 'cookie',
           name: 'refresh_binding',
-          attributes: 'Path=/auth/refresh-token; Secure; HttpOnly; SameSite=Lax',
+          attributes: 'Path=/auth; Secure; HttpOnly; SameSite=Lax',
         },
       ],
       allowed_refresh_initiators: ['app.example.org', 'www.example.org'],
@@ -149,9 +150,9 @@ describe('a browser that holds a key', () => {
     const other = await start({ ...ENV, BASE_URL: 'https://example.org/api', JWT_REFRESH_COOKIE_SAME_SITE: 'none' });
     const { renewed, answer } = await bound(other);
     expect(answer.body).toMatchObject({ refresh_url: '/api/auth/device', scope: { origin: 'https://example.org' } });
-    expect(answer.body.credentials[0].attributes).toBe('Path=/api/auth/refresh-token; Secure; HttpOnly; SameSite=None');
+    expect(answer.body.credentials[0].attributes).toBe('Path=/api/auth; Secure; HttpOnly; SameSite=None');
     expect(cookieAttributes(boundCookieIn(renewed))).toMatchObject({
-      Path: '/api/auth/refresh-token',
+      Path: '/api/auth',
       SameSite: 'None',
     });
   });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -42,6 +42,18 @@ const same = (keys: readonly KeyObject[], others: readonly KeyObject[]) =>
 
 const directory = temporaryDirectory();
 afterAll(directory.remove);
+
+describe('keys page-server', () => {
+  it('prints an id and a secret, and an entry that the service accepts, without the secret', () => {
+    const { status, stdout, stderr } = keys(['page-server']);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { PAGE_SERVER_ID: id, PAGE_SERVER_SECRET: secret = '', PAGE_SERVERS = '' } = parseEnv(stdout);
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(PAGE_SERVERS).not.toContain(secret);
+    const secretHash = createHash('sha256').update(secret).digest();
+    expect(parseConfig({ PAGE_SERVERS }).pageServers).toEqual([{ id, secretHash }]);
+  });
+});
 
 describe('keys generate', () => {
   let printed: ReturnType<typeof keys>;

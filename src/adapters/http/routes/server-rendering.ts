@@ -78,14 +78,15 @@ export const continueRoutes = (
         errorPages: true,
         errors: ['DB_QUERY_FAILED'],
       },
-      async ({ query: { to }, signal }, ctx) => {
+      async ({ query, signal }, ctx) => {
         if (!isNavigation(ctx)) throw httpFailure(400, { reason: 'the request is no navigation of a browser' });
         const presented = device(ctx, undefined);
         const continuation = await run(cookie.read(ctx), { cancellation: signal, origin: originOf(ctx), presented });
+        const to = new URL(query.to).href;
         const login = loginPageFor(settings, to);
         if (continuation.next === 'proof') return continuePage(settings, { to, login });
         if (continuation.next === 'target' && continuation.pair !== null) cookie.set(ctx, continuation.pair);
-        ctx.state.location = continuation.next === 'target' ? new URL(to).href : login;
+        ctx.state.location = continuation.next === 'target' ? to : login;
         return '';
       },
     ),

@@ -26,7 +26,9 @@ const DECISIONS: Readonly<Record<string, { readonly sign: RegExp; readonly files
     sign: /\bassessTokens\(/,
     files: [
       'application/steps/end-sessions.ts',
+      'application/use-cases/continue-navigation.ts',
       'application/use-cases/manage-sessions.ts',
+      'application/use-cases/mint-access-token.ts',
       'application/use-cases/refresh.ts',
     ],
   },

@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route } from '../../src/adapters/http/routing/define-route.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import { anId } from '../support/builders.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { bodyFields, sampleBody, samplePath } from '../support/http/samples.ts';
-import { ALL_ROUTES, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 
 /** Values that no text field accepts, whatever its limits. */
 const INVALID_TEXTS: Readonly<Record<string, unknown>> = {

@@ -165,7 +165,7 @@ describe('a browser that holds a key', () => {
     expect(answer.body).toEqual(owner.answer.body);
     expect(cookieAttributes(boundCookieIn(answer))).toMatchObject({
       'Max-Age': '600',
-      Path: '/auth/refresh-token',
+      Path: '/auth',
       HttpOnly: true,
       Secure: true,
       SameSite: 'Lax',
@@ -260,7 +260,7 @@ describe('a browser that holds a key', () => {
       'refresh_token=',
       'refresh_binding=',
     ]);
-    expect(cookieAttributes(boundCookieIn(answer))).toMatchObject({ 'Max-Age': '0', Path: '/auth/refresh-token' });
+    expect(cookieAttributes(boundCookieIn(answer))).toMatchObject({ 'Max-Age': '0', Path: '/auth' });
     expect(codeOf(await askAs(owner.identifier, owner.cookie))).toEqual([401, 'AUTH_FAILED']);
     expect(codeOf(await askAs(owner.identifier, ''))).toEqual([401, 'AUTH_FAILED']);
   });

@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AppError } from '../../src/domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { VERSION } from '../../src/infrastructure/version.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { servicesOverOneDatabase, signUp } from '../support/http/auth-http.ts';
-import { ALL_ROUTES, aPerson, type TestService } from '../support/http/service.ts';
+import { aPerson, type TestService } from '../support/http/service.ts';
 import { joseDeviceKey } from '../support/jose-proofs.ts';
 
 const BASE_URL = 'https://auth.example.org/v';

@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Context } from 'koa';
 import { expect, it } from 'vitest';
-import { refreshCookie } from '../../src/adapters/http/request/cookies.ts';
+import { sessionCookies } from '../../src/adapters/http/request/cookies.ts';
 import { accountRoutes } from '../../src/adapters/http/routes/account.ts';
 import type { HandlerInput } from '../../src/adapters/http/routing/define-route.ts';
 import { registeredAda } from '../support/account.ts';
 
-const COOKIE = refreshCookie({ path: '/auth', sameSite: 'lax', secure: false, maxAge: 0 });
+const COOKIE = sessionCookies({ path: '/auth', sameSite: 'lax', secure: false, maxAge: 0 }, null);
 
 /** The handler of the export, and what it does while no page of events is read until `release`. */
 const setUp = async () => {

@@ -220,10 +220,20 @@ const FORMS: Readonly<Record<string, Form>> = {
     unfit: ['0', '-1d', 'never'],
   },
   ACCESS_COOKIE: { fits: { false: { accessCookie: null } }, unfit: ['1', 'yes'] },
-  ACCESS_COOKIE_DOMAIN: { fits: { localhost: { accessCookie: null } }, unfit: ['https://example.com', 'Example.com', 'evil.test'] },
+  ACCESS_COOKIE_DOMAIN: {
+    fits: { localhost: { accessCookie: null } },
+    unfit: ['https://example.com', 'Example.com', 'evil.test'],
+  },
   LOGIN_PAGE_URL: {
     fits: { 'http://localhost:3000/log-in?from=pages': { navigation: null } },
-    unfit: ['/log-in', 'localhost/log-in', 'http://localhost:3000/#log-in', 'http://u:p@localhost:3000/', 'https://evil.test/', 'javascript:1'],
+    unfit: [
+      '/log-in',
+      'localhost/log-in',
+      'http://localhost:3000/#log-in',
+      'http://u:p@localhost:3000/',
+      'https://evil.test/',
+      'javascript:1',
+    ],
   },
   PAGE_SERVERS: {
     fits: {

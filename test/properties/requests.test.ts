@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bcryptPasswordHasher } from '../../src/adapters/password-hasher/bcrypt.ts';
+import { ALL_ROUTES } from '../support/http/all-routes.ts';
 import { brokenRules } from '../support/http/answer-rules.ts';
 import { signUp } from '../support/http/auth-http.ts';
 import { keepAliveClient } from '../support/http/exchange.ts';
@@ -8,7 +9,7 @@ import { FOUND, malformedRequest } from '../support/http/malformed.ts';
 import { exchangeText, parseAnswers } from '../support/http/raw-http.ts';
 import { type Credentials, type GeneratedRequest, requestsTo } from '../support/http/requests.ts';
 import { sampleBody } from '../support/http/samples.ts';
-import { ALL_ROUTES, aPerson, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
+import { aPerson, declaredRoutes, startService, type TestService } from '../support/http/service.ts';
 import { brief, holds } from '../support/properties/properties.ts';
 import { openTestStorage, type TestStorage } from '../support/storage/storage.ts';
 

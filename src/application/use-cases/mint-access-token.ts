@@ -3,6 +3,7 @@ import type { TokenStatus } from '../../domain/tokens.ts';
 import type { UserRepository } from '../ports/user-repository.ts';
 import { type AssessTokensDeps, assessTokens, mostFavorable, verifiedTokens } from '../steps/assess-tokens.ts';
 import { type IssueTokenPairDeps, issueAccessToken } from '../steps/open-session.ts';
+import { unproven } from '../steps/prove-device.ts';
 
 export type MintAccessTokenDeps = AssessTokensDeps & IssueTokenPairDeps & { readonly users: UserRepository };
 
@@ -22,8 +23,7 @@ export const mintAccessToken =
     const assessed = await assessTokens(deps, await verifiedTokens(deps, presented));
     if (assessed.length === 0) throw refused('no refresh token verifies');
     const { session, status } = mostFavorable(assessed);
-    if (status === 'unproven')
-      throw new AppError('AUTH_DEVICE_UNPROVEN', { reason: 'the session has a key of its device' });
+    if (status === 'unproven') throw unproven('the session has a key of its device');
     if (session === null || !ACCEPTED.has(status)) throw refused(`the token is not current: ${status}`);
     const user = await deps.users.findById(session.userId);
     if (user === null || user.disabledAt !== null) throw refused('the user does not exist, or is disabled');

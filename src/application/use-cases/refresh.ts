@@ -195,7 +195,8 @@ const handleStaleTokens = async (
     if (status === 'unproven') return handleUnproven(deps, token, session, request);
   }
   if (status !== 'reused') deps.report?.('refresh', status);
-  if (ended.length === 0) throw status === 'raced' ? new LostRace() : authFailed(`the session is not refreshed: ${status}`);
+  if (ended.length === 0)
+    throw status === 'raced' ? new LostRace() : authFailed(`the session is not refreshed: ${status}`);
   throw new AppError('AUTH_FAILED', {
     level: 'warn',
     reason: `refresh token reused; session ${ended.join(', ')} ended`,

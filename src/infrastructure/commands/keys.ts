@@ -1,11 +1,9 @@
-import { hash, randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type KeyPair, kidsOf } from '../../adapters/token-signer/keys.ts';
-import { KEY_SIZE } from '../config/schemas.ts';
 import { KEY_VARIABLES } from '../config/token-keys.ts';
 import type { Env } from '../config/variable.ts';
 import { parseConfig } from '../config.ts';
-import { newPair, privatePem, publicPem } from '../keys/keys.ts';
+import { newPageServer, newPair, privatePem, publicPem } from '../keys/keys.ts';
 import { rotateKeys } from './keys-rotate.ts';
 import { envLine, type Page, writePages } from './pages.ts';
 
@@ -88,13 +86,12 @@ const describePair = async (kind: string, pair: KeyPair): Promise<string> => {
 
 /** The id and the secret of a page server, and what the service knows of them. */
 const pageServerPages = (): Page[] => {
-  const id = `pages-${randomBytes(4).toString('hex')}`;
-  const secret = randomBytes(KEY_SIZE).toString('base64url');
+  const { id, secret, secretHash } = newPageServer();
   return [
     { name: 'page-server.env', text: `${envLine('PAGE_SERVER_ID', id)}\n${envLine('PAGE_SERVER_SECRET', secret)}\n` },
     {
       name: 'service.env',
-      text: `# Add to entries that are there after a comma.\n${envLine('PAGE_SERVERS', `${id}:${hash('sha256', secret, 'base64url')}`)}\n`,
+      text: `# Add to entries that are there after a comma.\n${envLine('PAGE_SERVERS', `${id}:${secretHash}`)}\n`,
     },
   ];
 };

@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { browserSession } from '../../adapters/http/request/browser-session.ts';
 import { presentedDevice } from '../../adapters/http/request/client.ts';
-import { type AccessCookieSettings, type CookieSettings, loginCookies, sessionCookies } from '../../adapters/http/request/cookies.ts';
+import {
+  type AccessCookieSettings,
+  type CookieSettings,
+  loginCookies,
+  sessionCookies,
+} from '../../adapters/http/request/cookies.ts';
+import type { PageServer } from '../../adapters/http/request/page-server.ts';
 import { accountRoutes } from '../../adapters/http/routes/account.ts';
 import { accountPageRoutes } from '../../adapters/http/routes/account-pages.ts';
 import { authRoutes } from '../../adapters/http/routes/auth.ts';
@@ -21,12 +27,15 @@ import { pageRoutes } from '../../adapters/http/routes/pages.ts';
 import { passkeyRoutes } from '../../adapters/http/routes/passkeys.ts';
 import { passwordResetRoutes } from '../../adapters/http/routes/password-reset.ts';
 import { secondFactorRoutes } from '../../adapters/http/routes/second-factor.ts';
-import { accessTokenRoutes, continueRoutes, type NavigationSettings } from '../../adapters/http/routes/server-rendering.ts';
+import {
+  accessTokenRoutes,
+  continueRoutes,
+  type NavigationSettings,
+} from '../../adapters/http/routes/server-rendering.ts';
 import { sessionRoutes } from '../../adapters/http/routes/sessions.ts';
 import { stepUpRoutes } from '../../adapters/http/routes/step-up.ts';
 import { userRoutes } from '../../adapters/http/routes/users.ts';
 import type { Route } from '../../adapters/http/routing/define-route.ts';
-import type { PageServer } from '../../adapters/http/request/page-server.ts';
 import type { PublicJwks } from '../../adapters/token-signer/keys.ts';
 import { inviteBrowser } from '../../application/use-cases/bind-browser.ts';
 import { VERSION } from '../version.ts';

@@ -7,7 +7,13 @@ import { TOKEN_VARIABLES, tokenErrors, tokenWarnings } from './tokens.ts';
 import type { Env, Environment, Rule, ValuesOf, Variable } from './variable.ts';
 
 /** Every variable that the service reads. Tests compare `.env.example` and the documentation with it. */
-export const VARIABLES = { ...SERVICE_VARIABLES, ...STORE_VARIABLES, ...TOKEN_VARIABLES, ...RENDERING_VARIABLES, ...ACCOUNT_VARIABLES };
+export const VARIABLES = {
+  ...SERVICE_VARIABLES,
+  ...STORE_VARIABLES,
+  ...TOKEN_VARIABLES,
+  ...RENDERING_VARIABLES,
+  ...ACCOUNT_VARIABLES,
+};
 
 export type VariableName = keyof typeof VARIABLES;
 /** The texts of the variables; `undefined` is unset. */

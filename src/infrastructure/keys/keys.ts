@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, hash, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemReason } from '../../adapters/redaction/redact-error.ts';
@@ -112,6 +112,12 @@ export const newPair = (): KeyPair => {
 
 /** 256 random bits in base64url. */
 export const newFactorKey = (): string => randomBytes(KEY_SIZE).toString('base64url');
+
+/** A secret of 256 random bits, and its SHA-256, for a server that renders pages. */
+export const newPageServer = () => {
+  const secret = randomBytes(KEY_SIZE).toString('base64url');
+  return { id: `pages-${randomBytes(4).toString('hex')}`, secret, secretHash: hash('sha256', secret, 'base64url') };
+};
 
 /** PKCS#8 (RFC 5958). */
 export const privatePem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import request from 'supertest';
 import { expect, vi } from 'vitest';
 import type { Route } from '../../../src/adapters/http/routing/define-route.ts';
@@ -12,6 +11,7 @@ import { testKeys } from '../keys.ts';
 import { memoryStores } from '../memory/stores.ts';
 import { watched } from '../openapi/watched.ts';
 import { partsOfService } from '../parts.ts';
+import { ALL_ROUTES } from './all-routes.ts';
 
 const KEYS = testKeys();
 
@@ -94,18 +94,6 @@ const foundRedis = (routes: readonly Route[]): Promise<void> =>
     const answer = await routes.find(({ name }) => name === 'ready')?.handler(undefined as never, undefined as never);
     expect(answer).toMatchObject({ checks: { redis: 'up' } });
   }, 60_000);
-
-const PAGE_SERVER_SECRET = 'a secret of random bytes';
-/** The header with which the page server of `ALL_ROUTES` authenticates. */
-export const PAGE_SERVER = `Basic ${btoa(`pages:${PAGE_SERVER_SECRET}`)}`;
-
-/** What the service needs so that it has all routes. */
-export const ALL_ROUTES = {
-  JWT_REFRESH_COOKIE_SECURE: 'true',
-  ACCESS_COOKIE: 'true',
-  LOGIN_PAGE_URL: 'https://auth.example.org/log-in',
-  PAGE_SERVERS: `pages:${hash('sha256', PAGE_SERVER_SECRET, 'base64url')}`,
-};
 
 /** All routes that the service can have, for tests that are generated from them. */
 export const declaredRoutes = async (): Promise<readonly Route[]> => {

@@ -4,7 +4,7 @@ import { compose } from '../../../src/infrastructure/compose.ts';
 import { parseConfig } from '../../../src/infrastructure/config.ts';
 import { createLogger } from '../../../src/infrastructure/logging/logger.ts';
 import { VERSION } from '../../../src/infrastructure/version.ts';
-import { ALL_ROUTES } from '../http/service.ts';
+import { ALL_ROUTES } from '../http/all-routes.ts';
 import { testKeys } from '../keys.ts';
 import { memoryStores } from '../memory/stores.ts';
 

@@ -21,7 +21,9 @@ const HEADERS = {
     'With AUTH_TOKEN_MISSING and AUTH_TOKEN_INVALID: RFC 6750 §3. With AUTH_STEP_UP_REQUIRED: RFC 9470 §3. With AUTH_PAGE_SERVER_UNKNOWN: RFC 7617 §2.',
   ),
   'Set-Cookie': always(
-    text('The new refresh token, in an HttpOnly cookie: `refresh_token=…`. With ACCESS_COOKIE, another one has the access token.'),
+    text(
+      'The new refresh token, in an HttpOnly cookie: `refresh_token=…`. With ACCESS_COOKIE, another one has the access token.',
+    ),
   ),
   'New-Session-Cookie': text('The refresh token of a new session, in an HttpOnly cookie. Absent if none was opened.'),
   'Cleared-Cookie': text(

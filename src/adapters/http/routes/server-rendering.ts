@@ -36,7 +36,11 @@ const queryFor = ({ targetOrigins }: NavigationSettings) =>
     to: v.pipe(
       v.string(),
       v.maxLength(TARGET_MAX_LENGTH),
-      v.check((text) => isTarget(text, targetOrigins), 'must be a URL whose origin is allowed'),
+      v.rawCheck(({ dataset, addIssue }) => {
+        if (dataset.typed && !isTarget(dataset.value, targetOrigins))
+          addIssue({ received: 'invalid_value', message: 'must be a URL whose origin is allowed' });
+      }),
+      v.metadata({ jsonSchema: { type: 'string', format: 'uri', maxLength: TARGET_MAX_LENGTH } }),
       v.examples(['https://app.example.org/notes']),
     ),
   });

@@ -7,11 +7,7 @@ import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, StepUpBody } from '../routing/schemas.ts';
 
 /** The user of a session shows something again. RFC 9470, ADR 0058. */
-export const stepUpRoutes = (
-  deps: StepUpDeps,
-  cookies: SessionCookies,
-  presentedDevice: PresentedDevice,
-): Route[] => {
+export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presentedDevice: PresentedDevice): Route[] => {
   const useCases = { stepUp: stepUp(deps) };
   return [
     route(

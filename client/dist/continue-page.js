@@ -1,0 +1,1 @@
+import{createAuthClient as e}from"./client.js";const t=document.querySelector(`[data-to]`),{to:n=`/`,login:r=`/`}=t?.dataset??{};e({baseUrl:new URL(`.`,import.meta.url).href}).refresh().then(e=>location.replace(e?n:r),({message:e})=>t?.replaceChildren(e));

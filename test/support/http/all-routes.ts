@@ -1,0 +1,13 @@
+import { hash } from 'node:crypto';
+
+const PAGE_SERVER_SECRET = 'a secret of random bytes';
+/** The header with which the page server of `ALL_ROUTES` authenticates. */
+export const PAGE_SERVER = `Basic ${btoa(`pages:${PAGE_SERVER_SECRET}`)}`;
+
+/** What the service needs so that it has all routes. */
+export const ALL_ROUTES = {
+  JWT_REFRESH_COOKIE_SECURE: 'true',
+  ACCESS_COOKIE: 'true',
+  LOGIN_PAGE_URL: 'https://auth.example.org/log-in',
+  PAGE_SERVERS: `pages:${hash('sha256', PAGE_SERVER_SECRET, 'base64url')}`,
+};

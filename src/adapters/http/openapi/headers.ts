@@ -33,6 +33,7 @@ const HEADERS = {
   'Pending-Login-Cookie': text(
     'After the right password: `login_pending=…`, in an HttpOnly cookie for five minutes, for POST /auth/login/second-factor.',
   ),
+  'Access-Cookie': text('With ACCESS_COOKIE, the access token in an HttpOnly cookie. Otherwise absent.'),
   'Secure-Session-Registration': text(
     'Invites the browser to register a key (Device Bound Session Credentials). Absent unless BASE_URL is https and cookies are Secure.',
   ),
@@ -50,6 +51,7 @@ const HEADER_NAMES: Partial<Record<Name, string>> = {
   'Cleared-Cookie': 'Set-Cookie',
   'Bound-Cookie': 'Set-Cookie',
   'Pending-Login-Cookie': 'Set-Cookie',
+  'Access-Cookie': 'Set-Cookie',
 };
 
 /** Headers that depend on the status of an error. */
@@ -85,6 +87,7 @@ const COOKIE = {
   'may-set': ['New-Session-Cookie'],
   clears: ['Cleared-Cookie'],
   waits: ['Pending-Login-Cookie'],
+  access: ['Access-Cookie'],
   binds: ['Bound-Cookie', 'Secure-Session-Challenge'],
 } as const;
 

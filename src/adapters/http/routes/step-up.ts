@@ -18,6 +18,7 @@ export const stepUpRoutes = (deps: StepUpDeps, cookies: SessionCookies, presente
         method: 'POST',
         path: '/auth/step-up',
         throttle: 'strict',
+        cookie: { writes: 'access' },
         request: { body: StepUpBody },
         response: { data: v.object({ accessToken: AccessToken }) },
         errors: [

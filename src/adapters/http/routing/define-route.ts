@@ -94,9 +94,10 @@ type CookieUse = {
   readonly reads?: 'optional' | 'required';
   /**
    * `sets`: with every success. `opens`: the same, of a new session. `may-set`: with some. `clears`: unless another site caused the
-   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead.
+   * request. `binds`: sets the bound cookie instead. `waits`: sets that of a pending log-in instead. `access`: sets that of the access token
+   * alone.
    */
-  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits';
+  readonly writes?: 'sets' | 'opens' | 'may-set' | 'clears' | 'binds' | 'waits' | 'access';
 };
 
 type Head = {

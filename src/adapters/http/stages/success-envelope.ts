@@ -32,8 +32,9 @@ export const successEnvelope = ({ response: { status, unwrapped, page } }: Route
 /** RFC 9110 §15.4.4: the client goes on with GET. */
 const redirect = (ctx: Context, location: string): void => {
   ctx.status = 303;
-  ctx.set('Cache-Control', NO_STORE);
-  ctx.redirect(location);
+  ctx.set({ Location: location, 'Cache-Control': NO_STORE });
+  ctx.body = '';
+  ctx.remove('Content-Type');
 };
 
 type Page = NonNullable<Route['response']['page']>;

@@ -31,13 +31,16 @@ export const NPM_TEST = [...CORE, ...HTTP, ...ADAPTERS, ...WALK];
 const PROCESSES = ['test/process/**/*.test.ts', 'test/conformance/**/*.test.ts', 'test/properties/requests.test.ts'];
 const BROWSER = ['test/browser/**/*.test.ts'];
 
-/** HTTP tests whose statements or transactions differ between stores: they also run on real servers and over the example. */
+/** HTTP tests whose statements or transactions differ between stores: they also run on real servers. */
 const OF_STORES = [
   'test/http/{change-password,clear-cookie,delete-account,device-binding,email-change,email-verification,events,export-account}.test.ts',
   'test/http/{guessing,login,password-reset,races,refresh,register,sessions,username}.test.ts',
   'test/http/stages/rate-limit.test.ts',
 ];
-/** Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. */
+/**
+ * Those that a pooler can break: by transactions, by statements that are prepared, by what is left in a session of PostgreSQL. Over the example,
+ * which passes all contracts, they show that a whole service runs.
+ */
 const BEHIND_POOLER = ['test/http/{login,password-reset,races,refresh,register,sessions}.test.ts'];
 
 const RUN_DIRECTORY = 'test/support/storage/run-directory.ts';
@@ -89,7 +92,7 @@ export default defineConfig({
       }),
       project({ name: 'rest-http', include: OF_STORES, parts: 'real', globalSetup: SERVERS }),
       project({ name: 'rest-pooled', include: BEHIND_POOLER, parts: 'pooled', globalSetup: SERVERS }),
-      project({ name: 'rest-example', include: OF_STORES, parts: 'example', globalSetup: RUN_DIRECTORY }),
+      project({ name: 'rest-example', include: BEHIND_POOLER, parts: 'example', globalSetup: RUN_DIRECTORY }),
       project({
         name: 'rest-browser',
         include: BROWSER,

@@ -1,13 +1,15 @@
 import { AuthError } from './auth-error.ts';
 import { ignore } from './host.ts';
-import type { AuthErrorCode, FieldProblem } from './types.ts';
+import type { AuthErrorCode, FieldCode, FieldProblem } from './types.ts';
+
+type Detail = { readonly field: string; readonly message: string; readonly code: FieldCode };
 
 type Envelope = {
   readonly success: boolean;
   readonly data: unknown;
   readonly code: AuthErrorCode;
   readonly message: string;
-  readonly details: readonly FieldProblem[] | null;
+  readonly details: readonly Detail[] | null;
   readonly context: { readonly requestId: string; readonly binding?: 'browser' };
 };
 
@@ -23,7 +25,22 @@ export const dataOf = async <Data>(response: Response): Promise<Data> => {
   throw new AuthError(code, message ?? `Bad response: ${status}`, {
     retryable: code === 'DB_QUERY_FAILED' || status === 429 || status > 501,
     retryAfter: Number(headers.get('Retry-After')) || null,
-    fields: details ?? [],
+    fields: (details ?? []).map(withLimit),
     requestId: context?.requestId ?? null,
   });
+};
+
+/** The name of the number in the message of a code. */
+const LIMITS: Partial<Record<FieldCode, 'min' | 'max'>> = {
+  too_short: 'min',
+  too_small: 'min',
+  too_long: 'max',
+  too_large: 'max',
+};
+
+/** The specification of the service fixes the members of a detail, so the limit comes as the first number of its message. */
+const withLimit = (detail: Detail): FieldProblem => {
+  const name = LIMITS[detail.code];
+  // The type of the code and that of the member belong together.
+  return (name ? { ...detail, [name]: Number.parseInt(detail.message.replace(/\D+/, ''), 10) } : detail) as FieldProblem;
 };

@@ -43,22 +43,33 @@ export type Binding = 'none' | 'device' | 'browser';
 export type LoginResult = { readonly accessToken: string; readonly user: User };
 export type RefreshResult = { readonly accessToken: string };
 
-/** What can be wrong with a field. */
-export type FieldCode =
-  | 'required'
-  | 'invalid_type'
-  | 'invalid_value'
-  | 'invalid_format'
-  | 'invalid_characters'
-  | 'too_short'
-  | 'too_long'
-  | 'too_common'
-  | 'unknown'
-  | 'malformed'
-  | 'invalid';
+/** A field of a request that is not valid, with the number that a translation of its code needs. The message is in English. */
+export type FieldProblem = { readonly field: string; readonly message: string } & (
+  | {
+      readonly code: 'too_short' | 'too_small';
+      /** The least length, or the least number. */
+      readonly min: number;
+    }
+  | {
+      readonly code: 'too_long' | 'too_large';
+      /** The greatest length, or the greatest number. A password is measured in bytes of UTF-8. */
+      readonly max: number;
+    }
+  | {
+      readonly code:
+        | 'required'
+        | 'invalid_type'
+        | 'invalid_value'
+        | 'invalid_format'
+        | 'invalid_characters'
+        | 'too_common'
+        | 'unknown'
+        | 'malformed';
+    }
+);
 
-/** A field of a request that is not valid. The message names the bound that the value is beyond. */
-export type FieldProblem = { readonly field: string; readonly message: string; readonly code: FieldCode };
+/** What can be wrong with a field. */
+export type FieldCode = FieldProblem['code'];
 
 export type EventKind =
   | 'registered'

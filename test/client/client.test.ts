@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAccountClient } from '../../client/src/account.ts';
 import { type AuthClient, AuthError, createAuthClient } from '../../client/src/index.ts';
+import { FIELD_CODES } from '../../src/domain/errors/app-error.ts';
 import { CATALOG } from '../../src/domain/errors/catalog.ts';
 import {
   aClient,
@@ -615,7 +616,7 @@ describe('a log-out', () => {
 describe('an error', () => {
   it('has the fields, the request id and the time to wait', async () => {
     fakePage({ origin: BASE_URL });
-    const fields = [{ field: 'body.password', message: 'must have …', code: 'too_short' }];
+    const fields = [{ field: 'password', message: 'must have at least 8 characters', code: 'too_short' }];
     const more = { details: fields };
     const { fetch } = fakeTransport({
       '/auth/register': [() => refusal('CLIENT_PARAMS_VALIDATION_FAILED', 400, more)],
@@ -624,12 +625,21 @@ describe('an error', () => {
     const auth = aClient({ fetch });
     const registering = auth.register({ username: 'ada', email: 'ada@example.org', password: 'x' });
     expect(await errorOf(registering)).toMatchObject({
-      fields,
+      fields: [{ ...fields[0], min: 8 }],
       requestId: 'request-1',
       retryable: false,
       retryAfter: null,
     });
     expect(await errorOf(auth.login(ADA))).toMatchObject({ retryable: true, retryAfter: 7, fields: [] });
+  });
+
+  it.each(Object.entries(FIELD_CODES))('gives a field with the code %s the number %s', async (code, name) => {
+    fakePage({ origin: BASE_URL });
+    const detail = { field: 'password', message: 'must have at most 72 bytes of UTF-8', code };
+    const more = { details: [detail] };
+    const { fetch } = fakeTransport({ [LOGIN]: [() => refusal('CLIENT_PARAMS_VALIDATION_FAILED', 400, more)] });
+    const { fields } = await errorOf(aClient({ fetch }).login(ADA));
+    expect(fields).toEqual([name === null ? detail : { ...detail, [name]: 72 }]);
   });
 
   it.each(Object.entries(CATALOG))('%s is retryable as in the catalog', async (code, { status, retryable }) => {

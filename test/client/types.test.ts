@@ -42,20 +42,26 @@ import type {
 } from '../../src/adapters/http/routing/schemas.ts';
 import type * as keys from '../../src/adapters/json/passkeys.ts';
 import type { PublicUserJson } from '../../src/adapters/json/public-user.ts';
-import type { FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
+import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { readText } from '../support/checkout/repository.ts';
 import { declaredRoutes } from '../support/http/service.ts';
 
 type Plain<T> = T extends object ? { -readonly [Key in keyof T]: Plain<T[Key]> } : T;
 type Account = ReturnType<typeof createAccountClient>;
+/** The codes whose message has a number of this name. */
+type CodeWith<Name> = {
+  [Code in keyof typeof FIELD_CODES]: (typeof FIELD_CODES)[Code] extends Name ? Code : never;
+}[keyof typeof FIELD_CODES];
 /** What a call of the account client takes. */
 type Taken<Name extends keyof Account> = Parameters<Account[Name]>[0];
 
 describe('the types of the client', () => {
   it('are those of the routes; otherwise this file does not compile', () => {
     expectTypeOf<ServiceCode>().toEqualTypeOf<ErrorCode>();
-    expectTypeOf<Plain<FieldProblem>>().toEqualTypeOf<Plain<ServiceFieldProblem>>();
+    expectTypeOf<Pick<FieldProblem, keyof ServiceFieldProblem>>().toEqualTypeOf<ServiceFieldProblem>();
+    expectTypeOf<Extract<FieldProblem, { min: number }>['code']>().toEqualTypeOf<CodeWith<'min'>>();
+    expectTypeOf<Extract<FieldProblem, { max: number }>['code']>().toEqualTypeOf<CodeWith<'max'>>();
     expectTypeOf<Plain<User>>().toEqualTypeOf<v.InferOutput<typeof PublicUserJson>>();
     expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof auth.LoginResult>>();
     expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof auth.RefreshResult>>();

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { AcceptedPasskeys, PasskeyInvitation } from '../../application/use-cases/manage-passkeys.ts';
 import { PASSKEY_NAME_MAX_LENGTH } from '../../domain/passkey.ts';
 import { Timestamp } from './public-user.ts';
+import { textRule } from './text-rule.ts';
 
 /** The JSON of WebAuthn Level 3 §5.1.8–5.1.11, as browsers read and write it. Members that nobody reads are dropped. */
 
@@ -45,10 +46,9 @@ const Name = v.pipe(
   v.trim(),
   v.minLength(1),
   v.maxLength(PASSKEY_NAME_MAX_LENGTH),
-  v.rawCheck(({ dataset, addIssue }) => {
-    if (dataset.typed && INVISIBLE.test(dataset.value))
-      addIssue({ received: 'invalid_characters', message: 'must consist of visible characters' });
-  }),
+  textRule((name) =>
+    INVISIBLE.test(name) ? { code: 'invalid_characters', message: 'must consist of visible characters' } : null,
+  ),
   v.metadata({ jsonSchema: { type: 'string', minLength: 1, maxLength: PASSKEY_NAME_MAX_LENGTH } }),
 );
 

@@ -1,18 +1,31 @@
 import type { MissingStepUp } from '../assurance.ts';
 import { CATALOG, type ErrorCode, type ErrorLevel } from './catalog.ts';
 
-/** The codes of problems with a field. docs/errors.md explains each. */
-export const FIELD_CODES = [
-  ...(['required', 'invalid_type', 'invalid_value', 'invalid_format', 'invalid_characters'] as const),
-  ...(['too_short', 'too_long', 'too_common', 'unknown', 'malformed', 'invalid'] as const),
-] as const;
-export type FieldCode = (typeof FIELD_CODES)[number];
+/**
+ * The codes of problems with a field, and the name of the number that a translation of each needs. docs/errors.md explains them. SPEC
+ * fixes the members of a detail, so the number is the first one in its message.
+ */
+export const FIELD_CODES = {
+  required: null,
+  invalid_type: null,
+  invalid_value: null,
+  invalid_format: null,
+  invalid_characters: null,
+  too_short: 'min',
+  too_long: 'max',
+  too_small: 'min',
+  too_large: 'max',
+  too_common: null,
+  unknown: null,
+  malformed: null,
+} as const;
+export type FieldCode = keyof typeof FIELD_CODES;
 
 /** A problem with one field of a request. SPEC "Error envelope", `details`. */
 export type FieldProblem = {
   /** Dotted path. */
   readonly field: string;
-  /** For people. Names the limit that the value exceeds. */
+  /** For people. Its first number is the limit that the value exceeds. */
   readonly message: string;
   readonly code: FieldCode;
 };

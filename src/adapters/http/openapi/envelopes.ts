@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { AppError } from '../../../domain/errors/app-error.ts';
+import { AppError, FIELD_CODES } from '../../../domain/errors/app-error.ts';
 import { CATALOG, type ErrorCode } from '../../../domain/errors/catalog.ts';
 import { errorEnvelopeOf } from '../envelope.ts';
 import { httpFailure } from '../errors/exceptions.ts';
@@ -44,7 +44,7 @@ export const successExample = (data: unknown, settings: DocumentSettings) => ({
 });
 
 const FIELD_PROBLEM = {
-  ...objectOf({ field: TEXT, message: TEXT, code: TEXT }),
+  ...objectOf({ field: TEXT, message: TEXT, code: { ...TEXT, enum: Object.keys(FIELD_CODES) } }),
   description: 'A problem with one field: its dotted path, a message for people, and a stable word for programs.',
 };
 

@@ -44,8 +44,8 @@ const Limit = v.pipe(
   // Before the transformation, after which the document of a request knows nothing.
   v.metadata({ jsonSchema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT } }),
   v.transform(Number),
-  v.minValue(1, 'must be at least 1'),
-  v.maxValue(MAX_LIMIT, `must be at most ${MAX_LIMIT}`),
+  v.minValue(1),
+  v.maxValue(MAX_LIMIT),
 );
 
 export const EventsQuery = v.strictObject({ before: v.optional(Id), limit: v.optional(Limit) });

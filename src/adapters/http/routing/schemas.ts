@@ -16,6 +16,7 @@ import {
   USERNAME_PATTERN,
 } from '../../../domain/user.ts';
 import { USED_CREDENTIAL_EXAMPLE, UsedCredential } from '../../json/passkeys.ts';
+import { textRule } from '../../json/text-rule.ts';
 
 /** The schemas of requests, with the limits of the domain, and of parts that responses share. */
 
@@ -47,9 +48,9 @@ const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
 
 const NewPassword = v.pipe(
   v.string(),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const problem = dataset.typed ? passwordProblem(dataset.value) : null;
-    if (problem !== null) addIssue({ received: problem, message: PASSWORD_MESSAGES[problem] });
+  textRule((password) => {
+    const code = passwordProblem(password);
+    return code === null ? null : { code, message: PASSWORD_MESSAGES[code] };
   }),
   v.metadata({
     jsonSchema: {

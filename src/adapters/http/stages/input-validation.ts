@@ -4,9 +4,9 @@ import createHttpError from 'http-errors';
 import type { Context, Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import * as v from 'valibot';
-import { type BaseIssue, getDotPath } from 'valibot';
-import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.ts';
+import type { FieldProblem } from '../../../domain/errors/app-error.ts';
 import { isHttpError, RequestValidationFailure } from '../errors/exceptions.ts';
+import { fieldProblems } from '../errors/field-problems.ts';
 import type { Route } from '../routing/define-route.ts';
 
 const MALFORMED: FieldProblem = { field: 'body', message: 'must be a JSON object', code: 'malformed' };
@@ -30,35 +30,6 @@ export const inputValidation = ({ request }: Route): Middleware =>
     ctx.state.input = { body, query, params };
     await next();
   };
-
-/** The client chooses the names of parameters; they may be as long as the request target. */
-const MAX_FIELD_LENGTH = 64;
-
-/** @param place the field of a problem that has no path: `body`, `query` or `params`. */
-const fieldProblems = (issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]], place: string): FieldProblem[] =>
-  issues.map((issue) => ({
-    field: (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed(),
-    ...problemOf(issue),
-  }));
-
-/** valibot's own messages of a wrong type quote the value, so they are replaced. */
-const problemOf = (issue: BaseIssue<unknown>): Omit<FieldProblem, 'field'> => {
-  if (issue.kind === 'schema') {
-    if (issue.expected === 'never') return { message: 'is unknown', code: 'unknown' };
-    if (issue.received === 'undefined') return { message: 'is required', code: 'required' };
-    if (issue.type === 'picklist') return { message: `must be one of ${issue.expected}`, code: 'invalid_value' };
-    return { message: 'has the wrong type', code: 'invalid_type' };
-  }
-  if (issue.type === 'min_length') return { message: atLeast(Number(issue.requirement)), code: 'too_short' };
-  if (issue.type === 'max_length') return { message: atMost(Number(issue.requirement)), code: 'too_long' };
-  if (issue.type === 'regex') return { message: issue.message, code: 'invalid_format' };
-  // A rule of the domain passes its code in `received`.
-  return { message: issue.message, code: issue.type === 'raw_check' ? (issue.received as FieldCode) : 'invalid' };
-};
-
-const characters = (count: number): string => `${count} character${count === 1 ? '' : 's'}`;
-const atLeast = (count: number): string => `must have at least ${characters(count)}`;
-const atMost = (count: number): string => `must have at most ${characters(count)}`;
 
 /** More parameters than any route has. A query with so many has an unknown or a repeated one, and is refused. */
 const MAX_PARAMETERS = 16;

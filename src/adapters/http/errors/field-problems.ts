@@ -1,0 +1,46 @@
+import { type BaseIssue, getDotPath } from 'valibot';
+import type { FieldCode, FieldProblem } from '../../../domain/errors/app-error.ts';
+
+/** What valibot has found, as the details of CLIENT_PARAMS_VALIDATION_FAILED. */
+
+/** The client chooses the names of parameters; they may be as long as the request target. */
+const MAX_FIELD_LENGTH = 64;
+
+/** @param place the field of a problem that has no path: `body`, `query` or `params`. */
+export const fieldProblems = (
+  issues: readonly [BaseIssue<unknown>, ...BaseIssue<unknown>[]],
+  place: string,
+): FieldProblem[] =>
+  issues.map((issue) => ({
+    field: (getDotPath(issue) || place).slice(0, MAX_FIELD_LENGTH).toWellFormed(),
+    ...(issue.kind === 'schema' ? problemOfType(issue) : problemOfCheck(issue)),
+  }));
+
+type Problem = Omit<FieldProblem, 'field'>;
+
+/** valibot's own messages of a wrong type quote the value, so they are replaced. */
+const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Problem => {
+  if (expected === 'never') return { message: 'is unknown', code: 'unknown' };
+  if (received === 'undefined') return { message: 'is required', code: 'required' };
+  if (type === 'picklist' || type === 'literal') return { message: `must be one of ${expected}`, code: 'invalid_value' };
+  return { message: 'has the wrong type', code: 'invalid_type' };
+};
+
+/** The checks that schemas of requests may have. `test/http/field-codes.test.ts` fails for another one. */
+export const CHECKS: Readonly<Record<string, (issue: BaseIssue<unknown>) => Problem>> = {
+  min_length: (issue) => ({ message: `must have at least ${lengthOf(issue)}`, code: 'too_short' }),
+  max_length: (issue) => ({ message: `must have at most ${lengthOf(issue)}`, code: 'too_long' }),
+  min_value: ({ requirement }) => ({ message: `must be at least ${requirement}`, code: 'too_small' }),
+  max_value: ({ requirement }) => ({ message: `must be at most ${requirement}`, code: 'too_large' }),
+  regex: ({ message }) => ({ message, code: 'invalid_format' }),
+  // The code is that of `textRule`.
+  raw_check: ({ message, received }) => ({ message, code: received as FieldCode }),
+};
+
+const problemOfCheck = (issue: BaseIssue<unknown>): Problem =>
+  CHECKS[issue.type]?.(issue) ?? { message: issue.message, code: 'invalid_format' };
+
+const lengthOf = ({ requirement, input }: BaseIssue<unknown>): string => {
+  const [one, many] = Array.isArray(input) ? ['entry', 'entries'] : ['character', 'characters'];
+  return `${requirement} ${requirement === 1 ? one : many}`;
+};

@@ -9,6 +9,12 @@ export type User = {
   readonly updatedAt: string;
 };
 
+/** What operators have stated about a user, such as roles. Access tokens have it as a claim. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** The response of GET /users/me. */
+export type CurrentUser = User & { readonly emailVerified: boolean; readonly attributes: Attributes };
+
 export type Registration = { readonly username: string; readonly email: string; readonly password: string };
 
 export type Credentials = {
@@ -99,6 +105,7 @@ export type EventKind =
   | 'email-changed'
   | 'email-change-undone'
   | 'username-changed'
+  | 'attributes-changed'
   | 'disabled'
   | 'enabled'
   | 'deleted';
@@ -148,6 +155,7 @@ export type AccountExport = {
     readonly emailVerifiedAt: string | null;
     readonly disabledAt: string | null;
     readonly secondFactorAt: string | null;
+    readonly attributes: Attributes;
   };
   readonly sessions: readonly {
     readonly id: string;

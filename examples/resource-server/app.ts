@@ -1,9 +1,10 @@
 import cors from '@koa/cors';
 import Koa from 'koa';
 import { Refused, type Trust, verifier } from './authenticate.ts';
+import { hasRole } from './roles.ts';
 
 /**
- * An API with one answer: whom the access token is about.
+ * An API with one answer: whom the access token is about. Below `/admin` it is for those who have the role `admin`.
  * @param origins of the pages that may call it from a browser
  */
 export const createApp = (trust: Trust, origins: readonly string[] = []): Koa => {
@@ -29,6 +30,16 @@ export const createApp = (trust: Trust, origins: readonly string[] = []): Koa =>
       ctx.status = error.status;
       ctx.set(error.headers);
       ctx.body = { error: error.message };
+      return;
+    }
+    await next();
+  });
+
+  app.use(async (ctx, next) => {
+    if (/^\/admin(?:\/|$)/.test(ctx.path) && !hasRole(ctx.state.claims, 'admin')) {
+      // Not 401: another token of this user would not help.
+      ctx.status = 403;
+      ctx.body = { error: 'the role admin is missing' };
       return;
     }
     await next();

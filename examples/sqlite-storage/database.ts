@@ -16,7 +16,8 @@ const SCHEMA = `
     passwordChangedAt integer not null,
     emailVerifiedAt integer,
     disabledAt integer,
-    secondFactorAt integer
+    secondFactorAt integer,
+    attributes text not null
   ) strict;
 
   create table if not exists sessions (

@@ -2,14 +2,15 @@ import type { SQLOutputValue } from 'node:sqlite';
 import { canonicalEmail, type User, type UserRepository } from 'tandem';
 import type { Connection } from './connection.ts';
 
-/** A row has the members of a user, but not its prototype. */
-export const toUser = (row: Record<string, SQLOutputValue>): User => ({ ...row }) as User;
+/** A row has the members of a user, but not its prototype. The attributes are JSON. */
+export const toUser = (row: Record<string, SQLOutputValue>): User =>
+  ({ ...row, attributes: JSON.parse(String(row.attributes)) }) as User;
 
 /** Users in the table `users`. */
 export const sqliteUserRepository = ({ database, read, write }: Connection): UserRepository => {
   const insert = database.prepare(`
     insert into users values (:id, :username, :email, :passwordHash, :createdAt, :updatedAt, :passwordChangedAt,
-      :emailVerifiedAt, :disabledAt, :secondFactorAt)`);
+      :emailVerifiedAt, :disabledAt, :secondFactorAt, :attributes)`);
   const updateHash = database.prepare(`
     update users set
       passwordHash = :passwordHash,
@@ -24,6 +25,7 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
       emailVerifiedAt = :emailVerifiedAt,
       disabledAt = :disabledAt,
       secondFactorAt = :secondFactorAt,
+      attributes = :attributes,
       updatedAt = :now
     where id = :id
     returning *`);
@@ -41,7 +43,8 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
 
   return {
     async add(user) {
-      await write(() => insert.run({ ...user, email: canonicalEmail(user.email) }));
+      const values = { ...user, email: canonicalEmail(user.email), attributes: JSON.stringify(user.attributes) };
+      await write(() => insert.run(values));
     },
     findById,
     findByUsername: findBy('username'),
@@ -62,7 +65,7 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
         const { username, email, ...fields } = { ...toUser(stored), ...change };
         const { emailVerifiedAt, disabledAt, secondFactorAt } = fields;
         const values = { username, email: canonicalEmail(email), emailVerifiedAt, disabledAt, secondFactorAt };
-        return updateFields.get({ id, ...values, now });
+        return updateFields.get({ id, ...values, attributes: JSON.stringify(fields.attributes), now });
       });
       return row === undefined ? null : toUser(row);
     },

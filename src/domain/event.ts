@@ -90,6 +90,8 @@ export const EVENT_KINDS = [
   'email-changed',
   'email-change-undone',
   'username-changed',
+  /** An operator has stated something else about the user. */
+  'attributes-changed',
   'disabled',
   'enabled',
   /** Kept by the audit log only: the events of a user are deleted with the user. */

@@ -1,4 +1,5 @@
 import { type Amr, type Assurance, type Authenticated, assuranceOf } from './assurance.ts';
+import { type Attributes, hasAttributes } from './attributes.ts';
 import { deviceStatus, type Evidence } from './device-binding.ts';
 import { isLive, type Session } from './session.ts';
 import { type PublicUser, publicUser, type User } from './user.ts';
@@ -17,6 +18,8 @@ type RegisteredClaims = {
 export type AccessClaims = RegisteredClaims & {
   readonly tokenType: 'access';
   readonly user: PublicUser;
+  /** For other services: those of the user when the token was issued. Only if the user has some. This service does not read them. */
+  readonly attributes?: Attributes;
 } & Partial<AuthenticationClaims>;
 
 /** How and when the user has authenticated: RFC 9068 §2.2.1. Only if they are configured. */
@@ -61,6 +64,7 @@ export const accessClaims = (input: {
   jti: input.tokenId,
   tokenType: 'access',
   user: publicUser(input.user),
+  ...(hasAttributes(input.user.attributes) && { attributes: input.user.attributes }),
   ...(input.authenticated !== null && authenticationClaims(input.authenticated)),
 });
 

@@ -1,3 +1,5 @@
+import type { Attributes } from './attributes.ts';
+
 /** Every id is a ULID: 26 characters of Crockford's base 32, in upper case. */
 export const ID_PATTERN = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
@@ -53,10 +55,15 @@ export type User = {
   readonly disabledAt: number | null;
   /** Since when log-ins need a second factor; `null` while they do not. */
   readonly secondFactorAt: number | null;
+  /** What operators have stated about the user; `{}`: nothing. */
+  readonly attributes: Attributes;
 };
 
 /** The fields that `UserRepository.update` can change. */
-export type ChangeableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
+export type ChangeableFields = ComparableFields & Pick<User, 'attributes'>;
+
+/** Those of them that `UserRepository.update` can compare. */
+export type ComparableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
 
 /** The fields of a user that SPEC "User" names, which may be sent to clients. */
 export type PublicUser = Pick<User, 'id' | 'username' | 'email' | 'createdAt' | 'updatedAt'>;
@@ -78,6 +85,7 @@ export const newUser = (input: {
   emailVerifiedAt: null,
   disabledAt: null,
   secondFactorAt: null,
+  attributes: {},
 });
 
 /** Names each public field, so that a new field is private by default. */

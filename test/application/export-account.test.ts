@@ -17,6 +17,7 @@ describe('exportAccount', () => {
     await linkIn({ kind: 'password-reset', to: EMAIL }, 'password-reset');
     await app.enqueue({ kind: 'email-changed', userId: user.id, to: EMAIL, email: 'new@example.org' });
     app.clock.advance(MINUTE);
+    await app.users.update(user.id, { attributes: { roles: ['admin'] }, now: user.updatedAt });
     await app.refresh([session.refreshToken]);
     const now = app.clock.now();
     const createdAt = now - MINUTE;
@@ -24,7 +25,14 @@ describe('exportAccount', () => {
     const id = expect.any(String);
     expect(await exported()).toStrictEqual({
       exportedAt: now,
-      user: { ...user, passwordChangedAt: 0, emailVerifiedAt: null, disabledAt: null, secondFactorAt: null },
+      user: {
+        ...user,
+        passwordChangedAt: 0,
+        emailVerifiedAt: null,
+        disabledAt: null,
+        secondFactorAt: null,
+        attributes: { roles: ['admin'] },
+      },
       sessions: [
         {
           id: session.sessionId,

@@ -83,6 +83,7 @@ const counting = async () => {
       emailVerifiedAt: null,
       disabledAt: null,
       secondFactorAt: null,
+      attributes: {},
     });
   };
   await add('ada');

@@ -7,6 +7,7 @@ import type {
   AccountEvents,
   AccountExport,
   Credentials,
+  CurrentUser,
   EmailChange,
   EmailChangeConfirmation,
   EmailChangePreview,
@@ -41,7 +42,7 @@ import type {
   RegisterBody,
 } from '../../src/adapters/http/routing/schemas.ts';
 import type * as keys from '../../src/adapters/json/passkeys.ts';
-import type { PublicUserJson } from '../../src/adapters/json/public-user.ts';
+import type { CurrentUserJson, PublicUserJson } from '../../src/adapters/json/public-user.ts';
 import type { FIELD_CODES, FieldProblem as ServiceFieldProblem } from '../../src/domain/errors/app-error.ts';
 import type { ErrorCode } from '../../src/domain/errors/catalog.ts';
 import { readText } from '../support/checkout/repository.ts';
@@ -63,6 +64,7 @@ describe('the types of the client', () => {
     expectTypeOf<Extract<FieldProblem, { min: number }>['code']>().toEqualTypeOf<CodeWith<'min'>>();
     expectTypeOf<Extract<FieldProblem, { max: number }>['code']>().toEqualTypeOf<CodeWith<'max'>>();
     expectTypeOf<Plain<User>>().toEqualTypeOf<v.InferOutput<typeof PublicUserJson>>();
+    expectTypeOf<Plain<CurrentUser>>().toEqualTypeOf<v.InferOutput<typeof CurrentUserJson>>();
     expectTypeOf<Plain<LoginResult>>().toEqualTypeOf<v.InferOutput<typeof auth.LoginResult>>();
     expectTypeOf<Plain<RefreshResult>>().toEqualTypeOf<v.InferOutput<typeof auth.RefreshResult>>();
     expectTypeOf<Plain<SessionInfo>>().toEqualTypeOf<v.InferOutput<typeof SessionJson>>();

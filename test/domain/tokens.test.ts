@@ -23,6 +23,18 @@ describe('accessClaims', () => {
   });
 });
 
+describe('the claim attributes', () => {
+  const ada = newUser({ id: 'u1', username: 'Ada', email: 'ada@example.org', passwordHash: 'hash', now: NOW });
+  const claimsOf = (attributes: Record<string, unknown>) =>
+    accessClaims({ user: { ...ada, attributes }, tokenId: 't1', now: NOW, lifetime: 900_000, authenticated: null });
+
+  it('is in the access token of a user who has some, and of nobody else', () => {
+    expect(claimsOf({ roles: ['admin'] })).toEqual({ ...claimsOf({}), attributes: { roles: ['admin'] } });
+    // The name itself is missing, so that the table of the specification stays exact.
+    expect(Object.keys(claimsOf({}))).not.toContain('attributes');
+  });
+});
+
 describe('refreshClaims', () => {
   const session = newSession({
     id: 's1',

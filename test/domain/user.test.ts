@@ -17,6 +17,7 @@ describe('newUser', () => {
       emailVerifiedAt: null,
       disabledAt: null,
       secondFactorAt: null,
+      attributes: {},
     });
   });
 });

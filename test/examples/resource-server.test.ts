@@ -40,8 +40,8 @@ const startApi = async (keySet: URL, origins: readonly string[] = []) => {
   const app = createApp({ ...TRUST, keySet }, origins);
   app.on('error', (error) => printed.push(error));
   const http = request(await listening(app.listen(0, '127.0.0.1')));
-  const get = (token?: string) =>
-    token === undefined ? http.get('/') : http.get('/').set('Authorization', `Bearer ${token}`);
+  const get = (token?: string, path = '/') =>
+    token === undefined ? http.get(path) : http.get(path).set('Authorization', `Bearer ${token}`);
   return { http, get, printed };
 };
 
@@ -107,6 +107,31 @@ describe('the resource server', () => {
     const { get, printed } = await startApi(keySetOf(service));
     expect((await get(await token()).expect(401)).headers['www-authenticate']).toBe(INVALID);
     expect(printed).toEqual([]);
+  });
+
+  it('admits to a part of it those whom the operator of the service has given the role, from their next token on', async () => {
+    const { get } = await startApi(keySetOf(service));
+    const { user, accessToken, cookie } = await signUp(service);
+    const { body } = await get(accessToken, '/admin').expect(403);
+    expect(body).toEqual({ error: 'the role admin is missing' });
+    const attributes = { roles: ['admin'] };
+    await service.ports.users.update(user.id, { attributes, now: Date.parse(user.updatedAt) });
+    await get(accessToken, '/admin').expect(403);
+    const refreshed = await service.http.post('/auth/refresh-token').set('Cookie', cookie).expect(200);
+    await get(refreshed.body.data.accessToken, '/admin').expect(200);
+    await get(refreshed.body.data.accessToken).expect(200);
+  });
+
+  it.each([
+    ['another role', { roles: ['editor'] }],
+    ['the role as a text', { roles: 'admin' }],
+    ['no roles', { team: 'admin' }],
+    ['no object', 'admin'],
+    ['nothing', null],
+  ])('does not take for the role: %s', async (_what, attributes) => {
+    const { get } = await startApi(keySetOf(service));
+    for (const path of ['/admin', '/admin/users', '/admin/'])
+      await get(await signedWith({}, { attributes }), path).expect(403);
   });
 
   it('accepts a token that is signed with the valid key and has the expected members', async () => {

@@ -26,7 +26,7 @@ describe('GET /users/me', () => {
     expect(response.status).toBe(200);
     expect(response.body).toStrictEqual({
       success: true,
-      data: ada.user,
+      data: { ...ada.user, emailVerified: false, attributes: {} },
       timestamp: new Date(clock.now()).toISOString(),
       context: {
         requestId: response.get('svc-request-id'),
@@ -45,6 +45,14 @@ describe('GET /users/me', () => {
     const response = await me(`Bearer ${accessToken}`).expect(200);
     expect(response.body.data).toMatchObject({ id: user.id, username });
     expect(response.body.context.user).toStrictEqual({ id: user.id, username: user.username });
+  });
+
+  it('says whether the email is verified, and what operators have stated', async () => {
+    const { user, accessToken } = await signUp(service);
+    const attributes = { roles: ['admin'], team: { lead: true } };
+    await service.ports.users.update(user.id, { emailVerifiedAt: clock.now(), attributes, now: clock.now() });
+    const { body } = await me(`Bearer ${accessToken}`).expect(200);
+    expect(body.data).toMatchObject({ id: user.id, emailVerified: true, attributes });
   });
 
   // Proves: guard-7

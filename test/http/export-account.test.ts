@@ -20,9 +20,18 @@ describe('GET /users/me/export', () => {
     const { id: userId, email } = ada.user;
     await sentLink(service, { userId, purpose: 'email-verification', email });
     const [session] = await service.ports.sessions.listByUser(userId, Date.now());
+    const now = Date.parse(ada.user.updatedAt);
+    await service.ports.users.update(userId, { attributes: { roles: ['admin'] }, now });
     expect(await exported(ada)).toEqual({
       exportedAt: timestamp,
-      user: { ...ada.user, passwordChangedAt: null, emailVerifiedAt: null, disabledAt: null, secondFactorAt: null },
+      user: {
+        ...ada.user,
+        passwordChangedAt: null,
+        emailVerifiedAt: null,
+        disabledAt: null,
+        secondFactorAt: null,
+        attributes: { roles: ['admin'] },
+      },
       sessions: [
         {
           id: session?.id,

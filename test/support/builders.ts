@@ -33,6 +33,7 @@ export const aUser = (given: Partial<User> = {}): User => {
     emailVerifiedAt: null,
     disabledAt: null,
     secondFactorAt: null,
+    attributes: {},
     ...given,
   };
 };

@@ -21,6 +21,14 @@ const FromTimestamp = v.pipe(
   v.integer(),
 );
 
+const USER_EXAMPLE = {
+  id: '01M805M084GXA5E2JTR4FKH6WN',
+  username: 'ada',
+  email: 'ada@example.org',
+  createdAt: '2026-11-21T23:03:48.228Z',
+  updatedAt: '2026-11-21T23:03:48.228Z',
+};
+
 /** The domain's public user → JSON. Drops unknown members, so that no other member of a user is sent. */
 export const PublicUserJson = v.pipe(
   v.object({
@@ -31,15 +39,17 @@ export const PublicUserJson = v.pipe(
     updatedAt: Timestamp,
   }),
   v.title('User'),
-  v.examples([
-    {
-      id: '01M805M084GXA5E2JTR4FKH6WN',
-      username: 'ada',
-      email: 'ada@example.org',
-      createdAt: '2026-11-21T23:03:48.228Z',
-      updatedAt: '2026-11-21T23:03:48.228Z',
-    },
-  ]),
+  v.examples([USER_EXAMPLE]),
+);
+
+/** What operators have stated about a user. */
+export const AttributesJson = v.record(v.string(), v.unknown());
+
+/** A user with what `GET /users/me` has besides. */
+export const CurrentUserJson = v.pipe(
+  v.object({ ...PublicUserJson.entries, emailVerified: v.boolean(), attributes: AttributesJson }),
+  v.title('CurrentUser'),
+  v.examples([{ ...USER_EXAMPLE, emailVerified: true, attributes: { roles: ['admin'] } }]),
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */

@@ -23,6 +23,8 @@ export const UserEntity = defineEntity({
     emailVerifiedAt: p.bigint('number').nullable(),
     disabledAt: p.bigint('number').nullable(),
     secondFactorAt: p.bigint('number').nullable(),
+    /** JSON; null: none. */
+    attributes: p.text().nullable(),
   },
 });
 

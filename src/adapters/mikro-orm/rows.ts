@@ -9,6 +9,7 @@ import {
   type UpdateType,
 } from 'kysely';
 import type { Amr, Authenticated } from '../../domain/assurance.ts';
+import { type Attributes, hasAttributes } from '../../domain/attributes.ts';
 import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
 import type { ENTITIES } from './entities.ts';
 import { type DatabaseAccess, translated } from './queries.ts';
@@ -24,6 +25,7 @@ export const USER_COLUMNS = [
   'email_verified_at',
   'disabled_at',
   'second_factor_at',
+  'attributes',
 ] as const satisfies readonly (keyof Row<'users'>)[];
 
 export const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
@@ -39,7 +41,13 @@ export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): 
   emailVerifiedAt: toTime(row.email_verified_at),
   disabledAt: toTime(row.disabled_at),
   secondFactorAt: toTime(row.second_factor_at),
+  attributes: toAttributes(row.attributes),
 });
+
+/** Text, and not `jsonb`, which refuses NUL in a string. Most users have none, and cost nothing. */
+export const toAttributes = (text: string | null): Attributes => (text === null ? {} : JSON.parse(text));
+export const attributesText = (attributes: Attributes): string | null =>
+  hasAttributes(attributes) ? JSON.stringify(attributes) : null;
 
 /** Sessions of the previous version have neither column, and were opened with a password. In a remembered device, nothing was shown. */
 export const toAuthenticated = (
@@ -56,12 +64,14 @@ export const toFields = ({
   emailVerifiedAt,
   disabledAt,
   secondFactorAt,
+  attributes,
 }: Partial<ChangeableFields>) => ({
   ...(username !== undefined && { username, username_canonical: canonicalUsername(username) }),
   ...(email !== undefined && { email: canonicalEmail(email) }),
   ...(emailVerifiedAt !== undefined && { email_verified_at: emailVerifiedAt }),
   ...(disabledAt !== undefined && { disabled_at: disabledAt }),
   ...(secondFactorAt !== undefined && { second_factor_at: secondFactorAt }),
+  ...(attributes !== undefined && { attributes: attributesText(attributes) }),
 });
 
 /** The tables, their columns and the defaults, from the entities. */

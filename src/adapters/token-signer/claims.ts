@@ -15,7 +15,13 @@ const registered = { sub: Ulid, iat: NumericDate, exp: NumericDate, jti: Ulid };
 /** Any other parameter (RFC 7515 §4.1) is rejected: it could let the token choose the key or the rules. */
 const header = { alg: v.literal('ES256'), typ: v.literal('JWT'), kid: v.string(), sid: Ulid };
 
-const accessClaims = { ...registered, tokenType: v.literal('access'), user: PublicUserFromJson };
+const accessClaims = {
+  ...registered,
+  tokenType: v.literal('access'),
+  user: PublicUserFromJson,
+  /** Of a user who has some: ADR 0063. */
+  attributes: v.exactOptional(v.record(v.string(), v.unknown())),
+};
 
 /** RFC 9068 §2.2.1. */
 const authenticationClaims = {

@@ -3,7 +3,7 @@ import type { UserRepository } from '../../application/ports/user-repository.ts'
 import { canonicalEmail, canonicalUsername, isId, type User } from '../../domain/user.ts';
 import { UserEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated } from '../mikro-orm/queries.ts';
-import { type Tables, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
+import { attributesText, type Tables, toAttributes, toFields, toUser, USER_COLUMNS } from '../mikro-orm/rows.ts';
 
 export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   const findBy = async (
@@ -13,7 +13,7 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
     const found = await translated(() => db.em.findOne(UserEntity, where, options));
     if (found === null) return null;
     const { usernameCanonical: _, emailVerifiedAt = null, disabledAt = null, secondFactorAt = null, ...user } = found;
-    return { ...user, emailVerifiedAt, disabledAt, secondFactorAt };
+    return { ...user, emailVerifiedAt, disabledAt, secondFactorAt, attributes: toAttributes(user.attributes ?? null) };
   };
 
   /**
@@ -31,7 +31,8 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   return {
     async add(user) {
       const [usernameCanonical, email] = [canonicalUsername(user.username), canonicalEmail(user.email)];
-      await translated(() => db.em.insert(UserEntity, { ...user, usernameCanonical, email }));
+      const attributes = attributesText(user.attributes);
+      await translated(() => db.em.insert(UserEntity, { ...user, usernameCanonical, email, attributes }));
     },
     findById: async (id) => (isId(id) ? findBy({ id }) : null),
     findByUsername: async (username) =>

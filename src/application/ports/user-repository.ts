@@ -1,4 +1,4 @@
-import type { ChangeableFields, User } from '../../domain/user.ts';
+import type { ChangeableFields, ComparableFields, User } from '../../domain/user.ts';
 
 type NewPasswordHash = {
   readonly passwordHash: string;
@@ -71,7 +71,7 @@ export interface UserRepository {
    * @returns the user as stored now; `null` when nothing was changed.
    * @throws AppError `duplicateUser` when another user has the username or email.
    */
-  update(id: string, change: UserChange, onlyIf?: Partial<ChangeableFields>): Promise<User | null>;
+  update(id: string, change: UserChange, onlyIf?: Partial<ComparableFields>): Promise<User | null>;
   /**
    * Reads a user, and locks them until the end of the unit of work, as a change of the user does. Other units that lock or change the user, or store one of
    * the user's events or sessions, wait, and then see the changes. For example, a log-in with the old password cannot add a session after a

@@ -94,6 +94,7 @@ export const userData = (user: User): AccountData['user'] => ({
   emailVerifiedAt: user.emailVerifiedAt,
   disabledAt: user.disabledAt,
   secondFactorAt: user.secondFactorAt,
+  attributes: user.attributes,
 });
 
 export type EventData = Omit<AccountEvent, 'userId'>;

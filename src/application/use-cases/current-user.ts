@@ -1,3 +1,4 @@
+import type { Attributes } from '../../domain/attributes.ts';
 import { type PublicUser, publicUser } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.ts';
@@ -11,11 +12,16 @@ export const authenticate =
   (accessToken: string): Promise<Verified<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
 
+/** A user as an application shows and treats them. */
+export type CurrentUser = PublicUser & { readonly emailVerified: boolean; readonly attributes: Attributes };
+
 /**
  * The user as stored now, which may differ from the claims of the access token.
  * @throws AppError AUTH_TOKEN_INVALID, DB_RECORD_NOT_FOUND
  */
 export const getCurrentUser =
   (deps: LiveUserDeps) =>
-  async (caller: Caller): Promise<PublicUser> =>
-    publicUser(await liveUser(deps, caller));
+  async (caller: Caller): Promise<CurrentUser> => {
+    const user = await liveUser(deps, caller);
+    return { ...publicUser(user), emailVerified: user.emailVerifiedAt !== null, attributes: user.attributes };
+  };

@@ -1,3 +1,4 @@
+import type { Attributes } from '../../domain/attributes.ts';
 import { AppError } from '../../domain/errors/app-error.ts';
 import type { Origin } from '../../domain/event.ts';
 import { isConfirmed } from '../../domain/factor.ts';
@@ -55,6 +56,23 @@ export const enableAccount =
       const enabled = await stores.users.update(userId, { disabledAt: null, now: deps.clock.now() }, { disabledAt });
       if (enabled !== null) await record(deps, stores, origin, [{ userId, kind: 'enabled' }]);
       return enabled !== null;
+    });
+
+/**
+ * States attributes about a user, in place of the former ones. Access tokens have them from the next log-in or refresh on.
+ * @returns whether they are others.
+ * @throws AppError DB_RECORD_NOT_FOUND
+ */
+export const setAttributes =
+  (deps: ChangeDeps) =>
+  (userId: string, attributes: Attributes, origin: Origin): Promise<boolean> =>
+    deps.unitOfWork.run(async (stores) => {
+      const user = await stores.users.lock(userId);
+      if (user === null) throw new AppError('DB_RECORD_NOT_FOUND');
+      if (JSON.stringify(user.attributes) === JSON.stringify(attributes)) return false;
+      await stores.users.update(userId, { attributes, now: deps.clock.now() });
+      await record(deps, stores, origin, [{ userId, kind: 'attributes-changed' }]);
+      return true;
     });
 
 /** Ends all sessions of a user. @returns how many. */

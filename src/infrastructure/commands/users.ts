@@ -16,6 +16,8 @@ npm run users -- enable USER        allows log-ins again
 npm run users -- end-sessions USER  ends all sessions
 npm run users -- remove-factors USER
                                     removes authenticator apps, recovery codes and passkeys: the password alone logs in
+npm run users -- set-attributes USER JSON
+                                    states a JSON object, such as {"roles":["admin"]}, for access tokens; {} removes it
 npm run users -- reset-link USER    prints a link that sets a new password, to hand over
 npm run users -- delete USER        deletes the account with everything that is stored about it
 npm run users -- export USER        prints everything that is stored about the user as JSON, without secrets

@@ -77,10 +77,11 @@ export const finding = ({ it }: Tests<GivenUsers>): void => {
   });
 
   it('is not affected by changes to a user that it was given or has returned', async ({ users }) => {
-    const user = aUser();
-    const given = { ...user };
+    const user = aUser({ attributes: { roles: ['reader'] } });
+    const given = structuredClone(user);
     await users.add(given);
     Object.assign(given, { username: 'mallory', passwordHash: 'theirs', updatedAt: NOW + 9 });
+    Object.assign(given.attributes, { roles: ['admin'] });
     for (const find of [
       () => users.findById(user.id),
       () => users.findByUsername(user.username),
@@ -88,6 +89,7 @@ export const finding = ({ it }: Tests<GivenUsers>): void => {
     ]) {
       const found = await find();
       expect(found).toStrictEqual(user);
+      Object.assign(found?.attributes ?? {}, { roles: ['admin'] });
       Object.assign(found ?? {}, { id: 'other', username: 'mallory', passwordHash: 'theirs' });
       expect(await find()).toStrictEqual(user);
     }

@@ -5,6 +5,8 @@ import { atBoth, untilClose } from '../two-instances.ts';
 import { alternated, DUPLICATE, duplicate, type GivenUsers } from './store.ts';
 
 const RACERS = 50;
+/** All that JSON has, and texts that some stores refuse. */
+const ATTRIBUTES = { roles: ['admin', ''], level: -1.5e3, team: { lead: true, deputy: null }, note: 'ä🔑"\\\0\ud800' };
 
 export const updating = ({ it }: Tests<GivenUsers>): void => {
   it('changes the other fields, and the time of the update', async ({ users }) => {
@@ -19,7 +21,10 @@ export const updating = ({ it }: Tests<GivenUsers>): void => {
       { emailVerifiedAt: null, disabledAt: null },
       { username: 'new.name' },
       { username: user.username, email: user.email, emailVerifiedAt: 0, disabledAt: NOW },
+      { attributes: ATTRIBUTES },
       {},
+      { attributes: { roles: [] } },
+      { attributes: {} },
     ];
     for (const [step, change] of steps.entries()) {
       expected = { ...expected, ...change, updatedAt: NOW + 10 + step };

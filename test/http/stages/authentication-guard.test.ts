@@ -23,6 +23,7 @@ const user = {
   emailVerifiedAt: null,
   disabledAt: null,
   secondFactorAt: null,
+  attributes: {},
 };
 const CLAIMS = accessClaims({
   user,

@@ -112,3 +112,54 @@ describe('the factors of a user', () => {
     expect([status, await pending()]).toEqual([0, []]);
   });
 });
+
+describe('the attributes of a user', () => {
+  const ROLES = '{"roles":["admin"],"hiredAt":7}';
+  const attributes = { roles: ['admin'], hiredAt: 7 };
+  const eventsOf = async ({ stores, user }: Awaited<ReturnType<typeof stored>>) =>
+    (await stores.events.list({ userId: user.id, before: null, limit: 10 })).map(({ kind, actor }) => [kind, actor]);
+
+  it('are set once, shown, exported, and removed by {}', async () => {
+    const given = await stored();
+    const { stores, user } = given;
+    const set = (json: string) => run(['set-attributes', user.username, json, '--as', 'Una', '--json'], stores);
+    const report = { command: 'set-attributes', userId: user.id, dryRun: false, attributes };
+    expect(JSON.parse((await set(ROLES)).output)).toEqual({ ...report, changed: true });
+    expect(await stores.users.findById(user.id)).toMatchObject({ attributes, updatedAt: expect.any(Number) });
+    expect(JSON.parse((await set(ROLES)).output)).toEqual({ ...report, changed: false });
+    expect(await eventsOf(given)).toEqual([
+      ['attributes-changed', 'Una'],
+      ['logged-in', null],
+    ]);
+    expect((await run(['show', user.id], stores)).output).toContain(`attributes        ${ROLES}`);
+    for (const command of ['show', 'export'])
+      expect(JSON.parse((await run([command, user.id, '--json'], stores)).output).user.attributes).toEqual(attributes);
+    expect((await set('{}')).status).toBe(0);
+    expect((await stores.users.findById(user.id))?.attributes).toEqual({});
+    expect(await eventsOf(given)).toHaveLength(3);
+    expect((await run(['show', user.id], stores)).output).toMatch(/^attributes +–$/m);
+  });
+
+  it('are said to people with the former ones, which the new ones replace, and when tokens have them', async () => {
+    const { stores, user } = await stored();
+    const dry = await run(['set-attributes', user.id, ROLES, '--dry-run'], stores);
+    expect(dry.output).toMatch(/^Not done, because of --dry-run: Set the attributes of .* to \{"roles".*\}, in place of \{\}\.$/m);
+    expect((await stores.users.findById(user.id))?.attributes).toEqual({});
+    await run(['set-attributes', user.id, ROLES], stores);
+    const { output } = await run(['set-attributes', user.id, '{"team":"\u001b[2J\u202e"}'], stores);
+    expect(output).toMatch(/ has the attributes \{"team":.*\}, in place of \{"roles":\["admin"\],"hiredAt":7\}\. /);
+    expect(output).toMatch(/from the next refresh on\.$/m);
+    expect(output).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  it.each([
+    ['no attributes', ['set-attributes', 'ada']],
+    ['a text', ['set-attributes', 'ada', 'admin']],
+    ['a claim', ['set-attributes', 'ada', '{"sub":"x"}']],
+    ['more than 1 KiB', ['set-attributes', 'ada', `{"a":"${'a'.repeat(1_024)}"}`]],
+    ['something after them', ['set-attributes', 'ada', '{}', '{}']],
+    ['attributes of another command', ['enable', 'ada', '{}']],
+  ])('are refused before a user is looked for: %s', async (_what, args) => {
+    expect(await run(args, memoryStores())).toMatchObject({ status: 2, output: '' });
+  });
+});

@@ -1,6 +1,6 @@
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError, duplicateUser } from '../../../src/domain/errors/app-error.ts';
-import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
+import { type ChangeableFields, type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
 import { type Access, type Rows, translating } from '../harness/shared-rows.ts';
 
 /** What a user has that another user has, too. */
@@ -15,7 +15,7 @@ export const refuseTaken = (rows: Rows<User>, user: User): void => {
   if (taken !== null) throw duplicateUser(taken);
 };
 
-export const hasValues = (user: User, { email = user.email, ...others }: Partial<ChangeableFields>): boolean =>
+export const hasValues = (user: User, { email = user.email, ...others }: Partial<ComparableFields>): boolean =>
   user.email === canonicalEmail(email) &&
   Object.entries(others).every(([name, value]) => user[name as keyof typeof others] === value);
 

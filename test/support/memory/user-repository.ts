@@ -1,6 +1,6 @@
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError, duplicateUser } from '../../../src/domain/errors/app-error.ts';
-import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
+import { type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
 import { memoryTables, type Table, type Tables } from './tables.ts';
 
 /** Keeps users in memory until the process ends. For tests and development. */
@@ -22,7 +22,7 @@ export const memoryUserRepository = (
   };
   const isTakenByAnother = (table: Table<User>, name: string, id: string): boolean =>
     table.has(name) && table.get(name)?.id !== id;
-  const copy = (user: User | undefined): User | null => (user === undefined ? null : { ...user });
+  const copy = (user: User | undefined): User | null => (user === undefined ? null : structuredClone(user));
 
   return {
     async add(user) {
@@ -31,7 +31,7 @@ export const memoryUserRepository = (
       if (byId.has(user.id)) throw new AppError('DB_UNIQUE_VIOLATION');
       if (byUsername.has(username)) throw duplicateUser('username');
       if (byEmail.has(email)) throw duplicateUser('email');
-      store({ ...user, email });
+      store({ ...structuredClone(user), email });
     },
     findById: async (id) => copy(byId.get(id)),
     findByUsername: async (username) => copy(byUsername.get(canonicalUsername(username))),
@@ -46,12 +46,12 @@ export const memoryUserRepository = (
     async update(id, { now, ...change }, onlyIf = {}) {
       const user = byId.get(id);
       if (user === undefined || !hasValues(user, onlyIf)) return null;
-      const changed = { ...user, ...change, email: canonicalEmail(change.email ?? user.email), updatedAt: now };
+      const changed = { ...user, ...structuredClone(change), email: canonicalEmail(change.email ?? user.email), updatedAt: now };
       if (isTakenByAnother(byUsername, canonicalUsername(changed.username), id)) throw duplicateUser('username');
       if (isTakenByAnother(byEmail, changed.email, id)) throw duplicateUser('email');
       forget(user);
       store(changed);
-      return { ...changed };
+      return copy(changed);
     },
     lock: async (id) => copy(byId.get(id)),
     async remove(id) {
@@ -62,6 +62,6 @@ export const memoryUserRepository = (
   };
 };
 
-const hasValues = (user: User, { email = user.email, ...others }: Partial<ChangeableFields>): boolean =>
+const hasValues = (user: User, { email = user.email, ...others }: Partial<ComparableFields>): boolean =>
   user.email === canonicalEmail(email) &&
   Object.entries(others).every(([name, value]) => user[name as keyof typeof others] === value);

@@ -6,7 +6,7 @@ import { type ExportAccountDeps, exportAccount } from '../../../application/use-
 import { AMR_VALUES } from '../../../domain/assurance.ts';
 import { LINK_PURPOSES } from '../../../domain/link.ts';
 import { MESSAGE_KINDS } from '../../../domain/message.ts';
-import { PublicUserJson, Timestamp } from '../../json/public-user.ts';
+import { AttributesJson, PublicUserJson, Timestamp } from '../../json/public-user.ts';
 import { boundedQueue } from '../../resilience/bounded-queue.ts';
 import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
@@ -31,6 +31,7 @@ const Export = v.object({
     emailVerifiedAt: NullableTimestamp,
     disabledAt: NullableTimestamp,
     secondFactorAt: NullableTimestamp,
+    attributes: AttributesJson,
   }),
   sessions: v.array(
     v.object({
@@ -93,6 +94,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
     emailVerifiedAt: null,
     disabledAt: null,
     secondFactorAt: null,
+    attributes: { roles: ['admin'] },
   },
   sessions: [],
   events: [],

@@ -1,7 +1,7 @@
 import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
 import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
 import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
-import { PublicUserJson } from '../../json/public-user.ts';
+import { CurrentUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
@@ -21,7 +21,7 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         summary: 'Return the user as stored now',
         method: 'GET',
         path: '/users/me',
-        response: { data: PublicUserJson },
+        response: { data: CurrentUserJson },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       ({ claims, sessionId }) => useCases.getCurrentUser({ userId: claims.sub, sessionId }),

@@ -43,15 +43,15 @@ const change = async (
   accounts: Accounts,
   user: User,
   { intent, isFinal, assertPossible, make }: Change,
-  { command, dryRun, yes, as }: UserOptions,
+  { command, attributes, dryRun, yes, as }: UserOptions,
   ask: Ask,
 ): Promise<Answer> => {
   assertPossible?.(user);
-  const intended = intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()));
+  const intended = intent(nameOf(user), await accountData(accounts, user, accounts.clock.now()), attributes);
   const about = { command, userId: user.id, dryRun };
   if (dryRun) return answer({ ...about, changed: false }, `Not done, because of --dry-run: ${intended}.\n`);
   if (isFinal && !yes) await assertConfirmed(`${intended}?`, ask);
-  const { report, text } = await make(accounts, user, { ...NO_ORIGIN, actor: as ?? systemUser() });
+  const { report, text } = await make(accounts, user, { ...NO_ORIGIN, actor: as ?? systemUser() }, attributes);
   return answer({ ...about, ...report }, text);
 };
 

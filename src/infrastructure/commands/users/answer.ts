@@ -11,11 +11,14 @@ export const answer = (report: object, text: string): Answer => ({ json: `${json
 const TIME = /^(?:at|\w+At)$/;
 
 /** One line, with times in ISO 8601; 0, for a password that was never changed, becomes `null`. */
-export const jsonOf = (report: object): string => printableJson(JSON.stringify(report, withTimes));
+export const jsonOf = (report: object): string => printableJson(JSON.stringify(withTimes('', report)));
 
+/** The attributes of a user are the operator's: a number there is no time. */
 const withTimes = (name: string, value: unknown): unknown => {
-  if (!TIME.test(name) || typeof value !== 'number') return value;
-  return value === 0 ? null : new Date(value).toISOString();
+  if (TIME.test(name) && typeof value === 'number') return value === 0 ? null : new Date(value).toISOString();
+  if (Array.isArray(value)) return value.map((each) => withTimes('', each));
+  if (name === 'attributes' || typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([member, each]) => [member, withTimes(member, each)]));
 };
 
 /** 0 done, 1 refused or failed, 2 invalid arguments or configuration, 3 no such user. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type Attributes, readAttributes } from '../../../domain/attributes.ts';
 import { CHANGES } from './change.ts';
 
 const READING = ['find', 'show', 'events', 'export'] as const;
@@ -12,6 +13,8 @@ export type UserOptions = {
   readonly command: UserCommand;
   /** A username, an email address or an id. */
   readonly account: string;
+  /** Those of `set-attributes`; otherwise none. */
+  readonly attributes: Attributes;
   readonly json: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
@@ -38,9 +41,12 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
     allowPositionals: true,
   });
   if (values.help) return null;
-  const [name = '', account = '', ...more] = positionals;
+  const [name = '', account = '', ...others] = positionals;
   const command = commandOf(name);
   if (command === undefined) throw new Error(name === '' ? 'A command is missing.' : `There is no command ${name}.`);
+  const setsAttributes = command === 'set-attributes';
+  const [attributes = '{}', ...more] = setsAttributes ? others : [undefined, ...others];
+  if (setsAttributes && others.length === 0) throw new Error('set-attributes needs a USER and a JSON object.');
   if (account.trim() === '' || more.length > 0) throw new Error(`${command} needs one USER.`);
   if (values['dry-run'] && !isChange(command)) throw new Error(`${command} changes nothing, and has no --dry-run.`);
   if (values.yes && !isChange(command)) throw new Error(`${command} asks nothing, and has no --yes.`);
@@ -54,6 +60,7 @@ export const readArguments = (args: readonly string[]): UserOptions | null => {
   return {
     command,
     account: account.trim(),
+    attributes: readAttributes(attributes),
     json: values.json,
     dryRun: values['dry-run'],
     yes: values.yes,

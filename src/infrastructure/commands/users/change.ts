@@ -7,7 +7,9 @@ import {
   makeResetLink,
   type RemovedFactors,
   removeFactorsAsOperator,
+  setAttributes,
 } from '../../../application/use-cases/operate-accounts.ts';
+import type { Attributes } from '../../../domain/attributes.ts';
 import type { Origin } from '../../../domain/event.ts';
 import { isConfirmed } from '../../../domain/factor.ts';
 import type { User } from '../../../domain/user.ts';
@@ -21,12 +23,12 @@ type Done = { readonly report: object; readonly text: string };
 /** A command that changes an account. With `--dry-run`, `make` is not called. */
 export type Change = {
   /** A sentence about what it will do to an account that has this data. */
-  readonly intent: (name: string, data: AccountData) => string;
+  readonly intent: (name: string, data: AccountData, attributes: Attributes) => string;
   /** Whether it cannot be undone, so that it has to be confirmed. */
   readonly isFinal: boolean;
   /** @throws CommandError */
   readonly assertPossible?: (user: User) => void;
-  readonly make: (accounts: Accounts, user: User, origin: Origin) => Promise<Done>;
+  readonly make: (accounts: Accounts, user: User, origin: Origin, attributes: Attributes) => Promise<Done>;
 };
 
 export const nameOf = ({ username, email, id }: User): string => printable(`${username} <${email}> (${id})`);
@@ -84,6 +86,22 @@ const removeFactors: Change = {
   },
 };
 
+const attributesText = (attributes: Attributes): string => printable(JSON.stringify(attributes));
+
+const changeAttributes: Change = {
+  intent: (name, { user }, attributes) =>
+    `Set the attributes of ${name} to ${attributesText(attributes)}, in place of ${attributesText(user.attributes)}`,
+  isFinal: false,
+  async make(accounts, user, origin, attributes) {
+    const changed = await setAttributes(accounts)(user.id, attributes, origin);
+    const former = attributesText(user.attributes);
+    const text = changed
+      ? `${nameOf(user)} has the attributes ${attributesText(attributes)}, in place of ${former}. Access tokens have them from the next refresh on.\n`
+      : `${nameOf(user)} has these attributes already.\n`;
+    return { report: { changed, attributes }, text };
+  },
+};
+
 /** Without mail the service does not have the page. */
 const NO_PAGE =
   'There is no page at this address without MAIL_URL. Set ACCOUNT_PAGES_URL, or send { token, newPassword } to POST /auth/password-reset/confirm.\n';
@@ -121,6 +139,7 @@ export const CHANGES = {
   enable,
   'end-sessions': endSessions,
   'remove-factors': removeFactors,
+  'set-attributes': changeAttributes,
   'reset-link': resetLink,
   delete: remove,
 } as const;

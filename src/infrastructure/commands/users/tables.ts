@@ -1,4 +1,5 @@
 import type { AccountData, EventData } from '../../../application/steps/account-data.ts';
+import { hasAttributes } from '../../../domain/attributes.ts';
 import { isConfirmed } from '../../../domain/factor.ts';
 import { printable } from '../../printable.ts';
 
@@ -109,4 +110,5 @@ const fieldsOf = (user: Shown): Record<string, string | null> => ({
   'password changed': user.passwordChangedAt === 0 ? null : time(user.passwordChangedAt),
   'email verified': time(user.emailVerifiedAt),
   'second factor': time(user.secondFactorAt),
+  attributes: hasAttributes(user.attributes) ? JSON.stringify(user.attributes) : null,
 });

@@ -1,0 +1,57 @@
+import { utf8Length } from './password.ts';
+
+/** What an operator has stated about a user, such as roles: JSON, which is in the user's access tokens. ADR 0063. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+/** Bytes of UTF-8 as JSON: they are part of every request with an access token. */
+export const ATTRIBUTES_MAX_BYTES = 1_024;
+/** Objects and lists within each other, with the outermost. */
+export const ATTRIBUTES_MAX_DEPTH = 4;
+
+/** Claims that JWTs and this service have (RFC 7519 §4.1, RFC 9068 §2.2.1), so that nobody takes an attribute for one of them. */
+const CLAIMS = [
+  ...['iss', 'sub', 'aud', 'exp', 'nbf', 'iat', 'jti', 'sid'],
+  ...['tokenType', 'user', 'auth_time', 'amr', 'acr', 'attributes'],
+];
+/** Names with a meaning in JavaScript, which a program that copies objects may set. At any depth. */
+const DANGEROUS = ['__proto__', 'constructor', 'prototype'];
+
+export const hasAttributes = (attributes: Attributes): boolean => Object.keys(attributes).length > 0;
+
+/**
+ * The attributes in a text. `{}` are none.
+ * @throws Error that says what is wrong, without the text.
+ */
+export const readAttributes = (text: string): Attributes => {
+  const value = parsed(text);
+  if (!isObject(value)) throw new Error('The attributes have to be a JSON object.');
+  const reserved = Object.keys(value).find((name) => CLAIMS.includes(name));
+  if (reserved !== undefined) throw new Error(`The name ${reserved} is reserved: it is that of a claim.`);
+  assertPlain(value, ATTRIBUTES_MAX_DEPTH);
+  if (utf8Length(JSON.stringify(value)) > ATTRIBUTES_MAX_BYTES)
+    throw new Error(`The attributes may have at most ${ATTRIBUTES_MAX_BYTES} bytes of UTF-8 as JSON.`);
+  return value;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error('The attributes have to be a JSON object.');
+  }
+};
+
+const isObject = (value: unknown): value is Attributes =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @param depth how many objects and lists may still be within each other. */
+const assertPlain = (value: unknown, depth: number): void => {
+  if (typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER)
+    throw new Error('A number of the attributes is too large to be read exactly: write it as a text.');
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === 0)
+    throw new Error(`The attributes may have at most ${ATTRIBUTES_MAX_DEPTH} objects and lists within each other.`);
+  const dangerous = Object.keys(value).find((name) => DANGEROUS.includes(name));
+  if (dangerous !== undefined) throw new Error(`The name ${dangerous} is reserved: it has a meaning in JavaScript.`);
+  for (const member of Object.values(value)) assertPlain(member, depth - 1);
+};

@@ -29,6 +29,8 @@ export type SessionInfo = {
   readonly id: string;
   readonly createdAt: string;
   readonly lastUsedAt: string;
+  /** What people call its program, such as "Firefox on Windows". */
+  readonly name: string | null;
   readonly userAgent: string | null;
   /** The network from which the session was opened. */
   readonly address: string | null;
@@ -139,6 +141,8 @@ export type AccountEvent = {
   readonly address: string | null;
   /** Who caused it, if it was an operator of the service. */
   readonly actor: 'operator' | null;
+  /** What people call the program of the request, such as "Firefox on Windows". */
+  readonly deviceName: string | null;
 };
 
 export type AccountEvents = {
@@ -168,7 +172,7 @@ export type AccountExport = {
     readonly address: string | null;
     readonly binding: Binding;
   }[];
-  readonly events: readonly AccountEvent[];
+  readonly events: readonly Omit<AccountEvent, 'deviceName'>[];
   /** Links that were sent, and still work. */
   readonly links: readonly {
     readonly purpose: LinkPurpose;

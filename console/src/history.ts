@@ -43,11 +43,11 @@ const MEANINGS: Partial<Record<EventKind, string>> = {
   'stepped-up': 'the user of a session has authenticated again',
 };
 
-const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }: AccountEvent): HTMLLIElement => {
+const itemOf = ({ kind, reason, count, at, deviceName, userAgent, address, requestId, actor }: AccountEvent): HTMLLIElement => {
   const by = actor === null ? '' : `by an ${actor}`;
   const why = reason ?? MEANINGS[kind];
   const what = [kind, why === undefined ? '' : `(${why})`, count > 1 ? `× ${count}` : '', by].filter(Boolean).join(' ');
   const where = [timeText(at), address ?? 'no network', requestId ?? 'no request'].join(', ');
-  const notes = [where, userAgent ?? 'no device'].map((text) => make('p', { className: 'note' }, text));
+  const notes = [where, deviceName ?? userAgent ?? 'no device'].map((text) => make('p', { className: 'note' }, text));
   return make('li', {}, make('div', {}, make('p', {}, what), ...notes));
 };

@@ -23,8 +23,8 @@ export const showSessions = (auth: AuthClient): UserList => {
   };
 
   const itemOf = (session: SessionInfo): HTMLLIElement => {
-    const { id, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
-    const device = userAgent ?? 'unknown program';
+    const { id, name, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
+    const device = name ?? userAgent ?? 'unknown program';
     const ariaLabel = remembered
       ? `Forget the device ${device}, remembered ${timeText(createdAt)}`
       : `End the session of ${device}, opened ${timeText(createdAt)}`;
@@ -39,7 +39,7 @@ export const showSessions = (auth: AuthClient): UserList => {
       make(
         'div',
         {},
-        make('p', {}, device),
+        make('p', { title: userAgent ?? '' }, device),
         make(
           'p',
           { className: 'note' },

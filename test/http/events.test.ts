@@ -64,6 +64,7 @@ const ending = (session: Held, reason: string, origin: object) => ({
   reason,
   count: 1,
   actor: null,
+  deviceName: null,
   ...origin,
 });
 

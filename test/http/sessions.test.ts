@@ -49,6 +49,7 @@ describe('GET /auth/sessions', () => {
         id: sessionOf(phone),
         createdAt: new Date(NOW + MINUTE).toISOString(),
         lastUsedAt: new Date(NOW + 2 * MINUTE).toISOString(),
+        name: null,
         userAgent: `A phone${'x'.repeat(193)}`,
         address: '2001:db8:1::/48',
         binding: 'none',
@@ -59,6 +60,7 @@ describe('GET /auth/sessions', () => {
         id: sessionOf(tablet),
         createdAt: new Date(NOW + MINUTE).toISOString(),
         lastUsedAt: new Date(NOW + MINUTE).toISOString(),
+        name: null,
         userAgent: null,
         address: '192.0.2.0/24',
         binding: 'none',
@@ -69,6 +71,7 @@ describe('GET /auth/sessions', () => {
         id: sessionOf(ada),
         createdAt: new Date(NOW).toISOString(),
         lastUsedAt: new Date(NOW).toISOString(),
+        name: null,
         userAgent: null,
         address: '127.0.0.0/24',
         binding: 'none',
@@ -78,6 +81,19 @@ describe('GET /auth/sessions', () => {
     ]);
     expect(response.get('Cache-Control')).toBe('no-store');
     expect(response.body.context.user).toEqual({ id: ada.user.id, username: ada.user.username });
+  });
+
+  it('returns what people call the device, also in the history', async () => {
+    const ada = await signUp(service);
+    const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0';
+    const held = await logIn(ada.person, { 'User-Agent': firefox });
+    const [session] = await list(held);
+    expect(session).toMatchObject({ name: 'Firefox on Windows', userAgent: firefox, current: true });
+    const { body } = await as('get', '/users/me/events', held).expect(200);
+    expect(body.data.events).toMatchObject([
+      { kind: 'logged-in', deviceName: 'Firefox on Windows', userAgent: firefox },
+      { kind: 'registered', deviceName: null, userAgent: null },
+    ]);
   });
 
   // Proves: member-1, asvs-8.2.2

@@ -22,6 +22,7 @@ it('a start loads no package that only some services, or later requests, use', a
     '@mikro-orm/pglite',
     '@simplewebauthn/server',
     '@zxcvbn-ts/language-common',
+    'bowser',
     'ioredis',
     'nodemailer',
     'piscina',

@@ -23,9 +23,9 @@ export const Sessions = () => {
       <h2>Sessions</h2>
       {problem && <p role="alert">{problem}</p>}
       <ul>
-        {sessions.map(({ id, userAgent, lastUsedAt, current }) => (
+        {sessions.map(({ id, name, userAgent, lastUsedAt, current }) => (
           <li key={id}>
-            {userAgent ?? 'unknown device'}, {new Date(lastUsedAt).toLocaleString()}{' '}
+            {name ?? userAgent ?? 'unknown device'}, {new Date(lastUsedAt).toLocaleString()}{' '}
             {current ? (
               '(this one)'
             ) : (

@@ -21,7 +21,7 @@ const FromTimestamp = v.pipe(
   v.integer(),
 );
 
-const USER_EXAMPLE = {
+const EXAMPLE = {
   id: '01M805M084GXA5E2JTR4FKH6WN',
   username: 'ada',
   email: 'ada@example.org',
@@ -39,17 +39,17 @@ export const PublicUserJson = v.pipe(
     updatedAt: Timestamp,
   }),
   v.title('User'),
-  v.examples([USER_EXAMPLE]),
+  v.examples([EXAMPLE]),
 );
 
 /** What operators have stated about a user. */
 export const AttributesJson = v.record(v.string(), v.unknown());
 
-/** A user with what `GET /users/me` has besides. */
+/** What users see of themselves. */
 export const CurrentUserJson = v.pipe(
   v.object({ ...PublicUserJson.entries, emailVerified: v.boolean(), attributes: AttributesJson }),
   v.title('CurrentUser'),
-  v.examples([{ ...USER_EXAMPLE, emailVerified: true, attributes: { roles: ['admin'] } }]),
+  v.examples([{ ...EXAMPLE, emailVerified: true, attributes: { roles: ['admin'] } }]),
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */

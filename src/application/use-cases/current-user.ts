@@ -1,5 +1,4 @@
-import type { Attributes } from '../../domain/attributes.ts';
-import { type PublicUser, publicUser } from '../../domain/user.ts';
+import { type PublicUser, publicUser, type User } from '../../domain/user.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { AccessToken, TokenSigner, Verified } from '../ports/token-signer.ts';
 import { type Caller, type LiveUserDeps, liveUser } from '../steps/live-user.ts';
@@ -12,8 +11,14 @@ export const authenticate =
   (accessToken: string): Promise<Verified<AccessToken>> =>
     tokens.verifyAccess(accessToken, clock.now());
 
-/** A user as an application shows and treats them. */
-export type CurrentUser = PublicUser & { readonly emailVerified: boolean; readonly attributes: Attributes };
+/** What users see of themselves: more than there is in their tokens. */
+export type CurrentUser = PublicUser & Pick<User, 'attributes'> & { readonly emailVerified: boolean };
+
+const currentUser = (user: User): CurrentUser => ({
+  ...publicUser(user),
+  emailVerified: user.emailVerifiedAt !== null,
+  attributes: user.attributes,
+});
 
 /**
  * The user as stored now, which may differ from the claims of the access token.
@@ -21,7 +26,5 @@ export type CurrentUser = PublicUser & { readonly emailVerified: boolean; readon
  */
 export const getCurrentUser =
   (deps: LiveUserDeps) =>
-  async (caller: Caller): Promise<CurrentUser> => {
-    const user = await liveUser(deps, caller);
-    return { ...publicUser(user), emailVerified: user.emailVerifiedAt !== null, attributes: user.attributes };
-  };
+  async (caller: Caller): Promise<CurrentUser> =>
+    currentUser(await liveUser(deps, caller));

@@ -12,7 +12,7 @@ import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { ChangeUsernameBody, DeleteAccountBody } from '../routing/schemas.ts';
-import { EventJson } from './events.ts';
+import { StoredEventJson } from './events.ts';
 
 type AccountDeps = ChangeDeps & DeleteAccountDeps & ExportAccountDeps;
 
@@ -46,7 +46,7 @@ const Export = v.object({
       binding: v.picklist(['none', 'device', 'browser']),
     }),
   ),
-  events: v.array(EventJson),
+  events: v.array(StoredEventJson),
   links: v.array(
     v.object({
       purpose: v.picklist(LINK_PURPOSES),

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type ListEventsDeps, listEvents } from '../../../application/use-cases/list-events.ts';
 import { EVENT_KINDS, SESSION_ENDINGS } from '../../../domain/event.ts';
+import { deviceNames } from '../../json/device-names.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { Id } from '../routing/schemas.ts';
@@ -8,19 +9,24 @@ import { Id } from '../routing/schemas.ts';
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 50;
 
+const stored = {
+  id: v.string(),
+  kind: v.picklist(EVENT_KINDS),
+  at: Timestamp,
+  sessionId: v.nullable(v.string()),
+  reason: v.nullable(v.picklist(SESSION_ENDINGS)),
+  count: v.number(),
+  requestId: v.nullable(v.string()),
+  userAgent: v.nullable(v.string()),
+  address: v.nullable(v.string()),
+  actor: v.nullable(v.literal('operator')),
+};
+
+export const StoredEventJson = v.object(stored);
+
+/** An event with a name for its device. */
 export const EventJson = v.pipe(
-  v.object({
-    id: v.string(),
-    kind: v.picklist(EVENT_KINDS),
-    at: Timestamp,
-    sessionId: v.nullable(v.string()),
-    reason: v.nullable(v.picklist(SESSION_ENDINGS)),
-    count: v.number(),
-    requestId: v.nullable(v.string()),
-    userAgent: v.nullable(v.string()),
-    address: v.nullable(v.string()),
-    actor: v.nullable(v.literal('operator')),
-  }),
+  v.object({ ...stored, deviceName: v.nullable(v.string()) }),
   v.title('Event'),
   v.examples([
     {
@@ -34,6 +40,7 @@ export const EventJson = v.pipe(
       userAgent: 'curl/7.88.1',
       address: '127.0.0.0/24',
       actor: null,
+      deviceName: 'curl',
     },
   ]),
 );
@@ -69,7 +76,8 @@ export const eventRoutes = (deps: ListEventsDeps): Route[] => {
       },
       async ({ claims, sessionId, query: { before = null, limit = DEFAULT_LIMIT } }) => {
         const { events, next } = await list({ userId: claims.sub, sessionId }, { before, limit });
-        return { events: [...events], next };
+        const nameOf = await deviceNames();
+        return { events: events.map((event) => ({ ...event, deviceName: nameOf(event.userAgent) })), next };
       },
     ),
   ];

@@ -8,6 +8,7 @@ import {
   endOwnSession,
   listSessions,
 } from '../../../application/use-cases/manage-sessions.ts';
+import { deviceNames } from '../../json/device-names.ts';
 import { Timestamp } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
@@ -23,6 +24,7 @@ export const SessionJson = v.pipe(
     id: v.string(),
     createdAt: Timestamp,
     lastUsedAt: Timestamp,
+    name: v.nullable(v.string()),
     userAgent: v.nullable(v.string()),
     address: v.nullable(v.string()),
     binding: v.picklist(['none', 'device', 'browser']),
@@ -35,6 +37,7 @@ export const SessionJson = v.pipe(
       id: '01M805M0DQRNB7PKSRES70K5MB',
       createdAt: '2026-11-21T23:03:48.407Z',
       lastUsedAt: '2026-11-21T23:03:48.458Z',
+      name: 'curl',
       userAgent: 'curl/7.88.1',
       address: '127.0.0.0/24',
       binding: 'none',
@@ -66,7 +69,11 @@ export const sessionRoutes = (deps: SessionDeps, cookie: SessionCookies): Route[
         response: { data: v.array(SessionJson) },
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
-      ({ claims, sessionId }) => useCases.listSessions({ userId: claims.sub, sessionId }),
+      async ({ claims, sessionId }) => {
+        const sessions = await useCases.listSessions({ userId: claims.sub, sessionId });
+        const nameOf = await deviceNames();
+        return sessions.map((session) => ({ ...session, name: nameOf(session.userAgent) }));
+      },
     ),
     route(
       {

@@ -1,4 +1,5 @@
 import { AuthError } from './client.js';
+import type { Sent } from './curl.ts';
 import { byId, make, say } from './dom.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -23,6 +24,17 @@ export const onClick = (button: HTMLElement, action: () => Promise<unknown>): vo
   button.addEventListener('click', () => {
     run(button, action).catch(showError);
   });
+
+const BASE = new URL('.', import.meta.url).pathname;
+
+/**
+ * Whether the user has asked for this request: a form or a button that is busy names it in `data-sends`, such as `POST /auth/login`. Whatever
+ * else is sent meanwhile, a list or a renewal, the console sends by itself.
+ */
+export const isAskedFor = ({ method, url }: Sent): boolean => {
+  const request = `${method} /${new URL(url).pathname.slice(BASE.length)}`;
+  return [...document.querySelectorAll<HTMLElement>('[aria-busy=true]')].some(({ dataset }) => dataset.sends === request);
+};
 
 /** One run at a time. The element is not disabled, since it would lose the focus. */
 const run = async (element: HTMLElement, action: () => Promise<unknown>): Promise<void> => {

@@ -50,6 +50,7 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
   const passkeyItem = ({ id, name, synced, createdAt, lastUsedAt }: Passkey): HTMLLIElement => {
     const used = lastUsedAt === null ? 'not used yet' : `last used ${timeText(lastUsedAt)}`;
     const rename = make('button', { type: 'button', ariaLabel: `Rename the passkey ${name}` }, 'Rename');
+    rename.dataset.sends = `PATCH /users/me/passkeys/${id}`;
     onClick(rename, async () => {
       const next = prompt('Name of the passkey', name);
       if (next === null) return;
@@ -57,6 +58,7 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
       await afterwards('The passkey has another name.');
     });
     const remove = make('button', { type: 'button', ariaLabel: `Remove the passkey ${name}` }, 'Remove');
+    remove.dataset.sends = `DELETE /users/me/passkeys/${id}`;
     onClick(remove, async () => {
       await passkeys.remove(id);
       await afterwards('The passkey is removed.');
@@ -68,6 +70,7 @@ export const showFactors = ({ auth, passkeys, ask }: Clients): { readonly clear:
   const appItem = ({ id, createdAt }: App): HTMLLIElement => {
     const added = timeText(createdAt);
     const remove = make('button', { type: 'button', ariaLabel: `Remove the app added ${added}` }, 'Remove');
+    remove.dataset.sends = `DELETE ${FACTORS}/${id}`;
     onClick(remove, async () => {
       await ask('DELETE', `${FACTORS}/${id}`);
       await afterwards('The authenticator app is removed.');

@@ -1,14 +1,16 @@
+import { isAskedFor } from './actions.ts';
 import { curlCommand, prettyAnswer } from './curl.ts';
 import { byId, copy, make, say } from './dom.ts';
 import type { Exchange } from './exchange.ts';
 
 const MOST = 50;
 
-/** The list of requests, the newest first and open. @returns a function that adds one. */
+/** The list of requests, the newest first. The last one that the user has asked for is open. @returns a function that adds one. */
 export const showRequests = (): ((exchange: Exchange) => void) => {
   const [list, empty, reveal] = [byId('log'), byId('log-empty'), byId('reveal')];
   let revealed = false;
   let entries: readonly Entry[] = [];
+  let asked: Entry | undefined;
 
   reveal.addEventListener('click', () => {
     revealed = !revealed;
@@ -22,9 +24,13 @@ export const showRequests = (): ((exchange: Exchange) => void) => {
     say('The list of requests is empty.');
   });
   return (exchange) => {
-    const entry = entryOf(exchange);
+    const isAsked = isAskedFor(exchange);
+    const entry = entryOf(exchange, isAsked);
     entry.write(revealed);
-    if (entries[0]) entries[0].details.open = false;
+    if (isAsked) {
+      if (asked) asked.details.open = false;
+      asked = entry;
+    }
     entries = [entry, ...entries].slice(0, MOST);
     list.prepend(make('li', {}, entry.details));
     while (list.children.length > MOST) list.lastElementChild?.remove();
@@ -34,15 +40,15 @@ export const showRequests = (): ((exchange: Exchange) => void) => {
 
 type Entry = { readonly details: HTMLDetailsElement; readonly write: (revealed: boolean) => void };
 
-const entryOf = (exchange: Exchange): Entry => {
+const entryOf = (exchange: Exchange, isAsked: boolean): Entry => {
   const { url, method, status, code, requestId, duration } = exchange;
   const { pathname, search } = new URL(url);
   const [command, answer] = [make('pre', {}), make('pre', {})];
   const result = make('span', { className: status !== null && status < 400 ? 'good' : 'bad' }, `${status ?? 'failed'}`);
-  const time = `${Math.round(duration)} ms`;
+  const notes = [`${Math.round(duration)} ms`, ...(isAsked ? [] : ['sent by the console itself'])];
   const details = make(
     'details',
-    { open: true },
+    { open: isAsked },
     make(
       'summary',
       {},
@@ -51,7 +57,7 @@ const entryOf = (exchange: Exchange): Entry => {
       result,
       ' ',
       ...(code === null ? [] : [make('code', {}, code), ' ']),
-      make('span', { className: 'note' }, time),
+      make('span', { className: 'note' }, notes.join(', ')),
     ),
     make(
       'div',

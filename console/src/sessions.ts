@@ -29,6 +29,7 @@ export const showSessions = (auth: AuthClient): UserList => {
       ? `Forget the device ${device}, remembered ${timeText(createdAt)}`
       : `End the session of ${device}, opened ${timeText(createdAt)}`;
     const end = make('button', { type: 'button', ariaLabel }, remembered ? 'Forget' : 'End');
+    end.dataset.sends = `DELETE /auth/sessions/${id}`;
     onClick(end, async () => {
       await sessions.end(id);
       await afterwards(remembered ? 'The device is forgotten.' : 'The session has ended.');

@@ -104,6 +104,7 @@ const build = async (
     baseUrl: config.baseUrl,
     boundCookieLifetime: config.boundCookieLifetime,
     allowedOrigins: config.allowedOrigins,
+    allowedOriginsSetting: config.allowedOriginsSetting,
     checks: allChecks,
     isStopping: () => isStopping,
     keySet,

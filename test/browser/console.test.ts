@@ -172,7 +172,7 @@ describe.runIf(canBrowse()).each(LOOKS)('the account in the console, $title', ({
     await unfold('History');
     await form('History').getByText('username-changed').waitFor();
     expect(await form('History').getByRole('listitem').allTextContents()).toContainEqual(
-      expect.stringMatching(/^logged-in.*, 127\.0\.0\.0\/24, [0-9A-Z]{26}Mozilla/),
+      expect.stringMatching(/^logged-in.*, 127\.0\.0\.0\/24, [0-9A-Z]{26}Chrom\w+ on Linux$/),
     );
     await settled('6-account');
 
@@ -314,12 +314,12 @@ describe.runIf(canBrowse())('the console', () => {
     await register(console, person);
     await expect.poll(lines).toHaveLength(3);
     expect(await lines()).toEqual([
-      expect.stringMatching(/^GET \/auth\/sessions 200 \d+ ms$/),
+      expect.stringMatching(/^GET \/auth\/sessions 200 \d+ ms, sent by the console itself$/),
       expect.stringMatching(/^POST \/auth\/register 201 \d+ ms$/),
-      expect.stringMatching(/^POST \/auth\/passkey\/options 200 \d+ ms$/),
+      expect.stringMatching(/^POST \/auth\/passkey\/options 200 \d+ ms, sent by the console itself$/),
     ]);
     const registration = page.getByRole('listitem').filter({ hasText: 'POST /auth/register' });
-    await registration.locator('summary').click();
+    expect(await registration.locator('details').getAttribute('open')).not.toBeNull();
     const id = await registration.locator('dd').textContent();
     expect(service().logs.some(({ requestId }) => requestId === id)).toBe(true);
     const text = () => page.locator('#log').textContent();
@@ -332,6 +332,45 @@ describe.runIf(canBrowse())('the console', () => {
     }
     await press('Clear');
     expect(await lines()).toEqual([]);
+  });
+
+  it('opens the last request that the user has asked for, and names those that it sends by itself', async () => {
+    const { page, press, hears, send, unfold, lines, form, ...console } = await open();
+    const opened = () => page.locator('#log details[open] > summary').allTextContents();
+    const others = async () => (await lines()).filter((line) => line.endsWith(', sent by the console itself'));
+    await press('Optional: GET /auth/session');
+    await hears('GET /auth/session: 200');
+    expect(await opened()).toEqual([expect.stringMatching(/^GET \/auth\/session 200 \d+ ms$/)]);
+    await register({ page, press, hears, send, unfold, lines, form, ...console }, aPerson());
+    await form('Sessions').getByText('This session').waitFor();
+    expect(await opened()).toEqual([expect.stringMatching(/^POST \/auth\/register 201 \d+ ms$/)]);
+    for (const [name, said, line] of [
+      ['Refresh', 'Both tokens are new.', /^POST \/auth\/refresh-token 200 \d+ ms$/],
+      ['End all others', 'All other sessions have ended.', /^DELETE \/auth\/sessions\?except=current 200 \d+ ms$/],
+      ['List again', 'All other sessions have ended.', /^GET \/auth\/sessions 200 \d+ ms$/],
+      ['Export', /^The answer to the last request/, /^GET \/users\/me\/export 200 \d+ ms$/],
+    ] as const) {
+      if (name === 'Export') await unfold('Export what is stored');
+      await press(name);
+      await hears(said);
+      await expect.poll(opened).toEqual([expect.stringMatching(line)]);
+    }
+    expect(await others()).toContainEqual(expect.stringMatching(/^GET \/auth\/sessions /));
+    expect(await console.faults()).toEqual([]);
+  });
+
+  it('shows bars that are full right after a log-in, also where nothing asks for less motion', async () => {
+    const console = await open();
+    const { page } = console;
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await register(console, aPerson());
+    const shares = await page.evaluate(() =>
+      Array.from(document.querySelectorAll('progress'), ({ value, max }) => value / max),
+    );
+    expect(shares.every((share) => share > 0.9)).toBe(true);
+    // What is painted is the value, at once.
+    const transition = `getComputedStyle(document.querySelector('progress'), '::-webkit-progress-value').transitionDuration`;
+    expect(await page.evaluate(transition)).toBe('0s');
   });
 
   it('works by keyboard alone, and the focus can be seen', async () => {

@@ -65,6 +65,7 @@ type RoutesOptions = {
   readonly boundCookieLifetime: number | null;
   /** The origins of applications. The users of the first one read the pages. */
   readonly allowedOrigins: readonly string[];
+  readonly allowedOriginsSetting: string;
   readonly checks: readonly Check[];
   readonly isStopping: () => boolean;
   readonly keySet: PublicJwks;
@@ -84,6 +85,7 @@ export const declareRoutes = (
     baseUrl,
     boundCookieLifetime,
     allowedOrigins,
+    allowedOriginsSetting,
     checks,
     isStopping,
     keySet,
@@ -130,7 +132,7 @@ export const declareRoutes = (
     ...(page === null ? [] : consoleRoutes(page)),
     ...healthRoutes(checks, isStopping),
     ...openApiRoutes(() => routes, settings),
-    ...pageRoutes(() => routes, settings),
+    ...pageRoutes(() => routes, { ...settings, allowedOrigins, allowedOriginsSetting }),
   ];
   return routes;
 };

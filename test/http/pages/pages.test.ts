@@ -35,8 +35,10 @@ describe('GET /', () => {
         openapi: 'https://auth.example.org/openapi.json',
         errors: 'https://auth.example.org/errors',
         keys: 'https://auth.example.org/.well-known/jwks.json',
+        client: 'https://auth.example.org/client.js',
         console: 'https://auth.example.org/console',
       },
+      origin: null,
     });
     for (const link of Object.values<string>(body.data.links)) {
       await service.http.get(new URL(link).pathname).expect(200);
@@ -44,12 +46,66 @@ describe('GET /', () => {
   });
 
   it('has a link to the console where there is one', () => {
-    const links = { documentation: 'https://a.example/docs', openapi: '', errors: '', keys: '' };
+    const links = { documentation: 'https://a.example/docs', openapi: '', errors: '', keys: '', client: '' };
     const all = Object.fromEntries(Object.keys(links).map((name) => [name, 'https://a.example/v/x']));
     const site = { baseUrl: 'https://a.example/v', version: '1' };
     expect(homePage(site, { ...links, ...all })).not.toContain('/console');
     const withConsole = homePage(site, { ...links, ...all, console: 'https://a.example/v/console' });
     expect(linksOf(withConsole)).toContain('/v/console');
+  });
+});
+
+describe('GET / of a visitor', () => {
+  const LISTED = 'https://app.example.org';
+  let strict: TestService;
+  beforeAll(async () => {
+    strict = await start({ ALLOWED_ORIGINS_DEV: LISTED });
+  });
+  const from = async (headers: Record<string, string>) => {
+    const asJson = await strict.http.get('/').set(headers).expect(200);
+    const page = await strict.http.get('/').set(headers).set('Accept', 'text/html').expect(200);
+    return { origin: asJson.body.data.origin, words: wordsOf(page.text), page };
+  };
+
+  it.each([
+    ['an address of a page', { Referer: `${LISTED}/a/page?token=secret` }],
+    ['an origin alone, as browsers send it', { Referer: `${LISTED}/` }],
+    ['the header of a script', { Origin: LISTED }],
+    ['both', { Origin: LISTED, Referer: 'https://other.example/' }],
+  ])('says that its origin is allowed, by %s', async (_what, headers) => {
+    const { origin, words, page } = await from(headers);
+    expect(origin).toEqual({ name: LISTED, allowed: true });
+    expect(words).toContain(`You come from ${LISTED}, which is on the allow-list`);
+    expect(page.text).not.toContain('secret');
+    expect(page.headers.vary).toBe('Origin, Referer, Accept');
+  });
+
+  it('says that its origin is not allowed, and where to list it', async () => {
+    const { origin, words } = await from({ Referer: 'http://localhost:5173/' });
+    expect(origin).toEqual({ name: 'http://localhost:5173', allowed: false });
+    expect(words).toContain('You come from http://localhost:5173, which is not on the allow-list');
+    expect(words).toContain('add it to ALLOWED_ORIGINS_DEV');
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['the service', { Referer: 'https://auth.example.org/docs' }],
+    ['the service under another name', { Host: 'other.example:3000', Referer: 'http://other.example:3000/docs' }],
+    ['no URL', { Referer: 'nonsense' }],
+    ['another scheme', { Referer: 'file:///home/ada/index.html' }],
+    ['an app', { Referer: 'android-app://com.example' }],
+    ['a very long name', { Referer: `https://${'a'.repeat(2_000)}.example/` }],
+  ])('says nothing of %s', async (_what, headers) => {
+    const { origin, words } = await from(headers);
+    expect(origin).toBeNull();
+    expect(words).not.toContain('You come from');
+  });
+
+  it('shows no markup of an address', async () => {
+    const { page } = await from({ Referer: `https://a.example:443/"><script>alert(1)</script>` });
+    expect(page.text).not.toContain('<script');
+    const { origin } = await from({ Referer: 'https://a"<b>.example/' });
+    expect(origin).toBeNull();
   });
 });
 

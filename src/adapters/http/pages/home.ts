@@ -1,4 +1,4 @@
-import { html } from '../../../application/html.ts';
+import { type Html, html, NOTHING } from '../../../application/html.ts';
 import { layout, type Site } from './layout.ts';
 
 /** The URLs of further pages and documents. A part that is off has none. */
@@ -7,18 +7,23 @@ type Links = {
   readonly openapi: string;
   readonly errors: string;
   readonly keys: string;
+  readonly client: string;
   readonly console?: string | undefined;
 };
+
+/** The page that a visitor comes from. */
+type Visitor = { readonly name: string; readonly allowed: boolean; readonly allowedOriginsSetting: string };
 
 const TEXTS: Readonly<Record<keyof Links, { readonly title: string; readonly text: string }>> = {
   documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
   errors: { title: 'Errors', text: 'What each error code means, and what to do about it.' },
   openapi: { title: 'OpenAPI document', text: 'The same as the API page, for tools and for generated clients.' },
+  client: { title: 'Browser client', text: 'A JavaScript module that a page imports to log in and to renew its tokens.' },
   keys: { title: 'Public keys', text: 'A JWK Set, with which other services verify access tokens by themselves.' },
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };
 
-export const homePage = (site: Site, links: Links): string => {
+export const homePage = (site: Site, links: Links, visitor: Visitor | null = null): string => {
   // `Object.keys` is typed to return any strings.
   const names = Object.keys(TEXTS) as (keyof Links)[];
   return layout(site, {
@@ -26,8 +31,8 @@ export const homePage = (site: Site, links: Links): string => {
     path: '/',
     main: html`<h1>Tandem</h1>
 <p class="lead">This is an authentication service. It registers users, logs them in and renews their tokens, over HTTP and JSON.</p>
-<h2>Where to go next</h2>
-<ul class="plain">
+${visitor === null ? NOTHING : visitorText(visitor)}<h2>Where to go next</h2>
+<ul class="plain links">
 ${names.flatMap((name) => {
   const address = links[name];
   const { title, text } = TEXTS[name];
@@ -41,6 +46,12 @@ once.</p>
 <pre><code>curl ${site.baseUrl}/</code></pre>`,
   });
 };
+
+const visitorText = ({ name, allowed, allowedOriginsSetting }: Visitor): Html =>
+  allowed
+    ? html`<p>You come from <code>${name}</code>, which is on the allow-list: its pages may call this service.</p>\n`
+    : html`<p>You come from <code>${name}</code>, which is not on the allow-list: this service refuses the requests of its pages. To allow
+them, add it to <code>${allowedOriginsSetting}</code>.</p>\n`;
 
 /** Without the host, so that the link also works under another host name. */
 const pathOf = (address: string): string => new URL(address).pathname;

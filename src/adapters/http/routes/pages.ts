@@ -1,11 +1,18 @@
 import { readFile } from 'node:fs/promises';
+import type { Context } from 'koa';
 import * as v from 'valibot';
 import { cachedDocument, HTML_TYPE, PAGE_CACHE_CONTROL } from '../documents.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { documentRoute, textLike } from '../routing/document-route.ts';
 import { PAGE_POLICY } from '../stages/security-headers.ts';
 
-type Settings = { readonly baseUrl: string; readonly version: string };
+type Settings = {
+  readonly baseUrl: string;
+  readonly version: string;
+  readonly allowedOrigins: readonly string[];
+  /** The variable that has them. */
+  readonly allowedOriginsSetting: string;
+};
 
 const Home = v.pipe(
   v.object({
@@ -16,8 +23,10 @@ const Home = v.pipe(
       openapi: v.string(),
       errors: v.string(),
       keys: v.string(),
+      client: v.string(),
       console: v.optional(v.string()),
     }),
+    origin: v.nullable(v.object({ name: v.string(), allowed: v.boolean() })),
   }),
   v.examples([
     {
@@ -28,7 +37,9 @@ const Home = v.pipe(
         openapi: 'https://auth.example.org/openapi.json',
         errors: 'https://auth.example.org/errors',
         keys: 'https://auth.example.org/.well-known/jwks.json',
+        client: 'https://auth.example.org/client.js',
       },
+      origin: { name: 'https://app.example.org', allowed: true },
     },
   ]),
 );
@@ -38,7 +49,7 @@ const CONSOLE = '/console';
 
 /** Pages for people, and the files that they load. ADR 0042. */
 export const pageRoutes = (routes: () => readonly Route[], settings: Settings): Route[] => {
-  const { baseUrl, version } = settings;
+  const { baseUrl, version, allowedOriginsSetting } = settings;
   const hasConsole = () => routes().some(({ path }) => path === CONSOLE);
   return [
     route(
@@ -52,17 +63,20 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         throttle: 'public',
         response: {
           data: Home,
-          page: async ({ links }) => (await import('../pages/home.ts')).homePage(settings, links),
+          page: async ({ links, origin }) =>
+            (await import('../pages/home.ts')).homePage(settings, links, origin && { ...origin, allowedOriginsSetting }),
         },
       },
-      () => ({
+      (_, ctx) => ({
         name: 'Tandem',
         version,
+        origin: visitorOf(ctx, settings),
         links: {
           documentation: `${baseUrl}/docs`,
           openapi: `${baseUrl}/openapi.json`,
           errors: `${baseUrl}/errors`,
           keys: `${baseUrl}/.well-known/jwks.json`,
+          client: `${baseUrl}/client.js`,
           ...(hasConsole() && { console: baseUrl + CONSOLE }),
         },
       }),
@@ -105,6 +119,19 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
       cachedDocument(() => readFile(new URL('../pages/icon.svg', import.meta.url), 'utf8')),
     ),
   ];
+};
+
+/** More than a host name has. */
+const ORIGIN_MAX_LENGTH = 300;
+
+/** The page that the request comes from, and whether its scripts may call the service; `null`: unknown, or the service itself. */
+const visitorOf = (ctx: Context, { baseUrl, allowedOrigins }: Settings) => {
+  // A navigation, unlike a script, only has the second.
+  const from = URL.parse(ctx.get('Origin') || ctx.get('Referer'));
+  ctx.vary('Referer');
+  if (from === null || !/^https?:$/.test(from.protocol) || from.origin.length > ORIGIN_MAX_LENGTH) return null;
+  if (from.host === ctx.host || from.origin === new URL(baseUrl).origin) return null;
+  return { name: from.origin, allowed: allowedOrigins.includes(from.origin) };
 };
 
 /** The page may load its own script. */

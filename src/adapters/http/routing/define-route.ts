@@ -155,7 +155,7 @@ type Declaration<Body, Query, Params, Data, Auth> = Head & {
     readonly status?: number;
     readonly data: Data;
     readonly unwrapped?: Unwrapped;
-    /** Only for a payload that is public and the same for everybody: the response has an ETag, and caches may store the page. */
+    /** Only for a payload that is public, and the same for all requests with the headers that `Vary` names: caches may store the page. */
     readonly page?: Page<Output<Data>>;
     /** Whether the handler may send the client to another URL instead (303), by `ctx.state.location`. */
     readonly redirects?: true;

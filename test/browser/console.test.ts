@@ -335,13 +335,14 @@ describe.runIf(canBrowse())('the console', () => {
   });
 
   it('opens the last request that the user has asked for, and names those that it sends by itself', async () => {
-    const { page, press, hears, send, unfold, lines, form, ...console } = await open();
+    const console = await open();
+    const { page, press, hears, unfold, lines, form } = console;
     const opened = () => page.locator('#log details[open] > summary').allTextContents();
     const others = async () => (await lines()).filter((line) => line.endsWith(', sent by the console itself'));
     await press('Optional: GET /auth/session');
     await hears('GET /auth/session: 200');
     expect(await opened()).toEqual([expect.stringMatching(/^GET \/auth\/session 200 \d+ ms$/)]);
-    await register({ page, press, hears, send, unfold, lines, form, ...console }, aPerson());
+    await register(console, aPerson());
     await form('Sessions').getByText('This session').waitFor();
     expect(await opened()).toEqual([expect.stringMatching(/^POST \/auth\/register 201 \d+ ms$/)]);
     for (const [name, said, line] of [

@@ -95,6 +95,25 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     expect(verified).toEqual({ ok: true, token: { claims: REFRESH, sessionId: SID, rotation: 0 } });
   });
 
+  it('writes and reads the attributes of a user who has some, whether or not the token says how they have authenticated', async () => {
+    const { signer } = await setUp();
+    const attributes = { roles: ['admin'], team: { name: 'ä🔑', lead: null } };
+    for (const more of [{}, { auth_time: IAT, amr: ['pwd'], acr: 'aal1' } as const]) {
+      const token = await signer.signAccess(signed({ ...ACCESS, ...more, attributes }));
+      expect(opened(token).payload).toMatchObject({ attributes });
+      expect(await signer.verifyAccess(token, NOW)).toMatchObject({ ok: true, token: { claims: { attributes } } });
+    }
+  });
+
+  it.each([['a text', 'admin'], ['a list', ['admin']], ['null', null]])(
+    'rejects attributes that are %s',
+    async (_what, attributes) => {
+      const { keys, signer, header, payload } = await setUp();
+      const token = forged(keys.access.privateKey, header, { ...payload, attributes });
+      expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
+    },
+  );
+
   // Proves: access-token-7, token-8
   it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {
     const { signer } = await setUp();

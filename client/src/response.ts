@@ -42,5 +42,7 @@ const LIMITS: Partial<Record<FieldCode, 'min' | 'max'>> = {
 const withLimit = (detail: Detail): FieldProblem => {
   const name = LIMITS[detail.code];
   // The type of the code and that of the member belong together.
-  return (name ? { ...detail, [name]: Number.parseInt(detail.message.replace(/\D+/, ''), 10) } : detail) as FieldProblem;
+  return (
+    name ? { ...detail, [name]: Number.parseInt(detail.message.replace(/\D+/, ''), 10) } : detail
+  ) as FieldProblem;
 };

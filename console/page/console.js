@@ -20,9 +20,24 @@ const dataOf = async (response) => {
 	throw new AuthError(code, message ?? `Bad response: ${status}`, {
 		retryable: code === "DB_QUERY_FAILED" || status === 429 || status > 501,
 		retryAfter: Number(headers.get("Retry-After")) || null,
-		fields: details ?? [],
+		fields: (details ?? []).map(withLimit),
 		requestId: context?.requestId ?? null
 	});
+};
+/** The name of the number in the message of a code. */
+const LIMITS = {
+	too_short: "min",
+	too_small: "min",
+	too_long: "max",
+	too_large: "max"
+};
+/** The specification of the service fixes the members of a detail, so the limit comes as the first number of its message. */
+const withLimit = (detail) => {
+	const name = LIMITS[detail.code];
+	return name ? {
+		...detail,
+		[name]: Number.parseInt(detail.message.replace(/\D+/, ""), 10)
+	} : detail;
 };
 /** The requests of a module beside the AuthClient. Every answer that is an error rejects with an AuthError. */
 const asking = ({ baseUrl, fetch: send = fetch }) => {
@@ -86,6 +101,15 @@ const onSubmit = (id, action) => {
 const onClick = (button, action) => button.addEventListener("click", () => {
 	run(button, action).catch(showError);
 });
+const BASE = new URL(".", import.meta.url).pathname;
+/**
+* Whether the user has asked for this request: a form or a button that is busy names it in `data-sends`, such as `POST /auth/login`. Whatever
+* else is sent meanwhile, a list or a renewal, the console sends by itself.
+*/
+const isAskedFor = ({ method, url }) => {
+	const request = `${method} /${new URL(url).pathname.slice(BASE.length)}`;
+	return [...document.querySelectorAll("[aria-busy=true]")].some(({ dataset }) => dataset.sends === request);
+};
 /** One run at a time. The element is not disabled, since it would lose the focus. */
 const run = async (element, action) => {
 	if (element.ariaBusy === "true") return;
@@ -257,6 +281,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 			type: "button",
 			ariaLabel: `Rename the passkey ${name}`
 		}, "Rename");
+		rename.dataset.sends = `PATCH /users/me/passkeys/${id}`;
 		onClick(rename, async () => {
 			const next = prompt("Name of the passkey", name);
 			if (next === null) return;
@@ -267,6 +292,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 			type: "button",
 			ariaLabel: `Remove the passkey ${name}`
 		}, "Remove");
+		remove.dataset.sends = `DELETE /users/me/passkeys/${id}`;
 		onClick(remove, async () => {
 			await passkeys.remove(id);
 			await afterwards("The passkey is removed.");
@@ -280,6 +306,7 @@ const showFactors = ({ auth, passkeys, ask }) => {
 			type: "button",
 			ariaLabel: `Remove the app added ${added}`
 		}, "Remove");
+		remove.dataset.sends = `DELETE ${FACTORS}/${id}`;
 		onClick(remove, async () => {
 			await ask("DELETE", `${FACTORS}/${id}`);
 			await afterwards("The authenticator app is removed.");
@@ -364,7 +391,7 @@ const MEANINGS = {
 	"passkey-copy-suspected": "the counter of a passkey went back: there may be a copy of it",
 	"stepped-up": "the user of a session has authenticated again"
 };
-const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor }) => {
+const itemOf = ({ kind, reason, count, at, deviceName, userAgent, address, requestId, actor }) => {
 	const by = actor === null ? "" : `by an ${actor}`;
 	const why = reason ?? MEANINGS[kind];
 	const what = [
@@ -377,7 +404,7 @@ const itemOf = ({ kind, reason, count, at, userAgent, address, requestId, actor 
 		timeText(at),
 		address ?? "no network",
 		requestId ?? "no request"
-	].join(", "), userAgent ?? "no device"].map((text) => make("p", { className: "note" }, text));
+	].join(", "), deviceName ?? userAgent ?? "no device"].map((text) => make("p", { className: "note" }, text));
 	return make("li", {}, make("div", {}, make("p", {}, what), ...notes));
 };
 /** A word of a POSIX shell, in which no character is special. */
@@ -407,7 +434,7 @@ const concealed = (name, value) => {
 	return typeof value === "string" && TOKEN.test(value) ? `${value.slice(0, SHOWN)}…` : value;
 };
 const MOST = 50;
-/** The list of requests, the newest first and open. @returns a function that adds one. */
+/** The list of requests, the newest first. The last one that the user has asked for is open. @returns a function that adds one. */
 const showRequests = () => {
 	const [list, empty, reveal] = [
 		byId("log"),
@@ -416,6 +443,7 @@ const showRequests = () => {
 	];
 	let revealed = false;
 	let entries = [];
+	let asked;
 	reveal.addEventListener("click", () => {
 		revealed = !revealed;
 		reveal.ariaPressed = `${revealed}`;
@@ -428,22 +456,26 @@ const showRequests = () => {
 		say("The list of requests is empty.");
 	});
 	return (exchange) => {
-		const entry = entryOf(exchange);
+		const isAsked = isAskedFor(exchange);
+		const entry = entryOf(exchange, isAsked);
 		entry.write(revealed);
-		if (entries[0]) entries[0].details.open = false;
+		if (isAsked) {
+			if (asked) asked.details.open = false;
+			asked = entry;
+		}
 		entries = [entry, ...entries].slice(0, MOST);
 		list.prepend(make("li", {}, entry.details));
 		while (list.children.length > MOST) list.lastElementChild?.remove();
 		empty.hidden = true;
 	};
 };
-const entryOf = (exchange) => {
+const entryOf = (exchange, isAsked) => {
 	const { url, method, status, code, requestId, duration } = exchange;
 	const { pathname, search } = new URL(url);
 	const [command, answer] = [make("pre", {}), make("pre", {})];
 	const result = make("span", { className: status !== null && status < 400 ? "good" : "bad" }, `${status ?? "failed"}`);
-	const time = `${Math.round(duration)} ms`;
-	const details = make("details", { open: true }, make("summary", {}, make("code", {}, `${method} ${pathname}${search}`), " ", result, " ", ...code === null ? [] : [make("code", {}, code), " "], make("span", { className: "note" }, time)), make("div", {}, ...requestId === null ? [] : [make("dl", {}, make("dt", {}, "Request id"), make("dd", {}, requestId))], make("h3", {}, "curl", copyButton(command, `${method} ${pathname}`)), command, make("h3", {}, "Answer"), answer));
+	const notes = [`${Math.round(duration)} ms`, ...isAsked ? [] : ["sent by the console itself"]];
+	const details = make("details", { open: isAsked }, make("summary", {}, make("code", {}, `${method} ${pathname}${search}`), " ", result, " ", ...code === null ? [] : [make("code", {}, code), " "], make("span", { className: "note" }, notes.join(", "))), make("div", {}, ...requestId === null ? [] : [make("dl", {}, make("dt", {}, "Request id"), make("dd", {}, requestId))], make("h3", {}, "curl", copyButton(command, `${method} ${pathname}`)), command, make("h3", {}, "Answer"), answer));
 	const write = (revealed) => {
 		command.textContent = curlCommand(exchange, revealed);
 		answer.textContent = prettyAnswer(exchange.answer, revealed);
@@ -589,18 +621,19 @@ const showSessions = (auth) => {
 		say(text);
 	};
 	const itemOf = (session) => {
-		const { id, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
-		const device = userAgent ?? "unknown program";
+		const { id, name, userAgent, address, createdAt, lastUsedAt, binding, current, remembered } = session;
+		const device = name ?? userAgent ?? "unknown program";
 		const ariaLabel = remembered ? `Forget the device ${device}, remembered ${timeText(createdAt)}` : `End the session of ${device}, opened ${timeText(createdAt)}`;
 		const end = make("button", {
 			type: "button",
 			ariaLabel
 		}, remembered ? "Forget" : "End");
+		end.dataset.sends = `DELETE /auth/sessions/${id}`;
 		onClick(end, async () => {
 			await sessions.end(id);
 			await afterwards(remembered ? "The device is forgotten." : "The session has ended.");
 		});
-		return make("li", {}, make("div", {}, make("p", {}, device), make("p", { className: "note" }, `${address ?? "unknown network"}, ${remembered ? "since" : "opened"} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`), make("p", { className: "note" }, remembered ? "remembered device: it is asked for the password alone" : BOUND[binding])), current ? make("span", { className: "good" }, "This session") : end);
+		return make("li", {}, make("div", {}, make("p", { title: userAgent ?? "" }, device), make("p", { className: "note" }, `${address ?? "unknown network"}, ${remembered ? "since" : "opened"} ${timeText(createdAt)}, last used ${timeText(lastUsedAt)}`), make("p", { className: "note" }, remembered ? "remembered device: it is asked for the password alone" : BOUND[binding])), current ? make("span", { className: "good" }, "This session") : end);
 	};
 	onClick(byId("list-sessions"), list);
 	onClick(byId("end-others"), async () => {

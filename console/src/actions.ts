@@ -33,7 +33,9 @@ const BASE = new URL('.', import.meta.url).pathname;
  */
 export const isAskedFor = ({ method, url }: Sent): boolean => {
   const request = `${method} /${new URL(url).pathname.slice(BASE.length)}`;
-  return [...document.querySelectorAll<HTMLElement>('[aria-busy=true]')].some(({ dataset }) => dataset.sends === request);
+  return [...document.querySelectorAll<HTMLElement>('[aria-busy=true]')].some(
+    ({ dataset }) => dataset.sends === request,
+  );
 };
 
 /** One run at a time. The element is not disabled, since it would lose the focus. */

@@ -43,7 +43,17 @@ const MEANINGS: Partial<Record<EventKind, string>> = {
   'stepped-up': 'the user of a session has authenticated again',
 };
 
-const itemOf = ({ kind, reason, count, at, deviceName, userAgent, address, requestId, actor }: AccountEvent): HTMLLIElement => {
+const itemOf = ({
+  kind,
+  reason,
+  count,
+  at,
+  deviceName,
+  userAgent,
+  address,
+  requestId,
+  actor,
+}: AccountEvent): HTMLLIElement => {
   const by = actor === null ? '' : `by an ${actor}`;
   const why = reason ?? MEANINGS[kind];
   const what = [kind, why === undefined ? '' : `(${why})`, count > 1 ? `× ${count}` : '', by].filter(Boolean).join(' ');

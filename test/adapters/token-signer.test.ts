@@ -105,14 +105,14 @@ describe.each(Object.entries(SIGNERS))('%s', (_name, makeSigner) => {
     }
   });
 
-  it.each([['a text', 'admin'], ['null', null]])(
-    'rejects attributes that are %s',
-    async (_what, attributes) => {
-      const { keys, signer, header, payload } = await setUp();
-      const token = forged(keys.access.privateKey, header, { ...payload, attributes });
-      expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
-    },
-  );
+  it.each([
+    ['a text', 'admin'],
+    ['null', null],
+  ])('rejects attributes that are %s', async (_what, attributes) => {
+    const { keys, signer, header, payload } = await setUp();
+    const token = forged(keys.access.privateKey, header, { ...payload, attributes });
+    expect(await signer.verifyAccess(token, NOW)).toEqual({ ok: false, reason: 'unexpected_claims' });
+  });
 
   // Proves: access-token-7, token-8
   it('writes exactly the claims of the specification, with times of the user in ISO 8601', async () => {

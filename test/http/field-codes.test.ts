@@ -30,7 +30,7 @@ const partsOf = (part: Part): Part[] => {
 };
 
 const parts = (await declaredRoutes())
-  .flatMap(({ request: { body, query, params } }) => [body, query, params])
+  .flatMap(({ request: { body, query, params } }): unknown[] => [body, query, params])
   .filter(isPart)
   .flatMap(partsOf);
 

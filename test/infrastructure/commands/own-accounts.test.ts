@@ -143,7 +143,9 @@ describe('the attributes of a user', () => {
   it('are said to people with the former ones, which the new ones replace, and when tokens have them', async () => {
     const { stores, user } = await stored();
     const dry = await run(['set-attributes', user.id, ROLES, '--dry-run'], stores);
-    expect(dry.output).toMatch(/^Not done, because of --dry-run: Set the attributes of .* to \{"roles".*\}, in place of \{\}\.$/m);
+    expect(dry.output).toMatch(
+      /^Not done, because of --dry-run: Set the attributes of .* to \{"roles".*\}, in place of \{\}\.$/m,
+    );
     expect((await stores.users.findById(user.id))?.attributes).toEqual({});
     await run(['set-attributes', user.id, ROLES], stores);
     const { output } = await run(['set-attributes', user.id, '{"team":"\u001b[2J\u202e"}'], stores);

@@ -1,6 +1,12 @@
 import type { UserRepository } from '../../../src/application/ports/user-repository.ts';
 import { AppError, duplicateUser } from '../../../src/domain/errors/app-error.ts';
-import { type ChangeableFields, type ComparableFields, canonicalEmail, canonicalUsername, type User } from '../../../src/domain/user.ts';
+import {
+  type ChangeableFields,
+  type ComparableFields,
+  canonicalEmail,
+  canonicalUsername,
+  type User,
+} from '../../../src/domain/user.ts';
 import { type Access, type Rows, translating } from '../harness/shared-rows.ts';
 
 /** What a user has that another user has, too. */

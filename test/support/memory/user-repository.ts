@@ -46,7 +46,12 @@ export const memoryUserRepository = (
     async update(id, { now, ...change }, onlyIf = {}) {
       const user = byId.get(id);
       if (user === undefined || !hasValues(user, onlyIf)) return null;
-      const changed = { ...user, ...structuredClone(change), email: canonicalEmail(change.email ?? user.email), updatedAt: now };
+      const changed = {
+        ...user,
+        ...structuredClone(change),
+        email: canonicalEmail(change.email ?? user.email),
+        updatedAt: now,
+      };
       if (isTakenByAnother(byUsername, canonicalUsername(changed.username), id)) throw duplicateUser('username');
       if (isTakenByAnother(byEmail, changed.email, id)) throw duplicateUser('email');
       forget(user);

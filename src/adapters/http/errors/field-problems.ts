@@ -22,7 +22,8 @@ type Problem = Omit<FieldProblem, 'field'>;
 const problemOfType = ({ type, expected, received }: BaseIssue<unknown>): Problem => {
   if (expected === 'never') return { message: 'is unknown', code: 'unknown' };
   if (received === 'undefined') return { message: 'is required', code: 'required' };
-  if (type === 'picklist' || type === 'literal') return { message: `must be one of ${expected}`, code: 'invalid_value' };
+  if (type === 'picklist' || type === 'literal')
+    return { message: `must be one of ${expected}`, code: 'invalid_value' };
   return { message: 'has the wrong type', code: 'invalid_type' };
 };
 

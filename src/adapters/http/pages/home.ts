@@ -18,7 +18,10 @@ const TEXTS: Readonly<Record<keyof Links, { readonly title: string; readonly tex
   documentation: { title: 'API', text: 'Every route: what you send, what comes back, and which errors to handle.' },
   errors: { title: 'Errors', text: 'What each error code means, and what to do about it.' },
   openapi: { title: 'OpenAPI document', text: 'The same as the API page, for tools and for generated clients.' },
-  client: { title: 'Browser client', text: 'A JavaScript module that a page imports to log in and to renew its tokens.' },
+  client: {
+    title: 'Browser client',
+    text: 'A JavaScript module that a page imports to log in and to renew its tokens.',
+  },
   keys: { title: 'Public keys', text: 'A JWK Set, with which other services verify access tokens by themselves.' },
   console: { title: 'Console', text: 'Try the service in this browser.' },
 };

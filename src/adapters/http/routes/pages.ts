@@ -64,7 +64,11 @@ export const pageRoutes = (routes: () => readonly Route[], settings: Settings): 
         response: {
           data: Home,
           page: async ({ links, origin }) =>
-            (await import('../pages/home.ts')).homePage(settings, links, origin && { ...origin, allowedOriginsSetting }),
+            (await import('../pages/home.ts')).homePage(
+              settings,
+              links,
+              origin && { ...origin, allowedOriginsSetting },
+            ),
         },
       },
       (_, ctx) => ({

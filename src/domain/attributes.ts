@@ -1,4 +1,4 @@
-import { utf8Length } from './password.ts';
+import { utf8Length } from './utf8.ts';
 
 /** What an operator has stated about a user, such as roles: JSON, which is in the user's access tokens. ADR 0063. */
 export type Attributes = Readonly<Record<string, unknown>>;

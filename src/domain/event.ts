@@ -1,4 +1,4 @@
-import { utf8Length } from './password.ts';
+import { utf8Length } from './utf8.ts';
 
 /** Where a session was used last, so that its user can distinguish the sessions in a list. ADR 0025. */
 export type Device = {

@@ -1,4 +1,5 @@
 import { canonicalEmail, canonicalUsername } from './user.ts';
+import { utf8Length } from './utf8.ts';
 
 /** Limits of a password (ADR 0005). A password within them is used unmodified. */
 
@@ -31,16 +32,4 @@ export const isOwnName = (password: string, { username, email }: { username: str
   const address = canonicalEmail(email);
   const names = [canonicalUsername(username), address, address.slice(0, address.lastIndexOf('@'))];
   return names.includes(password.toLowerCase());
-};
-
-/** Length in bytes of UTF-8. The domain does not depend on a platform, so `TextEncoder` is not available. */
-export const utf8Length = (text: string): number => {
-  let bytes = 0;
-  for (const character of text) {
-    const codePoint = character.codePointAt(0) ?? 0;
-    if (codePoint < 0x80) bytes += 1;
-    else if (codePoint < 0x800) bytes += 2;
-    else bytes += codePoint < 0x10000 ? 3 : 4;
-  }
-  return bytes;
 };

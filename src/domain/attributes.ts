@@ -6,7 +6,7 @@ export type Attributes = Readonly<Record<string, unknown>>;
 /** Bytes of UTF-8 as JSON: they are part of every request with an access token. */
 export const ATTRIBUTES_MAX_BYTES = 1_024;
 /** Objects and lists within each other, with the outermost. */
-export const ATTRIBUTES_MAX_DEPTH = 4;
+const ATTRIBUTES_MAX_DEPTH = 4;
 
 /** Claims that JWTs and this service have (RFC 7519 §4.1, RFC 9068 §2.2.1), so that nobody takes an attribute for one of them. */
 const CLAIMS = [

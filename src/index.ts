@@ -93,7 +93,7 @@ export {
   type SessionKey,
 } from './domain/session.ts';
 export type { AccessClaims, RefreshClaims } from './domain/tokens.ts';
-export type { ChangeableFields, User } from './domain/user.ts';
+export type { ChangeableFields, User, UserInTokens } from './domain/user.ts';
 export { canonicalEmail, canonicalUsername, isId } from './domain/user.ts';
 export { manageUsers } from './infrastructure/commands/manage-users.ts';
 export type { Ports } from './infrastructure/compose/ports.ts';

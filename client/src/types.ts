@@ -15,7 +15,13 @@ export type Attributes = Readonly<Record<string, unknown>>;
 /** The response of GET /users/me. */
 export type CurrentUser = User & { readonly emailVerified: boolean; readonly attributes: Attributes };
 
-export type Registration = { readonly username: string; readonly email: string; readonly password: string };
+export type Registration = {
+  readonly username: string;
+  readonly email: string;
+  readonly password: string;
+  /** The language of the user's mails, such as `de-AT`. By default that of the browser. */
+  readonly locale?: string | undefined;
+};
 
 export type Credentials = {
   /** The username or the email. */
@@ -160,6 +166,7 @@ export type AccountExport = {
     readonly disabledAt: string | null;
     readonly secondFactorAt: string | null;
     readonly attributes: Attributes;
+    readonly locale: string | null;
   };
   readonly sessions: readonly {
     readonly id: string;

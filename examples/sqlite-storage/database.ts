@@ -17,7 +17,8 @@ const SCHEMA = `
     emailVerifiedAt integer,
     disabledAt integer,
     secondFactorAt integer,
-    attributes text not null
+    attributes text not null,
+    locale text
   ) strict;
 
   create table if not exists sessions (

@@ -10,7 +10,7 @@ export const toUser = (row: Record<string, SQLOutputValue>): User =>
 export const sqliteUserRepository = ({ database, read, write }: Connection): UserRepository => {
   const insert = database.prepare(`
     insert into users values (:id, :username, :email, :passwordHash, :createdAt, :updatedAt, :passwordChangedAt,
-      :emailVerifiedAt, :disabledAt, :secondFactorAt, :attributes)`);
+      :emailVerifiedAt, :disabledAt, :secondFactorAt, :attributes, :locale)`);
   const updateHash = database.prepare(`
     update users set
       passwordHash = :passwordHash,
@@ -26,6 +26,7 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
       disabledAt = :disabledAt,
       secondFactorAt = :secondFactorAt,
       attributes = :attributes,
+      locale = :locale,
       updatedAt = :now
     where id = :id
     returning *`);
@@ -63,8 +64,8 @@ export const sqliteUserRepository = ({ database, read, write }: Connection): Use
           Object.entries(others).every(([field, value]) => stored[field] === value);
         if (stored === undefined || !isAsExpected) return undefined;
         const { username, email, ...fields } = { ...toUser(stored), ...change };
-        const { emailVerifiedAt, disabledAt, secondFactorAt } = fields;
-        const values = { username, email: canonicalEmail(email), emailVerifiedAt, disabledAt, secondFactorAt };
+        const { emailVerifiedAt, disabledAt, secondFactorAt, locale } = fields;
+        const values = { username, email: canonicalEmail(email), emailVerifiedAt, disabledAt, secondFactorAt, locale };
         return updateFields.get({ id, ...values, attributes: JSON.stringify(fields.attributes), now });
       });
       return row === undefined ? null : toUser(row);

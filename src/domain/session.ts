@@ -1,7 +1,7 @@
 import type { Authenticated } from './assurance.ts';
 import { type DeviceKeys, deviceStatus, type Evidence, keysAfter, NO_KEYS } from './device-binding.ts';
 import type { Device } from './event.ts';
-import type { User } from './user.ts';
+import type { User, UserInTokens } from './user.ts';
 
 /**
  * A session is one family of refresh tokens: the one issued at log-in and all its successors by rotation (RFC 9700 §4.14.2).
@@ -126,7 +126,7 @@ export type Rotation = {
 };
 
 /** A session that was rotated, as the claims of its new tokens need it. */
-export type RotatedSession = Pick<Session, 'expiresAt' | 'authenticatedAt' | 'amr'> & { readonly user: User };
+export type RotatedSession = Pick<Session, 'expiresAt' | 'authenticatedAt' | 'amr'> & { readonly user: UserInTokens };
 
 /** The result of a rotation: the session with its user, or why it was not rotated. */
 export type RotationOutcome =

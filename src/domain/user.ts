@@ -57,10 +57,15 @@ export type User = {
   readonly secondFactorAt: number | null;
   /** What operators have stated about the user; `{}`: nothing. */
   readonly attributes: Attributes;
+  /** The language of mails: a canonical language tag (`canonicalLocale`), or `null` for the default. */
+  readonly locale: string | null;
 };
 
+/** A user as a rotation reads it: without what the tokens of a session do not need. */
+export type UserInTokens = Omit<User, 'locale'>;
+
 /** The fields that `UserRepository.update` can change. */
-export type ChangeableFields = ComparableFields & Pick<User, 'attributes'>;
+export type ChangeableFields = ComparableFields & Pick<User, 'attributes' | 'locale'>;
 
 /** Those of them that `UserRepository.update` can compare. */
 export type ComparableFields = Pick<User, 'username' | 'email' | 'emailVerifiedAt' | 'disabledAt' | 'secondFactorAt'>;
@@ -74,6 +79,7 @@ export const newUser = (input: {
   email: string;
   passwordHash: string;
   now: number;
+  locale?: string | null;
 }): User => ({
   id: input.id,
   username: input.username,
@@ -86,10 +92,11 @@ export const newUser = (input: {
   disabledAt: null,
   secondFactorAt: null,
   attributes: {},
+  locale: input.locale ?? null,
 });
 
 /** Names each public field, so that a new field is private by default. */
-export const publicUser = ({ id, username, email, createdAt, updatedAt }: User): PublicUser => ({
+export const publicUser = ({ id, username, email, createdAt, updatedAt }: PublicUser): PublicUser => ({
   id,
   username,
   email,

@@ -32,6 +32,7 @@ describe('exportAccount', () => {
         disabledAt: null,
         secondFactorAt: null,
         attributes: { roles: ['admin'] },
+        locale: null,
       },
       sessions: [
         {

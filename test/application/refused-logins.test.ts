@@ -84,6 +84,7 @@ const counting = async () => {
       disabledAt: null,
       secondFactorAt: null,
       attributes: {},
+      locale: null,
     });
   };
   await add('ada');

@@ -18,6 +18,7 @@ describe('newUser', () => {
       disabledAt: null,
       secondFactorAt: null,
       attributes: {},
+      locale: null,
     });
   });
 });

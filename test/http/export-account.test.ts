@@ -31,6 +31,7 @@ describe('GET /users/me/export', () => {
         disabledAt: null,
         secondFactorAt: null,
         attributes: { roles: ['admin'] },
+        locale: null,
       },
       sessions: [
         {

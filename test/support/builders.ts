@@ -34,6 +34,7 @@ export const aUser = (given: Partial<User> = {}): User => {
     disabledAt: null,
     secondFactorAt: null,
     attributes: {},
+    locale: null,
     ...given,
   };
 };

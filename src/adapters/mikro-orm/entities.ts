@@ -25,6 +25,7 @@ export const UserEntity = defineEntity({
     secondFactorAt: p.bigint('number').nullable(),
     /** JSON; null: none. */
     attributes: p.text().nullable(),
+    locale: p.text().nullable(),
   },
 });
 

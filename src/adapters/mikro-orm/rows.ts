@@ -10,11 +10,18 @@ import {
 } from 'kysely';
 import type { Amr, Authenticated } from '../../domain/assurance.ts';
 import { type Attributes, hasAttributes } from '../../domain/attributes.ts';
-import { type ChangeableFields, canonicalEmail, canonicalUsername, type User } from '../../domain/user.ts';
+import {
+  type ChangeableFields,
+  canonicalEmail,
+  canonicalUsername,
+  type User,
+  type UserInTokens,
+} from '../../domain/user.ts';
 import type { ENTITIES } from './entities.ts';
 import { type DatabaseAccess, translated } from './queries.ts';
 
-export const USER_COLUMNS = [
+/** The columns that a rotation reads, which is the most frequent statement. */
+export const TOKEN_USER_COLUMNS = [
   'id',
   'username',
   'email',
@@ -28,9 +35,11 @@ export const USER_COLUMNS = [
   'attributes',
 ] as const satisfies readonly (keyof Row<'users'>)[];
 
+export const USER_COLUMNS = [...TOKEN_USER_COLUMNS, 'locale'] as const satisfies readonly (keyof Row<'users'>)[];
+
 export const toTime = (value: number | string | null): number | null => (value === null ? null : Number(value));
 
-export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): User => ({
+export const toUserInTokens = (row: Pick<Row<'users'>, (typeof TOKEN_USER_COLUMNS)[number]>): UserInTokens => ({
   id: row.id,
   username: row.username,
   email: row.email,
@@ -49,6 +58,11 @@ export const toAttributes = (text: string | null): Attributes => (text === null 
 export const attributesText = (attributes: Attributes): string | null =>
   hasAttributes(attributes) ? JSON.stringify(attributes) : null;
 
+export const toUser = (row: Pick<Row<'users'>, (typeof USER_COLUMNS)[number]>): User => ({
+  ...toUserInTokens(row),
+  locale: row.locale,
+});
+
 /** Sessions of the previous version have neither column, and were opened with a password. In a remembered device, nothing was shown. */
 export const toAuthenticated = (
   { authenticatedAt, amr }: { readonly authenticatedAt: number | string | null; readonly amr: string | null },
@@ -65,6 +79,7 @@ export const toFields = ({
   disabledAt,
   secondFactorAt,
   attributes,
+  locale,
 }: Partial<ChangeableFields>) => ({
   ...(username !== undefined && { username, username_canonical: canonicalUsername(username) }),
   ...(email !== undefined && { email: canonicalEmail(email) }),
@@ -72,6 +87,7 @@ export const toFields = ({
   ...(disabledAt !== undefined && { disabled_at: disabledAt }),
   ...(secondFactorAt !== undefined && { second_factor_at: secondFactorAt }),
   ...(attributes !== undefined && { attributes: attributesText(attributes) }),
+  ...(locale !== undefined && { locale }),
 });
 
 /** The tables, their columns and the defaults, from the entities. */

@@ -4,7 +4,7 @@ import type { RotatedSession, Rotation, RotationOutcome, Session, SessionKey } f
 import { isId } from '../../domain/user.ts';
 import { SessionEntity } from '../mikro-orm/entities.ts';
 import { type DatabaseAccess, translated, unlessRolledBack } from '../mikro-orm/queries.ts';
-import { type Row, type Tables, toAuthenticated, toUser } from '../mikro-orm/rows.ts';
+import { type Row, type Tables, toAuthenticated, toUser, toUserInTokens } from '../mikro-orm/rows.ts';
 import { notExecuted, ROTATION_BUDGET, serverClock } from './rotation-recovery.ts';
 import {
   addCounting,
@@ -49,7 +49,7 @@ export const mikroOrmSessionRepository = (db: DatabaseAccess, { budget = ROTATIO
       return 'too-late';
     }
     const [row] = result.rows;
-    if (row !== undefined) return { user: toUser(row), ...toPartOfSession(row) };
+    if (row !== undefined) return { user: toUserInTokens(row), ...toPartOfSession(row) };
     if ((await readTime().catch(notExecuted)) < deadline * 1000) return 'stale';
     clock.forget();
     return 'too-late';

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { type DeviceProof, PROOFS_KEPT } from '../../domain/device-binding.ts';
 import { nextNumber, type Rotation, SESSIONS_PER_USER, type Session, type SessionKey } from '../../domain/session.ts';
-import { type NewRow, type Tables, USER_COLUMNS } from '../mikro-orm/rows.ts';
+import { type NewRow, type Tables, TOKEN_USER_COLUMNS, USER_COLUMNS } from '../mikro-orm/rows.ts';
 import { statement } from '../mikro-orm/statement.ts';
 
 /** Builds the statements on table `sessions` that need an explanation. The repository executes them. */
@@ -201,7 +201,7 @@ export const rotateBefore = statement((db, values: RotationValues) => {
         .returning(SESSION_COLUMNS),
     )
     .selectFrom(['users', 'rotated'])
-    .select(USER_COLUMNS)
+    .select(TOKEN_USER_COLUMNS)
     .select(OF_SESSION)
     .whereRef('id', '=', 'rotated.user_id');
 });

@@ -12,8 +12,10 @@ export const mikroOrmUserRepository = (db: DatabaseAccess): UserRepository => {
   ): Promise<User | null> => {
     const found = await translated(() => db.em.findOne(UserEntity, where, options));
     if (found === null) return null;
-    const { usernameCanonical: _, emailVerifiedAt = null, disabledAt = null, secondFactorAt = null, ...user } = found;
-    return { ...user, emailVerifiedAt, disabledAt, secondFactorAt, attributes: toAttributes(user.attributes ?? null) };
+    const { usernameCanonical: _, ...user } = found;
+    const { emailVerifiedAt = null, disabledAt = null, secondFactorAt = null, locale = null } = user;
+    const attributes = toAttributes(user.attributes ?? null);
+    return { ...user, emailVerifiedAt, disabledAt, secondFactorAt, attributes, locale };
   };
 
   /**

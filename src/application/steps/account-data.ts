@@ -95,6 +95,7 @@ export const userData = (user: User): AccountData['user'] => ({
   disabledAt: user.disabledAt,
   secondFactorAt: user.secondFactorAt,
   attributes: user.attributes,
+  locale: user.locale,
 });
 
 export type EventData = Omit<AccountEvent, 'userId'>;

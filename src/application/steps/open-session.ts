@@ -177,7 +177,7 @@ type CurrentToken = Pick<Session, 'id' | 'userId' | 'currentTokenId' | 'rotation
 /** Signs a new access token, and the session's current refresh token. */
 export const issueTokenPair = async (
   deps: IssueTokenPairDeps,
-  user: User,
+  user: PublicUser,
   session: CurrentToken,
   now: number,
 ): Promise<TokenPair> => {
@@ -190,7 +190,7 @@ export const issueTokenPair = async (
 
 export const issueAccessToken = (
   { tokens, ids, accessLifetime: lifetime, authenticationClaims }: IssueTokenPairDeps,
-  user: User,
+  user: PublicUser,
   session: Pick<Session, 'id'> & Authenticated,
   now: number,
 ): Promise<string> => {

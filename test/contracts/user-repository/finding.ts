@@ -6,7 +6,8 @@ import { ANOTHER, alternated, type GivenUsers } from './store.ts';
 
 export const finding = ({ it }: Tests<GivenUsers>): void => {
   it('finds a user by id, by username and by email', async ({ users }) => {
-    const [user, other] = [aUser({ createdAt: NOW - 1, emailVerifiedAt: NOW - 2, disabledAt: NOW - 3 }), aUser()];
+    const times = { createdAt: NOW - 1, emailVerifiedAt: NOW - 2, disabledAt: NOW - 3 };
+    const [user, other] = [aUser({ ...times, locale: 'de-AT' }), aUser()];
     await users.add(user);
     await users.add(other);
     expect(await users.findById(user.id)).toStrictEqual(user);

@@ -19,6 +19,9 @@ export const updating = ({ it }: Tests<GivenUsers>): void => {
       { emailVerifiedAt: NOW + 1 },
       { disabledAt: NOW + 2 },
       { emailVerifiedAt: null, disabledAt: null },
+      { locale: 'de-AT' },
+      { locale: null, disabledAt: null },
+      { locale: 'pt-BR' },
       { username: 'new.name' },
       { username: user.username, email: user.email, emailVerifiedAt: 0, disabledAt: NOW },
       { attributes: ATTRIBUTES },
@@ -51,6 +54,7 @@ export const updating = ({ it }: Tests<GivenUsers>): void => {
       { emailVerifiedAt: null },
       { emailVerifiedAt: NOW + 1 },
       { disabledAt: NOW },
+      { locale: 'de' },
       { username: user.username, email: user.email, emailVerifiedAt: NOW, disabledAt: 0 },
     ]) {
       expect(await users.update(user.id, { username: 'changed', now }, onlyIf)).toBeNull();
@@ -64,6 +68,7 @@ export const updating = ({ it }: Tests<GivenUsers>): void => {
       { email: alternated(email) },
       { emailVerifiedAt: NOW },
       { disabledAt: null },
+      { locale: null },
       { username, email, emailVerifiedAt: NOW, disabledAt: null },
     ]) {
       expected = { ...expected, updatedAt: expected.updatedAt + 1 };

@@ -24,6 +24,7 @@ const user = {
   disabledAt: null,
   secondFactorAt: null,
   attributes: {},
+  locale: null,
 };
 const CLAIMS = accessClaims({
   user,

@@ -32,6 +32,7 @@ const Export = v.object({
     disabledAt: NullableTimestamp,
     secondFactorAt: NullableTimestamp,
     attributes: AttributesJson,
+    locale: Text,
   }),
   sessions: v.array(
     v.object({
@@ -95,6 +96,7 @@ const EXAMPLE: v.InferOutput<typeof Export> = {
     disabledAt: null,
     secondFactorAt: null,
     attributes: { roles: ['admin'] },
+    locale: 'en-GB',
   },
   sessions: [],
   events: [],

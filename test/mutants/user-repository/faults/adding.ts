@@ -40,6 +40,10 @@ export const ADDING: Faults = {
     }),
     caughtBy: 'finds a user by id, by username and by email',
   },
+  'forgets the language': {
+    wrong: (_connection, correct) => ({ add: (user) => correct.add({ ...user, locale: null }) }),
+    caughtBy: 'finds a user by id, by username and by email',
+  },
   'shortens an email': {
     wrong: (_connection, correct) => ({ add: (user) => correct.add({ ...user, email: user.email.slice(0, 128) }) }),
     caughtBy: 'stores names of the greatest length, and distinguishes them by their last character',

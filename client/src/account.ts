@@ -3,6 +3,7 @@ import type {
   AccountClientOptions,
   AccountEvents,
   AccountExport,
+  CurrentUser,
   EmailChange,
   EmailChangeConfirmation,
   EmailChangePreview,
@@ -44,6 +45,8 @@ export const createAccountClient = (options: AccountClientOptions) => {
     undoEmailChange: confirm('/auth/email-change/undo'),
     /** Afterwards `refresh()` of the AuthClient gets a token with the new name. */
     changeUsername: (change: UsernameChange): Promise<User> => ask('PUT', '/users/me/username', change),
+    /** The language of the user's mails, such as `de-AT`. */
+    changeLocale: (locale: string): Promise<CurrentUser> => ask('PATCH', '/users/me', { locale }),
     /** Sends a link to the new address. The email changes when it is confirmed. */
     changeEmail: (change: EmailChange): Promise<null> => ask('PUT', '/users/me/email', change),
     /** Removes the user with everything about them. Afterwards `logout()` of the AuthClient tells the other tabs. */

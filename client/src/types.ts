@@ -13,7 +13,12 @@ export type User = {
 export type Attributes = Readonly<Record<string, unknown>>;
 
 /** The response of GET /users/me. */
-export type CurrentUser = User & { readonly emailVerified: boolean; readonly attributes: Attributes };
+export type CurrentUser = User & {
+  readonly emailVerified: boolean;
+  readonly attributes: Attributes;
+  /** The language of the user's mails; `null`: that of the service. */
+  readonly locale: string | null;
+};
 
 export type Registration = {
   readonly username: string;

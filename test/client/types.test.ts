@@ -89,6 +89,7 @@ describe('the types of the client', () => {
     expectTypeOf<{ email: Taken<'requestEmailVerification'> }>().toEqualTypeOf<
       v.InferInput<typeof accounts.AddressBody>
     >();
+    expectTypeOf<{ locale: Taken<'changeLocale'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LocaleBody>>();
     expectTypeOf<{ token: Taken<'verifyEmail'> }>().toEqualTypeOf<v.InferInput<typeof accounts.LinkBody>>();
     expectTypeOf<{ password: Taken<'remove'> }>().toEqualTypeOf<v.InferInput<typeof accounts.DeleteAccountBody>>();
   });

@@ -47,9 +47,14 @@ export const AttributesJson = v.record(v.string(), v.unknown());
 
 /** What users see of themselves. */
 export const CurrentUserJson = v.pipe(
-  v.object({ ...PublicUserJson.entries, emailVerified: v.boolean(), attributes: AttributesJson }),
+  v.object({
+    ...PublicUserJson.entries,
+    emailVerified: v.boolean(),
+    attributes: AttributesJson,
+    locale: v.nullable(v.string()),
+  }),
   v.title('CurrentUser'),
-  v.examples([{ ...EXAMPLE, emailVerified: true, attributes: { roles: ['admin'] } }]),
+  v.examples([{ ...EXAMPLE, emailVerified: true, attributes: { roles: ['admin'] }, locale: 'de-AT' }]),
 );
 
 /** JSON → the domain's public user. Refuses unknown members. */

@@ -12,12 +12,13 @@ export const authenticate =
     tokens.verifyAccess(accessToken, clock.now());
 
 /** What users see of themselves: more than there is in their tokens. */
-export type CurrentUser = PublicUser & Pick<User, 'attributes'> & { readonly emailVerified: boolean };
+export type CurrentUser = PublicUser & Pick<User, 'attributes' | 'locale'> & { readonly emailVerified: boolean };
 
-const currentUser = (user: User): CurrentUser => ({
+export const currentUser = (user: User): CurrentUser => ({
   ...publicUser(user),
   emailVerified: user.emailVerifiedAt !== null,
   attributes: user.attributes,
+  locale: user.locale,
 });
 
 /**

@@ -1,6 +1,6 @@
 import { AppError, duplicateUser } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
-import { newUser, type User } from '../../domain/user.ts';
+import type { User } from '../../domain/user.ts';
 import { NEVER_CANCELLED } from '../cancellation.ts';
 import type { LinkTokens } from '../ports/link-tokens.ts';
 import type { PasswordHasher } from '../ports/password-hasher.ts';
@@ -8,7 +8,7 @@ import type { Stores } from '../ports/unit-of-work.ts';
 import { assertPasswordAllowed } from '../steps/assert-password-allowed.ts';
 import { assertNotReserved, isReserved } from '../steps/links.ts';
 import { enqueue, record } from '../steps/record.ts';
-import type { RegisterDeps, RegisterInput } from './register.ts';
+import { type RegisterDeps, type RegisterInput, userOf } from './register.ts';
 
 export type RegisterUnverifiedDeps = RegisterDeps & { readonly linkTokens: LinkTokens; readonly pause: Pause };
 
@@ -30,12 +30,11 @@ type Registration = {
 export const registerUnverified = (deps: RegisterUnverifiedDeps) => {
   const randomPasswordHash = randomPassword(deps);
   return async (input: RegisterInput, cancellation = NEVER_CANCELLED): Promise<void> => {
-    const { username, email, password, origin = NO_ORIGIN } = input;
+    const { origin = NO_ORIGIN } = input;
     assertPasswordAllowed(deps, input, 'password');
     const randomHash = await randomPasswordHash();
-    const passwordHash = await deps.hasher.hash(password);
+    const user = await userOf(deps, input);
     cancellation.throwIfAborted();
-    const user = newUser({ id: deps.ids.next(), username, email, passwordHash, now: deps.clock.now() });
     await padResponseTime(deps.pause, PADDING, () => storeWithRetry(deps, { user, randomHash, origin }));
   };
 };

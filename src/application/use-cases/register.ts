@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors/app-error.ts';
 import { NO_ORIGIN, type Origin } from '../../domain/event.ts';
+import { preferredLocale } from '../../domain/locale.ts';
 import { newUser, type User } from '../../domain/user.ts';
 import { type Cancellation, NEVER_CANCELLED } from '../cancellation.ts';
 import type { PasswordBlocklist } from '../ports/password-blocklist.ts';
@@ -28,6 +29,8 @@ export type RegisterDeps = ChangeDeps &
     readonly blocklist: PasswordBlocklist | null;
     /** Whether users verify their email addresses. Default: off. */
     readonly emailVerification?: 'off' | 'optional' | 'required' | undefined;
+    /** The languages that mails are written in. Default: not known. */
+    readonly mailLocales?: readonly string[] | undefined;
   };
 
 export type RegisterPendingDeps = RegisterDeps & PendingLoginDeps;
@@ -37,6 +40,8 @@ export type RegisterInput = {
   readonly username: string;
   readonly email: string;
   readonly password: string;
+  /** The languages that the user prefers, canonical, the first most. */
+  readonly locales?: readonly string[];
   readonly origin?: Origin;
   readonly presented?: Presented;
 };
@@ -80,12 +85,14 @@ export const registerPending =
     return newPendingLogin(deps, user);
   };
 
-const userOf = async (
-  { hasher, clock, ids }: RegisterDeps,
-  { username, email, password }: RegisterInput,
+/** Makes the user of a registration. Hashes the password. */
+export const userOf = async (
+  { hasher, clock, ids, mailLocales = [] }: RegisterDeps,
+  { username, email, password, locales = [] }: RegisterInput,
 ): Promise<User> => {
   const passwordHash = await hasher.hash(password);
-  return newUser({ id: ids.next(), username, email, passwordHash, now: clock.now() });
+  const locale = preferredLocale(locales, mailLocales);
+  return newUser({ id: ids.next(), username, email, passwordHash, now: clock.now(), locale });
 };
 
 type Registration = { readonly user: User; readonly origin: Origin; readonly cancellation: Cancellation };

@@ -10,6 +10,7 @@ import { PublicUserJson } from '../../json/public-user.ts';
 import type { BrowserSession } from '../request/browser-session.ts';
 import { clientNetworks, originOf, type PresentedDevice } from '../request/client.ts';
 import { type HttpOnlyCookie, isCrossSite, type SessionCookies } from '../request/cookies.ts';
+import { acceptedLocales } from '../request/language.ts';
 import { type Route, route } from '../routing/define-route.ts';
 import { AccessToken, LoginBody, RefreshBody, RegisterBody } from '../routing/schemas.ts';
 
@@ -39,6 +40,10 @@ export const loginSourceOf = (ctx: Context, cookie: SessionCookies) => ({
   refreshTokens: isCrossSite(ctx) ? [] : cookie.read(ctx),
 });
 
+/** The languages of a registration: that of its body, or those of the browser. */
+const localesOf = (ctx: Context, { locale }: { readonly locale?: string | undefined }): readonly string[] =>
+  locale === undefined ? acceptedLocales(ctx) : [locale];
+
 const requiresVerifiedEmail = ({ emailVerification }: LoginDeps | RegisterUnverifiedDeps): boolean =>
   emailVerification === 'required';
 
@@ -63,7 +68,7 @@ const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, 
     return route(
       { ...declaration, summary, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
-        await run({ ...body, origin: originOf(ctx) }, signal);
+        await run({ ...body, locales: localesOf(ctx, body), origin: originOf(ctx) }, signal);
         return null;
       },
     );
@@ -74,7 +79,8 @@ const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, 
     return route(
       { ...declaration, summary, cookie: { writes: 'waits' }, response: { status: 202, data: v.null() } },
       async ({ body, signal }, ctx) => {
-        pendingLogin.set(ctx, await run({ ...body, origin: originOf(ctx) }, signal));
+        const input = { ...body, locales: localesOf(ctx, body), origin: originOf(ctx) };
+        pendingLogin.set(ctx, await run(input, signal));
         return null;
       },
     );
@@ -89,7 +95,7 @@ const registerRoute = (deps: RegisterRouteDeps, { cookie, pendingLogin, device, 
     },
     async ({ body: { proof, ...registration }, signal }, ctx) => {
       const presented = device(ctx, proof);
-      const input = { ...registration, presented, origin: originOf(ctx) };
+      const input = { ...registration, locales: localesOf(ctx, registration), presented, origin: originOf(ctx) };
       const { refreshToken, ...result } = await run(input, signal);
       cookie.set(ctx, { refreshToken, accessToken: result.accessToken });
       browser?.invite(ctx, result);

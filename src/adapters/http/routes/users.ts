@@ -1,16 +1,18 @@
 import type { LiveUserDeps } from '../../../application/steps/live-user.ts';
 import { type ChangePasswordDeps, changePassword } from '../../../application/use-cases/change-password.ts';
+import { changeLocale } from '../../../application/use-cases/change-locale.ts';
 import { getCurrentUser } from '../../../application/use-cases/current-user.ts';
 import { CurrentUserJson } from '../../json/public-user.ts';
 import { originOf } from '../request/client.ts';
 import type { SessionCookies } from '../request/cookies.ts';
 import { type Route, route } from '../routing/define-route.ts';
-import { ChangePasswordBody } from '../routing/schemas.ts';
+import { ChangePasswordBody, LocaleBody } from '../routing/schemas.ts';
 import { RefreshResult } from './auth.ts';
 
 export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: SessionCookies): Route[] => {
   const useCases = {
     getCurrentUser: getCurrentUser(deps),
+    changeLocale: changeLocale(deps),
     changePassword: changePassword(deps),
   };
   return [
@@ -25,6 +27,19 @@ export const userRoutes = (deps: LiveUserDeps & ChangePasswordDeps, cookie: Sess
         errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
       },
       ({ claims, sessionId }) => useCases.getCurrentUser({ userId: claims.sub, sessionId }),
+    ),
+    route(
+      {
+        name: 'change-current-user',
+        tag: 'users',
+        summary: "Change the language of the user's mails",
+        method: 'PATCH',
+        path: '/users/me',
+        request: { body: LocaleBody },
+        response: { data: CurrentUserJson },
+        errors: ['DB_RECORD_NOT_FOUND', 'DB_QUERY_FAILED'],
+      },
+      ({ claims, sessionId, body }) => useCases.changeLocale({ userId: claims.sub, sessionId }, body.locale),
     ),
     route(
       {

@@ -5,6 +5,7 @@ import {
   type PasswordProblem,
   passwordProblem,
 } from '../../../domain/password.ts';
+import { canonicalLocale, LOCALE_MAX_LENGTH } from '../../../domain/locale.ts';
 import { CODE_PATTERN } from '../../../domain/totp.ts';
 import {
   ACCOUNT_MAX_LENGTH,
@@ -38,6 +39,17 @@ const Email = v.pipe(
   v.trim(),
   v.maxLength(EMAIL_MAX_LENGTH),
   v.regex(EMAIL_PATTERN, 'must be an email address'),
+);
+
+/** A language tag, in any letter case. */
+const Locale = v.pipe(
+  v.string(),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (dataset.typed && canonicalLocale(dataset.value) === null)
+      addIssue({ received: 'invalid_format', message: 'must be a language tag, such as de or de-AT' });
+  }),
+  v.transform((text) => canonicalLocale(text) ?? text),
+  v.metadata({ jsonSchema: { type: 'string', minLength: 2, maxLength: LOCALE_MAX_LENGTH, description: 'BCP 47.' } }),
 );
 
 const PASSWORD_MESSAGES: Readonly<Record<PasswordProblem, string>> = {
@@ -123,7 +135,13 @@ export const PasskeyLoginBody = v.pipe(
 );
 
 export const RegisterBody = v.pipe(
-  v.object({ username: Username, email: Email, password: NewPassword, proof: v.optional(Proof) }),
+  v.object({
+    username: Username,
+    email: Email,
+    password: NewPassword,
+    locale: v.optional(Locale),
+    proof: v.optional(Proof),
+  }),
   v.examples([{ username: 'ada', email: 'ada@example.org', password: 'correct horse' }]),
 );
 
@@ -136,6 +154,8 @@ export const LoginBody = v.pipe(
   }),
   v.examples([{ account: 'ada@example.org', password: 'correct horse' }]),
 );
+
+export const LocaleBody = v.pipe(v.object({ locale: Locale }), v.examples([{ locale: 'de-AT' }]));
 
 export const ChangePasswordBody = v.pipe(
   v.object({ currentPassword: CurrentPassword, newPassword: NewPassword }),

@@ -1,0 +1,11 @@
+import type { Context } from 'koa';
+import { canonicalLocale } from '../../../domain/locale.ts';
+
+/** Characters. Browsers send less than 200. */
+const MAX_LENGTH = 1_000;
+
+/** The languages of `Accept-Language` (RFC 9110 §12.5.4), canonical, the preferred first; none if the header is missing or too long. */
+export const acceptedLocales = (ctx: Context): string[] =>
+  ctx.get('Accept-Language').length > MAX_LENGTH
+    ? []
+    : ctx.acceptsLanguages().flatMap((language) => canonicalLocale(language) ?? []);
